@@ -1,0 +1,49 @@
+# Sottovoce. `make demo` tells the story, `make test` runs every check; both set themselves up.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types docs bench constraints clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: $(STAMP)  ## create .venv and install everything, pinned by constraints.txt
+
+$(STAMP): pyproject.toml constraints.txt
+	@echo "==> setting up $(VENV) (once; a minute or two)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sottovoce needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: setup  ## a million people, one whispered answer each: table, pictures, report.html
+	@$(BIN)/sottovoce demo
+
+test: lint types  ## every check: style, types, exact channels, properties, statistics, docs
+	@echo "==> tests"
+	@$(BIN)/python -m pytest
+
+lint: setup  ## style only
+	@echo "==> style (ruff)"
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: setup  ## types only
+	@echo "==> types (mypy --strict)"
+	@$(BIN)/mypy
+
+docs: setup  ## build the documentation into docs/_build/html
+	@echo "==> documentation"
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "    open docs/_build/html/index.html"
+
+bench: setup  ## speed and memory, as ratios against peers measured in the same run
+	@$(BIN)/python -m benchmarks
+
+constraints: setup  ## pin again what .venv holds now
+	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+
+clean:  ## remove everything that was built
+	rm -rf $(VENV) .venv-peers docs/_build .pytest_cache .mypy_cache .ruff_cache report.html

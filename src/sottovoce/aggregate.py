@@ -1,0 +1,141 @@
+"""Reports in a batch, and the aggregate they are counted into: integers that merge by addition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import MismatchError, ReportError
+from sottovoce.mechanisms.base import Batch, Counts
+
+if TYPE_CHECKING:
+    from sottovoce.survey import Survey
+
+__all__ = ["Aggregate", "Reports"]
+
+_ROWS_AT_ONCE = 1 << 16
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Reports:
+    """Many reports of one survey, held as an array; iterating gives each one's bytes, as a device sends them."""
+
+    survey: Survey
+    batch: Batch
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            rows = self.survey.mechanism.codec.encode_many(self.batch[start : start + _ROWS_AT_ONCE])
+            for row in rows:
+                yield self.survey.tag + row.tobytes()
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} reports of survey {self.survey.id[:12]}>"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Aggregate:
+    """All an analyst ever needs of the reports: integer counts and how many reports they are.
+
+    Aggregates of one survey form a commutative monoid: `merge` is addition, the empty aggregate is
+    neutral, and any order of adding and merging gives the same integers.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> morning = survey.aggregate().add([survey.randomize("yes") for _ in range(10)])
+    >>> evening = survey.aggregate().add([survey.randomize("no") for _ in range(5)])
+    >>> (morning + evening).n_reports
+    15
+    """
+
+    survey: Survey
+    n_reports: int
+    counts: Counts = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self.counts.flags.writeable = False
+
+    def add(self, reports: Reports | bytes | Iterable[bytes]) -> Aggregate:
+        """A new aggregate with these reports counted too.
+
+        Takes a batch, one report's bytes, or any iterable of them (streamed: memory stays bounded).
+        One malformed or foreign report refuses them all: nothing is half counted.
+        """
+        counts = self.counts.copy()
+        added = 0
+        for batch in self._batches(reports):
+            self.survey.mechanism.count_into(counts, batch)
+            added += len(batch)
+        return Aggregate(self.survey, self.n_reports + added, counts)
+
+    def merge(self, other: Aggregate) -> Aggregate:
+        """A new aggregate of both; they must be of the same survey."""
+        _check_same(self.survey, other.survey, "aggregate")
+        return Aggregate(self.survey, self.n_reports + other.n_reports, self.counts + other.counts)
+
+    def __add__(self, other: Aggregate) -> Aggregate:
+        return self.merge(other)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Aggregate)
+            and self.survey.id == other.survey.id
+            and self.n_reports == other.n_reports
+            and np.array_equal(self.counts, other.counts)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<aggregate of {self.n_reports:,} reports of survey {self.survey.id[:12]}>"
+
+    def _batches(self, reports: Reports | bytes | Iterable[bytes]) -> Iterator[Batch]:
+        if isinstance(reports, Reports):
+            _check_same(self.survey, reports.survey, "batch of reports")
+            yield reports.batch
+            return
+        encoded = [reports] if isinstance(reports, (bytes, bytearray, memoryview)) else reports
+        rows: list[bytes] = []
+        for position, report in enumerate(encoded):
+            rows.append(self._payload(report, position))
+            if len(rows) == _ROWS_AT_ONCE:
+                yield self._decode(rows)
+                rows = []
+        if rows:
+            yield self._decode(rows)
+
+    def _payload(self, report: object, position: int) -> bytes:
+        if not isinstance(report, (bytes, bytearray, memoryview)):
+            raise ReportError(f"report {position} has type {type(report).__name__}; reports are bytes")
+        report, tag = bytes(report), self.survey.tag
+        width = len(tag) + self.survey.mechanism.report_bytes
+        if len(report) != width:
+            raise ReportError(
+                f"report {position} has {len(report)} bytes, this survey's reports have {width}: it is truncated, "
+                "too long, or of another survey"
+            )
+        if report[: len(tag)] != tag:
+            raise MismatchError(f"report {position} belongs to another survey; this is {self.survey.id[:12]}")
+        return report[len(tag) :]
+
+    def _decode(self, rows: list[bytes]) -> Batch:
+        payloads: NDArray[np.uint8] = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1)
+        return self.survey.mechanism.codec.decode_many(payloads)
+
+
+def _check_same(ours: Survey, theirs: Survey, what: str) -> None:
+    if ours.id != theirs.id:
+        raise MismatchError(
+            f"the {what} belongs to survey {theirs.id[:12]}, not to {ours.id[:12]}; only one survey's may be added up"
+        )

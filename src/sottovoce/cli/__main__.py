@@ -1,0 +1,7 @@
+"""`python -m sottovoce.cli`, the same as the `sottovoce` command."""
+
+import sys
+
+from sottovoce.cli import main
+
+sys.exit(main())

@@ -1,0 +1,200 @@
+"""`sottovoce demo`: the story of a million whispers, told on the terminal and on one page."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sottovoce.cli.arguments import Commands, add_json, whole_number
+from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sottovoce.experiments.demo import Demo, Whisper
+    from sottovoce.survey import Survey
+
+__all__ = ["register"]
+
+REPORT_NAME = "report.html"
+
+_DESCRIPTION = """\
+A million simulated people are asked one question. Each whispers one report that proves nothing about them;
+together the reports give the answer, with intervals, beside the truth that no collector ever sees.
+Writes report.html, one page that needs no network.
+"""
+
+_EXAMPLES = """\
+examples:
+  sottovoce demo
+  sottovoce demo --users 50_000 --seed 3 --out /tmp/whispers
+  sottovoce demo --no-report --json | jq '.coverage'
+  sottovoce demo --no-report --picture demo.png      the bar chart alone, 1200 by 600 (needs matplotlib)
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "demo", help="a million people, one question, one whisper each", description=_DESCRIPTION, epilog=_EXAMPLES
+    )
+    parser.add_argument(
+        "--users", type=whole_number, default=1_000_000, metavar="N", help="how many people (default: 1,000,000)"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=7, metavar="S", help="of the simulated people (default: 7)"
+    )
+    parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help=f"where {REPORT_NAME} goes (default: .)")
+    parser.add_argument("--no-report", action="store_true", help=f"do not write {REPORT_NAME}")
+    parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the bar chart, as .png, .svg or .pdf")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.experiments.demo import assemble, crowd_sizes, gather, smaller_crowds, state_survey, whispers
+    from sottovoce.experiments.distribution_error import check_users
+
+    began = time.perf_counter()
+    users = check_users(arguments.users)
+    page = None if arguments.no_report else _writable(arguments.out) / REPORT_NAME
+    if arguments.picture is not None:
+        _writable(arguments.picture.parent)
+    out = console()
+    out.quiet = arguments.json
+
+    survey = state_survey()
+    _show_question(out, survey)
+    heard = whispers(survey)
+    _show_whispers(out, survey, heard)
+    with progress(f"{users:,} people whisper", users) as advance:
+        aggregate = gather(survey, users, arguments.seed, advance)
+    fewer = sum(size * repeats for size, repeats in crowd_sizes(users))
+    with progress("smaller crowds, to compare", max(1, fewer)) as advance:
+        smaller = smaller_crowds(survey, users, arguments.seed, advance)
+    demo = assemble(survey, arguments.seed, heard, aggregate, smaller)
+    _show_estimate(out, demo)
+    _write(demo, page, arguments.picture)
+    seconds = time.perf_counter() - began
+    _show_end(out, page, arguments.picture, seconds)
+    if arguments.json:
+        written = {"report": page, "picture": arguments.picture}
+        paths = {name: None if path is None else str(path) for name, path in written.items()}
+        print_json({**demo.to_dict(), **paths, "seconds": seconds})
+    return 0
+
+
+def _writable(directory: Path) -> Path:
+    """The directory, made if need be: found out before the work and not after it."""
+    from sottovoce.errors import SimulationError
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        problem = "" if os.access(directory, os.W_OK) else "it is not writable"
+    except OSError as error:
+        problem = error.strerror or "it cannot be made"
+    if problem:
+        raise SimulationError(f"nothing can be written into {str(directory)!r}: {problem}; name another directory")
+    return directory
+
+
+def _write(demo: Demo, page: Path | None, picture: Path | None) -> None:
+    from sottovoce.errors import SimulationError
+
+    problem = ""
+    try:
+        if page is not None:
+            from sottovoce.experiments.report import render
+
+            page.write_text(render(demo), encoding="utf-8")
+        if picture is not None:
+            from sottovoce.plotting import save_demo_picture
+
+            save_demo_picture(demo, picture)
+    except OSError as error:
+        problem = f"{error.filename or 'the file'!r} cannot be written: {error.strerror}"
+    except ValueError as error:  # matplotlib, about the name's ending
+        problem = f"the picture cannot be written: {error}"
+    if problem:
+        raise SimulationError(problem)
+
+
+def _show_question(out: Console, survey: Survey) -> None:
+    out.print()
+    out.print(f"[bold]{survey.title}[/]")
+    out.print(f"[dim]{survey.domain.size:,} possible answers: 20 instruments, 15 styles each[/]")
+    out.print()
+    out.print(
+        f"[bold]The promise[/] (epsilon = {survey.epsilon:g}): whatever you answer, any report you send is at most "
+        f"{math.exp(survey.epsilon):.2f} times likelier than it would be under any other answer."
+    )
+
+
+def _show_whispers(out: Console, survey: Survey, heard: tuple[Whisper, ...]) -> None:
+    table = titled_table(
+        f"Three whispers, {len(heard[0].report)} bytes each",
+        f"The grey bytes only name the survey. Drawn afresh from this machine's entropy; mechanism: "
+        f"{survey.mechanism.name}, chosen by auto.",
+    )
+    table.add_column("who", no_wrap=True)
+    table.add_column("would love to play", style="bold", no_wrap=True)
+    table.add_column("sends", no_wrap=True)
+    table.add_column("what somebody else's answer would have done")
+    table.add_column("at most, over all", justify="right", no_wrap=True)
+    for whisper in heard:
+        tag, rest = whisper.report[: len(survey.tag)].hex(), whisper.report[len(survey.tag) :].hex()
+        table.add_row(
+            whisper.person,
+            whisper.answer,
+            f"[dim]{tag}[/] [cyan]{rest}[/]",
+            f"{whisper.other_answer}: {_compared(whisper.ratio)}",
+            f"× {whisper.largest_ratio:.2f}",
+        )
+    out.print()
+    out.print(table)
+
+
+def _compared(ratio: float) -> str:
+    """How likely another answer would have sent the same report."""
+    if math.isclose(ratio, 1):
+        return "the same report, just as likely"
+    return f"the same report, {max(ratio, 1 / ratio):.2f} × {'less likely' if ratio > 1 else 'likelier'}"
+
+
+def _show_estimate(out: Console, demo: Demo) -> None:
+    table = titled_table(
+        f"What {demo.users:,} whispers say: the twelve answers given most",
+        "Per cent of the people. The collector sees the two middle columns; only this simulation knows the truth.",
+    )
+    table.add_column("answer", style="bold", no_wrap=True)
+    for heading in ("truth", "estimate", "95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("holds", justify="center")
+    for row in demo.top(12):
+        table.add_row(
+            row.answer,
+            f"{row.truth:.2%}",
+            f"[cyan]{row.value:.2%}[/]",
+            f"{row.low:.2%} to {row.high:.2%}",
+            "[green]✓[/]" if row.hit else "[red]✗[/]",
+        )
+    out.print(table)
+    errors, size = demo.errors, demo.survey.domain.size
+    out.print(
+        f"[bold]Projecting[/] on what can be a distribution at all took the L2 error from {plain(errors.l2_raw)} to "
+        f"[bold]{plain(errors.l2_projected)}[/], for free. Proved: below {plain(demo.estimate.bound.value)} on average "
+        f"(the paper's Theorem 4.2: {plain(demo.l2_bound_paper)})."
+    )
+    out.print(f"[bold]{demo.covered} of {size}[/] intervals hold the truth: {demo.covered / size:.1%}; 95 % were promised.")
+
+
+def _show_end(out: Console, page: Path | None, picture: Path | None, seconds: float) -> None:
+    out.print()
+    for path, what in ((page, "the whole story, one page"), (picture, "the bar chart")):
+        if path is not None:
+            out.print(f"[bold]{path}[/]: {what}", soft_wrap=True)
+    out.print(f"[dim]{seconds:.1f} s in all[/]")

@@ -1,0 +1,60 @@
+"""The command line's grammar: which commands there are, and how a mistake in one is told."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+__all__ = ["Parser", "UsageError", "build_parser"]
+
+_DESCRIPTION = """\
+Statistics about people, each of whom answers in a whisper that proves nothing about them.
+"""
+
+_EXAMPLES = """\
+examples:
+  sottovoce demo                                    a million people, one question: table, pictures, report.html
+  sottovoce plan distribution --domain-size 1000 --epsilon 1 --target-error 0.05
+                                                    how many people does that take, and with which mechanism?
+  sottovoce simulate distribution --domain-size 1000 --users 1e6 --epsilon 1
+                                                    measure the error before asking anybody
+  sottovoce audit                                   is it private? exactly, for every mechanism
+
+Every command takes --help, with examples of its own, and --json, for one JSON object on standard output.
+"""
+
+
+class UsageError(Exception):
+    """The command line itself is wrong."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises `UsageError`, so that every mistake is told in one place and in one line."""
+
+    def __init__(self, **settings: Any) -> None:
+        settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        settings.setdefault("allow_abbrev", False)
+        super().__init__(**settings)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing and leaving."""
+        raise UsageError(f"{message} (see: {self.prog} --help)")
+
+
+def build_parser() -> Parser:
+    """The whole grammar. Every command sets `run`, a function from the parsed arguments to the exit status."""
+    from sottovoce import __version__
+    from sottovoce.cli import audit, demo, mechanisms, plan, simulate
+
+    parser = Parser(prog="sottovoce", description=_DESCRIPTION, epilog=_EXAMPLES)
+    parser.add_argument("--version", action="version", version=f"sottovoce {__version__}")
+
+    def show_help(_: argparse.Namespace) -> int:
+        parser.print_help()
+        return 0
+
+    parser.set_defaults(run=show_help)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for command in (demo, plan, simulate, mechanisms, audit):
+        command.register(commands)
+    return parser

@@ -1,0 +1,206 @@
+"""An estimate: raw and projected answers, their intervals, and what is known about their error."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import MissingExtraError, SurveyError
+from sottovoce.theory.bounds import Bound
+
+if TYPE_CHECKING:
+    from sottovoce.survey import Survey
+
+__all__ = ["Answer", "Estimate", "Interval"]
+
+Floats = NDArray[np.float64]
+
+_ROWS_IN_HTML = 20
+
+
+class Interval(NamedTuple):
+    """Lower and upper ends, one entry a value."""
+
+    low: Floats
+    high: Floats
+
+
+class Answer(NamedTuple):
+    """One line of an estimate."""
+
+    label: str
+    value: float
+    raw: float
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate:
+    """How people are distributed over a survey's values.
+
+    Attributes
+    ----------
+    values
+        The projected estimate: a distribution, never farther from the truth in L2 than `raw`.
+    raw
+        The unbiased estimate; entries may be negative or sum to something other than one.
+    n_reports
+        How many reports it is made from.
+    gap
+        Certificate of the projection: `values` is within sqrt(gap) of the exact one.
+    bound
+        What the expected L2 error of `values` stays below, for every distribution.
+    """
+
+    survey: Survey
+    n_reports: int
+    raw: Floats
+    values: Floats
+    gap: float
+    bound: Bound
+
+    def __post_init__(self) -> None:
+        self.raw.flags.writeable = False
+        self.values.flags.writeable = False
+
+    @property
+    def epsilon(self) -> float:
+        """The survey's epsilon."""
+        return self.survey.epsilon
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Standard error of every raw entry, sampling of people included (plug-in at `values`)."""
+        return np.sqrt(self.survey.mechanism.variance(self.values, self.n_reports))
+
+    def interval(
+        self,
+        level: float = 0.95,
+        simultaneous: bool = False,
+        method: Literal["normal", "finite"] = "normal",
+    ) -> Interval:
+        """Confidence intervals for every value's frequency.
+
+        Parameters
+        ----------
+        level
+            Coverage of each interval, or of all of them together.
+        simultaneous
+            True for intervals that all hold at once (Bonferroni over the values).
+        method
+            "normal": the estimate's exact variance and a normal quantile. "finite": Hoeffding's
+            inequality from the sub-Gaussian proxy; wider, and valid for every number of reports.
+
+        Notes
+        -----
+        Intervals are around the raw estimate, intersected with [0, 1]; projecting does not narrow them.
+        """
+        if not isinstance(level, float) or not 0 < level < 1:
+            raise SurveyError("level must be a number between 0 and 1, for example 0.95")
+        miss = (1 - level) / (len(self.raw) if simultaneous else 1)
+        if method == "normal":
+            half = NormalDist().inv_cdf(1 - miss / 2) * self.standard_errors
+        elif method == "finite":
+            half = np.full_like(
+                self.raw, math.sqrt(2 * self.survey.mechanism.proxy / self.n_reports * math.log(2 / miss))
+            )
+        else:
+            raise SurveyError("method must be 'normal' or 'finite'")
+        return Interval((self.raw - half).clip(0, 1), (self.raw + half).clip(0, 1))
+
+    def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
+        """The k most frequent values by the projected estimate, with their intervals."""
+        largest = np.argsort(-self.values, kind="stable")[:k]
+        return [self._answer(int(i), level) for i in largest]
+
+    def __getitem__(self, value: object) -> Answer:
+        """The answer for one value, given by label or index."""
+        return self._answer(self.survey.domain.index(value), 0.95)
+
+    def _answer(self, index: int, level: float) -> Answer:
+        low, high = self.interval(level)
+        return Answer(
+            self.survey.domain.label(index),
+            float(self.values[index]),
+            float(self.raw[index]),
+            float(low[index]),
+            float(high[index]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return (
+            f"<estimate of {len(self):,} frequencies from {self.n_reports:,} reports, epsilon {self.epsilon:g}, "
+            f"{self.survey.mechanism.name}; expected L2 error at most {self.bound.value:.3g}>"
+        )
+
+    # --- other forms ------------------------------------------------------------------------
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Everything as plain values."""
+        low, high = self.interval(level)
+        return {
+            "survey": self.survey.id,
+            "mechanism": self.survey.mechanism.name,
+            "epsilon": self.epsilon,
+            "n_reports": self.n_reports,
+            "bound": {"l2": self.bound.value, "statement": self.bound.statement},
+            "projection_gap": self.gap,
+            "level": level,
+            "answers": [
+                {"label": label, "value": value, "raw": raw, "low": lo, "high": hi}
+                for label, value, raw, lo, hi in zip(
+                    self.survey.domain.labels(),
+                    self.values.tolist(),
+                    self.raw.tolist(),
+                    low.tolist(),
+                    high.tolist(),
+                    strict=True,
+                )
+            ],
+        }
+
+    def to_json(self, level: float = 0.95) -> str:
+        """`to_dict` as JSON."""
+        return json.dumps(self.to_dict(level), ensure_ascii=False)
+
+    def to_pandas(self, level: float = 0.95) -> Any:
+        """A DataFrame indexed by label, with columns value, raw, low, high. Needs pandas."""
+        try:
+            import pandas as pd
+        except ImportError:
+            pd = None
+        if pd is None:
+            raise MissingExtraError("to_pandas needs pandas: pip install 'sottovoce[pandas]'")
+        low, high = self.interval(level)
+        columns = {"value": self.values, "raw": self.raw, "low": low, "high": high}
+        return pd.DataFrame(columns, index=pd.Index(self.survey.domain.labels(), name="label"))
+
+    def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
+        """Bars of the k most frequent values with intervals, on a matplotlib axes; returns the axes."""
+        from sottovoce.plotting import plot_top
+
+        return plot_top(self, ax=ax, k=k, level=level)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(a.label)}</td><td>{a.value:.4f}</td><td>{a.low:.4f} to {a.high:.4f}</td>"
+            f"<td>{a.raw:.4f}</td></tr>"
+            for a in self.top(_ROWS_IN_HTML)
+        )
+        more = len(self) - _ROWS_IN_HTML
+        caption = html.escape(repr(self).strip("<>")) + (f"; {more:,} more values" if more > 0 else "")
+        head = "<tr><th>value</th><th>frequency</th><th>95 % interval</th><th>raw</th></tr>"
+        return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"

@@ -1,0 +1,1 @@
+"""Measurements on simulated people: how large errors really are, and the demonstration."""

@@ -1,0 +1,251 @@
+"""The demonstration: a million people, one question, one whisper each. Pure functions; nothing is printed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.domain import Domain
+from sottovoce.estimate import Estimate, Interval
+from sottovoce.experiments.distribution_error import Errors, check_users, seeds_of
+from sottovoce.experiments.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text, true_frequencies
+from sottovoce.simulation import histogram_of
+from sottovoce.survey import Survey
+from sottovoce.theory.bounds import theorem_4_2
+
+__all__ = [
+    "Crowd",
+    "Demo",
+    "Row",
+    "Whisper",
+    "assemble",
+    "crowd_sizes",
+    "gather",
+    "smaller_crowds",
+    "state_survey",
+    "whispers",
+]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[int], object]
+
+EPSILON: Final = 1.0
+REPORT_BYTES: Final = 8
+"""The demonstration wants reports short enough to read; the choice among those that fit is "auto"."""
+
+LEVEL: Final = 0.95
+
+PEOPLE: Final = (
+    ("Papageno", ("flute", "classical"), ("drums", "metal")),
+    ("Carmen", ("guitar", "flamenco"), ("violin", "classical")),
+    ("Orpheus", ("harp", "folk"), ("guitar", "rock")),
+)
+"""People from operas, each with an answer, and another answer to compare it with."""
+
+
+@dataclass(frozen=True)
+class Whisper:
+    """One person's answer and report, and what the report gives away.
+
+    Attributes
+    ----------
+    ratio
+        How many times likelier the report was from this answer than from `other_answer`.
+    largest_ratio
+        The same for the two answers, of all there are, between which the report tells most.
+    """
+
+    person: str
+    answer: str
+    report: bytes
+    other_answer: str
+    ratio: float
+    largest_ratio: float
+
+
+@dataclass(frozen=True)
+class Row:
+    """One answer: how many give it in truth, and what the whispers say."""
+
+    answer: str
+    truth: float
+    value: float
+    raw: float
+    low: float
+    high: float
+
+    @property
+    def hit(self) -> bool:
+        """Whether the interval holds the truth."""
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """Mean errors with that many people, and the bounds on the projected one."""
+
+    users: int
+    repeats: int
+    l2_raw: float
+    l2_projected: float
+    l2_bound: float
+    l2_bound_paper: float
+
+
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """Everything the demonstration measured."""
+
+    survey: Survey
+    seed: int
+    whispers: tuple[Whisper, ...]
+    truth: Floats
+    aggregate: Aggregate
+    estimate: Estimate
+    crowds: tuple[Crowd, ...]
+
+    @property
+    def users(self) -> int:
+        """How many people answered."""
+        return self.aggregate.n_reports
+
+    @cached_property
+    def errors(self) -> Errors:
+        """Distances of this estimate from the truth."""
+        return Errors.of(self.estimate, self.truth)
+
+    @cached_property
+    def interval(self) -> Interval:
+        """Every answer's 95 % interval."""
+        return self.estimate.interval(LEVEL)
+
+    @cached_property
+    def covered(self) -> int:
+        """How many of the intervals hold the truth."""
+        low, high = self.interval
+        return int(((low <= self.truth) & (self.truth <= high)).sum())
+
+    @property
+    def l2_bound_paper(self) -> float:
+        """Theorem 4.2 for as many people."""
+        return theorem_4_2(self.survey.domain.size, self.survey.epsilon, self.users).value
+
+    def top(self, k: int) -> list[Row]:
+        """The k answers most people give by the estimate, the most frequent first."""
+        largest = np.argsort(-self.estimate.values, kind="stable")[:k].tolist()
+        low, high = self.interval
+        columns = (self.truth, self.estimate.values, self.estimate.raw, low, high)
+        return [Row(answer_text(i), *(float(column[i]) for column in columns)) for i in largest]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        mechanism = self.survey.mechanism
+        return {
+            "question": QUESTION,
+            "users": self.users,
+            "epsilon": self.survey.epsilon,
+            "exact_epsilon": mechanism.exact_epsilon,
+            "domain_size": self.survey.domain.size,
+            "mechanism": mechanism.name,
+            "report_bits": mechanism.report_bits,
+            "survey": self.survey.id,
+            "seed": self.seed,
+            **asdict(self.errors),
+            "l2_bound": self.estimate.bound.value,
+            "l2_bound_paper": self.l2_bound_paper,
+            "level": LEVEL,
+            "intervals": self.survey.domain.size,
+            "intervals_that_hold": self.covered,
+            "coverage": self.covered / self.survey.domain.size,
+            "top": [{**asdict(row), "hit": row.hit} for row in self.top(12)],
+            "whispers": [{**asdict(w), "report": w.report.hex()} for w in self.whispers],
+            "crowds": [asdict(crowd) for crowd in self.crowds],
+        }
+
+
+def state_survey() -> Survey:
+    """The survey: 300 possible answers, epsilon 1, the best mechanism with a short report."""
+    domain = Domain.product(instrument=list(INSTRUMENTS), style=list(STYLES))
+    return Survey.distribution(domain, EPSILON, title=QUESTION, max_report_bytes=REPORT_BYTES)
+
+
+def whispers(survey: Survey) -> tuple[Whisper, ...]:
+    """What three people send. Their reports are drawn from the system's entropy, as on a device."""
+    return tuple(_whisper(survey, *person) for person in PEOPLE)
+
+
+def _whisper(survey: Survey, person: str, answer: tuple[str, str], other: tuple[str, str]) -> Whisper:
+    mechanism = survey.mechanism
+    report = survey.randomize(answer)
+    received = mechanism.decode(report[len(survey.tag) :])
+    log_probs = np.array([mechanism.log_prob(received, value) for value in range(survey.domain.size)])
+    own, others = survey.domain.index(answer), survey.domain.index(other)
+    return Whisper(
+        person,
+        answer_text(own),
+        report,
+        answer_text(others),
+        float(np.exp(log_probs[own] - log_probs[others])),
+        float(np.exp(log_probs.max() - log_probs.min())),
+    )
+
+
+def gather(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> Aggregate:
+    """The counted reports of people drawn from the true distribution."""
+    people_seed, report_seed = seeds_of(seed, 2)
+    people = histogram_of(true_frequencies(), check_users(users), people_seed)
+    return survey.simulate_aggregate(histogram=people, seed=report_seed, progress=progress)
+
+
+def crowd_sizes(users: int) -> list[tuple[int, int]]:
+    """Smaller crowds down to a thousandth, in half decades, and how often each is asked.
+
+    The smaller the crowd the more often, up to ten times, as long as all crowds of one size together are
+    no more than an eighth of the people.
+
+    Examples
+    --------
+    >>> crowd_sizes(1_000_000)[:3]
+    [(1000, 10), (3162, 10), (10000, 10)]
+    """
+    sizes = [round(users / 10 ** (half_decades / 2)) for half_decades in range(6, 0, -1)]
+    return [(size, max(1, min(10, users // (8 * size)))) for size in sizes if size >= 10]
+
+
+def smaller_crowds(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> tuple[Crowd, ...]:
+    """Errors with fewer people."""
+    truth = true_frequencies()
+    measured = []
+    for size, repeats in crowd_sizes(users):
+        seeds = seeds_of(seed + size, repeats)
+        estimates = [survey.estimate(gather(survey, size, own_seed, progress)) for own_seed in seeds]
+        measured.append(_crowd(estimates, truth))
+    return tuple(measured)
+
+
+def _crowd(estimates: list[Estimate], truth: Floats) -> Crowd:
+    """Mean errors of estimates from equally many people."""
+    errors = [Errors.of(estimate, truth) for estimate in estimates]
+    first = estimates[0]
+    return Crowd(
+        users=first.n_reports,
+        repeats=len(estimates),
+        l2_raw=float(np.mean([e.l2_raw for e in errors])),
+        l2_projected=float(np.mean([e.l2_projected for e in errors])),
+        l2_bound=first.bound.value,
+        l2_bound_paper=theorem_4_2(len(truth), first.epsilon, first.n_reports).value,
+    )
+
+
+def assemble(
+    survey: Survey, seed: int, heard: tuple[Whisper, ...], aggregate: Aggregate, smaller: tuple[Crowd, ...]
+) -> Demo:
+    """The demonstration's parts, put together and estimated from."""
+    truth, estimate = true_frequencies(), survey.estimate(aggregate)
+    return Demo(survey, seed, heard, truth, aggregate, estimate, (*smaller, _crowd([estimate], truth)))

@@ -1,0 +1,2 @@
+"""Hot loops behind typed wrappers: each wrapper checks its arguments, then imports its compiled twin.
+`reference` holds the same computations in plain NumPy, for reading and for tests."""

@@ -1,0 +1,81 @@
+"""Spread compiled, GIL-free work over the machine's cores with plain threads.
+
+Plain threads and not Numba's own: its portable threading layer aborts the process when two threads enter it
+at once, and none of its layers may be used again after a fork.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
+from itertools import count
+
+__all__ = ["for_each_piece"]
+
+
+def for_each_piece(work: Callable[[int], None], pieces: int) -> None:
+    """Call ``work(piece)`` once for every piece in ``range(pieces)``, on all cores, and wait for the last.
+
+    The calling thread works too, and it never waits for a helper that has not begun: the call cannot
+    deadlock, whoever else is using the pool, and it finishes on its own where no helper can be had (a
+    single core, or an interpreter that is shutting down). Any number of threads may call this at once, in
+    the parent and after a fork.
+
+    Parameters
+    ----------
+    work : callable
+        Does one piece; runs in several threads at once and gains only where it releases the GIL. For the
+        same result on every machine, each piece must write to its own place.
+    pieces : int
+        Number of pieces. A piece should be worth a few hundred microseconds.
+
+    Examples
+    --------
+    >>> squares = [0] * 4
+    >>> for_each_piece(lambda piece: squares.__setitem__(piece, piece**2), 4)
+    >>> squares
+    [0, 1, 4, 9]
+    """
+    numbers = count()
+
+    def take_pieces() -> None:
+        while (piece := next(numbers)) < pieces:
+            work(piece)
+
+    helpers = _begin(take_pieces, min(_cores(), pieces) - 1)
+    try:
+        take_pieces()
+    finally:
+        begun = [helper for helper in helpers if not helper.cancel()]
+        for helper in begun:
+            helper.exception()  # only waits; raising here would leave the next helper running
+    for helper in begun:
+        helper.result()
+
+
+def _begin(task: Callable[[], None], wanted: int) -> list[Future[None]]:
+    """Hand the task to at most ``wanted`` pool threads; fewer where the interpreter no longer allows it."""
+    helpers: list[Future[None]] = []
+    try:
+        for _ in range(wanted):
+            helpers.append(_pool().submit(task))
+    except RuntimeError:  # no new threads at interpreter shutdown: the caller then does it all
+        pass
+    return helpers
+
+
+def _cores() -> int:
+    """Return the number of cores this process may use, which containers and ``taskset`` limit."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=max(1, _cores() - 1), thread_name_prefix="sottovoce-kernel")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child inherits the pool object but none of its threads.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

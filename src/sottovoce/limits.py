@@ -1,0 +1,75 @@
+"""What a survey may ask for: the one home of every allowed range, and the checks at the edge."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from sottovoce.errors import DomainError, SurveyError
+
+MIN_EPSILON = 2.0**-20
+"""Below this a billion reports say less than the sampling of people does."""
+
+MAX_EPSILON = 16.0
+"""Above this a report is the value in all but name; such a survey promises nothing."""
+
+MAX_DOMAIN_SIZE = 2**40
+"""Largest domain whose distribution may be asked for (a device's work stays far below a second)."""
+
+MAX_PRODUCT_SIZE = 2**63
+"""Largest number of records a product domain may describe; records are never listed."""
+
+MAX_REPORT_BYTES = 2**20
+"""Largest report any survey may ask a device to send."""
+
+DEFAULT_REPORT_BYTES = 64
+"""Report size above which ``mechanism="auto"`` does not go."""
+
+MAX_CELLS = 2**31
+"""Most counters one process keeps for one survey (16 GiB)."""
+
+
+def check_epsilon(epsilon: object) -> float:
+    """Return `epsilon` as a float if a survey may use it.
+
+    Examples
+    --------
+    >>> check_epsilon(1)
+    1.0
+    >>> check_epsilon(0)
+    Traceback (most recent call last):
+    sottovoce.errors.SurveyError: epsilon must be ...
+    """
+    remedy = (
+        f"epsilon must be a number from {MIN_EPSILON:.2g} to {MAX_EPSILON:g}; "
+        "typical deployments use 0.5 to 4 (smaller is more private)"
+    )
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
+        raise SurveyError(f"epsilon has type {type(epsilon).__name__}: {remedy}")
+    number = float(epsilon)
+    if not math.isfinite(number) or not MIN_EPSILON <= number <= MAX_EPSILON:
+        raise SurveyError(f"epsilon is {number:g}: {remedy}")
+    return number
+
+
+def check_domain_size(size: object, largest: int = MAX_DOMAIN_SIZE) -> int:
+    """Return `size` as an int if a domain may have that many values."""
+    remedy = f"the number of possible values must be an integer from 2 to {largest}"
+    if isinstance(size, bool) or not isinstance(size, Integral):
+        raise DomainError(f"domain size has type {type(size).__name__}: {remedy}")
+    found = int(size)
+    if not 2 <= found <= largest:
+        raise DomainError(f"domain size is {found}: {remedy}")
+    return found
+
+
+def check_integer(name: str, number: object, smallest: int, largest: int) -> int:
+    """Return `number` as an int if the parameter called `name` may take it."""
+    if isinstance(number, bool) or not isinstance(number, Integral):
+        raise SurveyError(
+            f"{name} has type {type(number).__name__}: it must be an integer from {smallest} to {largest}"
+        )
+    found = int(number)
+    if not smallest <= found <= largest:
+        raise SurveyError(f"{name} is {found}: it must be an integer from {smallest} to {largest}")
+    return found

@@ -1,0 +1,204 @@
+"""How reports become bytes: fixed width, canonical, strict.
+
+Fixed width, because a length is an output too. Canonical, so that the order in which a set
+was drawn cannot leak: a set has one encoding. Strict, so that anything a device following
+the survey could not have sent is refused before it is counted.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import ReportError
+
+__all__ = ["BitmapCodec", "Codec", "IndexCodec", "SubsetBitmapCodec", "SubsetCodec", "subset_codec"]
+
+Payloads = NDArray[np.uint8]
+
+
+class Codec(Protocol):
+    """Reports to bytes and back, one at a time and many at once."""
+
+    @property
+    def bits(self) -> int:
+        """Bits in one report."""
+
+    @property
+    def width(self) -> int:
+        """Bytes in one report."""
+
+    def encode(self, report: Any) -> bytes:
+        """The one encoding of `report`."""
+
+    def decode(self, payload: bytes) -> Any:
+        """The report, or `ReportError`."""
+
+    def encode_many(self, batch: NDArray[Any]) -> Payloads:
+        """One row of bytes per report."""
+
+    def decode_many(self, payloads: Payloads) -> NDArray[Any]:
+        """A batch, or `ReportError` naming the first bad row."""
+
+
+def _check_width(payload: bytes, width: int) -> None:
+    if len(payload) != width:
+        kind = "truncated" if len(payload) < width else "too long"
+        raise ReportError(f"report is {kind}: it has {len(payload)} bytes, this survey's reports have {width}")
+
+
+def _refuse_rows(bad: Any, what: str) -> None:
+    if bad.any():
+        raise ReportError(f"report {int(np.argmax(bad))} of {len(bad)} {what}; no report of the batch was counted")
+
+
+class IndexCodec:
+    """A report is one integer below `outputs`: little-endian, in the fewest bytes."""
+
+    def __init__(self, outputs: int) -> None:
+        self.outputs = outputs
+        self.bits = (outputs - 1).bit_length()
+        self.width = (self.bits + 7) // 8
+
+    def encode(self, report: int) -> bytes:
+        """Little-endian bytes."""
+        return report.to_bytes(self.width, "little")
+
+    def decode(self, payload: bytes) -> int:
+        """The integer, refused when it is `outputs` or more."""
+        _check_width(payload, self.width)
+        report = int.from_bytes(payload, "little")
+        if report >= self.outputs:
+            raise ReportError(f"report is out of range: this survey's reports are below {self.outputs}")
+        return report
+
+    def encode_many(self, batch: NDArray[Any]) -> Payloads:
+        """Rows of little-endian bytes."""
+        words = np.ascontiguousarray(batch, dtype="<u8")
+        return words.view(np.uint8).reshape(-1, 8)[:, : self.width]
+
+    def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
+        """Integers, all below `outputs`."""
+        words = np.zeros((len(payloads), 8), dtype=np.uint8)
+        words[:, : self.width] = payloads
+        batch = words.view("<u8").reshape(-1)
+        _refuse_rows(batch >= self.outputs, f"is out of range (at most {self.outputs - 1})")
+        return batch.astype(np.int64)
+
+
+class BitmapCodec:
+    """A report is any set of values below `domain_size`: bit v of the little-endian bitmap is value v."""
+
+    def __init__(self, domain_size: int) -> None:
+        self.domain_size = self.bits = domain_size
+        self.width = (domain_size + 7) // 8
+
+    def encode(self, report: tuple[int, ...]) -> bytes:
+        """The bitmap of a set."""
+        return sum(1 << v for v in report).to_bytes(self.width, "little")
+
+    def decode(self, payload: bytes) -> tuple[int, ...]:
+        """The sorted set; padding bits must be zero."""
+        _check_width(payload, self.width)
+        bitmap = int.from_bytes(payload, "little")
+        if bitmap >> self.domain_size:
+            raise ReportError(f"report sets a bit beyond the survey's {self.domain_size} values")
+        return tuple(v for v in range(self.domain_size) if bitmap >> v & 1)
+
+    def encode_many(self, batch: NDArray[Any]) -> Payloads:
+        """Bitmaps are their own batch form."""
+        return batch.astype(np.uint8, copy=False)
+
+    def decode_many(self, payloads: Payloads) -> Payloads:
+        """The same rows, refused when a padding bit is set."""
+        spare = self.width * 8 - self.domain_size
+        _refuse_rows(payloads[:, -1] >> (8 - spare) != 0, "sets a bit beyond the domain")
+        return payloads
+
+
+class SubsetBitmapCodec:
+    """A report is a set of exactly `subset_size` values, as a bitmap."""
+
+    def __init__(self, domain_size: int, subset_size: int) -> None:
+        self._bitmap = BitmapCodec(domain_size)
+        self.subset_size = subset_size
+        self.bits, self.width = self._bitmap.bits, self._bitmap.width
+
+    def encode(self, report: tuple[int, ...]) -> bytes:
+        """The bitmap of a set."""
+        return self._bitmap.encode(report)
+
+    def decode(self, payload: bytes) -> tuple[int, ...]:
+        """The sorted set; it must have `subset_size` members."""
+        report = self._bitmap.decode(payload)
+        if len(report) != self.subset_size:
+            raise ReportError(f"report holds {len(report)} values, this survey's reports hold {self.subset_size}")
+        return report
+
+    def encode_many(self, batch: NDArray[Any]) -> Payloads:
+        """Bitmaps of rows of sorted members."""
+        bits = np.zeros((len(batch), self._bitmap.width * 8), dtype=np.uint8)
+        np.put_along_axis(bits, batch.astype(np.int64), 1, axis=1)
+        return np.packbits(bits, axis=1, bitorder="little")
+
+    def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
+        """Rows of sorted members."""
+        rows = self._bitmap.decode_many(payloads)
+        wrong = np.bitwise_count(rows).sum(axis=1, dtype=np.int64) != self.subset_size
+        _refuse_rows(wrong, f"does not hold {self.subset_size} values")
+        bits = np.unpackbits(rows, axis=1, bitorder="little")
+        return np.nonzero(bits)[1].reshape(len(rows), self.subset_size)
+
+
+class SubsetCodec:
+    """A report is a set of exactly `subset_size` values, listed in increasing order.
+
+    Members are `bits_each` bits wide and packed little-endian, the smallest in the lowest bits.
+    """
+
+    def __init__(self, domain_size: int, subset_size: int) -> None:
+        self.domain_size, self.subset_size = domain_size, subset_size
+        self.bits_each = (domain_size - 1).bit_length()
+        self.bits = self.bits_each * subset_size
+        self.width = (self.bits + 7) // 8
+
+    def encode(self, report: tuple[int, ...]) -> bytes:
+        """Members in increasing order, whatever order they are given in."""
+        packed = sum(v << (i * self.bits_each) for i, v in enumerate(sorted(report)))
+        return packed.to_bytes(self.width, "little")
+
+    def decode(self, payload: bytes) -> tuple[int, ...]:
+        """The members; refused unless increasing, inside the domain, and padded with zeros."""
+        _check_width(payload, self.width)
+        packed, mask = int.from_bytes(payload, "little"), (1 << self.bits_each) - 1
+        report = tuple(packed >> (i * self.bits_each) & mask for i in range(self.subset_size))
+        if packed >> self.bits or report[-1] >= self.domain_size:
+            raise ReportError(f"report names a value beyond the survey's {self.domain_size} values")
+        if any(a >= b for a, b in pairwise(report)):
+            raise ReportError("report is not canonical: its members must be distinct and in increasing order")
+        return report
+
+    def encode_many(self, batch: NDArray[Any]) -> Payloads:
+        """Packed rows of sorted members."""
+        shifts = np.arange(self.bits_each)
+        bits = (batch.astype(np.int64)[:, :, None] >> shifts & 1).astype(np.uint8)
+        return np.packbits(bits.reshape(len(batch), -1), axis=1, bitorder="little")
+
+    def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
+        """Rows of sorted members."""
+        bits = np.unpackbits(payloads, axis=1, bitorder="little")
+        _refuse_rows(bits[:, self.bits :].any(axis=1), "has non-zero padding")
+        cut = bits[:, : self.bits].reshape(len(payloads), self.subset_size, self.bits_each)
+        batch = cut.astype(np.int64) @ (1 << np.arange(self.bits_each, dtype=np.int64))
+        _refuse_rows(batch[:, -1] >= self.domain_size, "names a value beyond the domain")
+        _refuse_rows((np.diff(batch, axis=1) <= 0).any(axis=1), "is not canonical (members must increase)")
+        return batch
+
+
+def subset_codec(domain_size: int, subset_size: int) -> Codec:
+    """The shorter of the two encodings of a set of known size; the bitmap when they tie."""
+    listed, bitmap = SubsetCodec(domain_size, subset_size), SubsetBitmapCodec(domain_size, subset_size)
+    return listed if listed.width < bitmap.width else bitmap

@@ -1,0 +1,143 @@
+"""Hadamard Response: the paper's distribution estimator (Alg. 5), one number below 2J+2 a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.randomness import Source
+
+__all__ = ["Hadamard"]
+
+
+@final
+@dataclass(frozen=True)
+class Hadamard(Mechanism):
+    """A position of the value's Hadamard row: its +1 half with weight e^eps, its -1 half with weight 1.
+
+    Guarantee
+        Pure epsilon-LDP: a report's probability takes two values in the ratio e^epsilon
+        (Acharya, Sun, Zhang 2019, Sec. 3; Bassily 2019, Alg. 5).
+    Error
+        Var p(v) = (c^2 - p(v)^2)/n with c = coth(eps/2); sub-Gaussian proxy c^2/n. After projection
+        E||error|| <= min((8 c^2 log J/n)^(1/4), sqrt(c^2 J/n)); see `sottovoce.theory.bounds`.
+    Symbols
+        K = 2^ceil(log2(J+1)) is `outputs`; value v owns row v+1 of the K x K Sylvester matrix
+        H[i, j] = (-1)^popcount(i & j); row 0 is constant and never used.
+    Deviations
+        The paper's q(w) counts v_i where it means z_i. K comes from the integer's bit length, not
+        from a floating logarithm.
+    Raises
+        `ValueOutsideDomainError` for a value that is no index, `ReportError` for foreign bytes.
+    """
+
+    name: ClassVar[str] = "hadamard"
+    summary: ClassVar[str] = "one position of a Hadamard row"
+    use_when: ClassVar[str] = "epsilon up to about 1, any domain: cheapest everywhere, the paper's choice"
+
+    @classmethod
+    def best(cls, domain_size: int, epsilon: float) -> Self:
+        """There is nothing to choose."""
+        return cls(domain_size, epsilon)
+
+    def _check_parameters(self) -> None:
+        """There are none."""
+
+    @property
+    def outputs_size(self) -> int:
+        """K, the least power of two above J."""
+        return 1 << self.domain_size.bit_length()
+
+    @property
+    def cells(self) -> int:
+        """One count per position."""
+        return self.outputs_size
+
+    @cached_property
+    def codec(self) -> IndexCodec:
+        """A position below K."""
+        return IndexCodec(self.outputs_size)
+
+    @cached_property
+    def _levels(self) -> TwoLevel:
+        half = self.outputs_size // 2
+        return TwoLevel(half, half, self.epsilon)
+
+    @property
+    def signal(self) -> Fraction:
+        """2w - 1, the inverse of the de-biasing factor c."""
+        return 2 * self._levels.probability_inside - 1
+
+    def _randomize(self, value: int, source: Source) -> Report:
+        sign = source.bernoulli(self._levels.threshold)
+        position = source.below(self.outputs_size)
+        row = value + 1
+        agrees = (row & position).bit_count() % 2 == 0
+        # Flipping the row's lowest bit toggles the parity and maps one half onto the other.
+        return position ^ ((row & -row) * (agrees != sign))
+
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law."""
+        from sottovoce.kernels.channels import hadamard_positions
+
+        return hadamard_positions(values, self._levels.threshold, self.outputs_size, rng)
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Histogram of positions."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch)
+
+    def probability(self, report: Report, value: int) -> Fraction:
+        """w/(K/2) on the row's +1 half, (1-w)/(K/2) on the other."""
+        agrees = (cast(int, report) & (value + 1)).bit_count() % 2 == 0
+        return self._levels.each_inside if agrees else self._levels.each_outside
+
+    def privacy_ratio(self) -> Fraction:
+        """Two distinct non-zero rows differ somewhere, so both levels meet in one report, and there are no others."""
+        return self._levels.ratio
+
+    def outputs(self) -> Iterator[Report]:
+        """All positions."""
+        return iter(range(self.outputs_size))
+
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """c (H counts)[v+1]/n by one fast transform; its sums are integers below 2^53, hence exact."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        spectrum = counts.astype(np.float64)
+        walsh_hadamard(spectrum)
+        return spectrum[1 : self.domain_size + 1] / (n_reports * float(self.signal))
+
+    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
+        """(c^2 - p^2)/n."""
+        return np.asarray((self.proxy - frequencies**2) / n_reports)
+
+    @property
+    def proxy(self) -> float:
+        """c^2: the estimate is a mean of numbers in [-c, c]."""
+        return float(1 / self.signal**2)
+
+    @property
+    def worst_total_variance(self) -> float:
+        """J c^2 - 1/J, at the uniform distribution."""
+        return self.domain_size * self.proxy - 1 / self.domain_size
+
+    def citation(self) -> str:
+        """Acharya, Sun and Zhang 2019; the projection's analysis is Bassily's."""
+        return (
+            "@inproceedings{acharya2019hadamard, author={Acharya, Jayadev and Sun, Ziteng and Zhang, Huanyu}, "
+            "title={Hadamard Response: Estimating Distributions Privately, Efficiently, and with Little "
+            "Communication}, booktitle={AISTATS}, year={2019}}\n"
+            "@inproceedings{bassily2019linear, author={Bassily, Raef}, title={Linear Queries Estimation with "
+            "Local Differential Privacy}, booktitle={AISTATS}, year={2019}}"
+        )

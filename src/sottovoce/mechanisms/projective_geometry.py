@@ -1,0 +1,176 @@
+"""Projective geometry response: subset selection's accuracy in the bits of one value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import SurveyError
+from sottovoce.limits import check_integer
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.projective_space import (
+    MAX_ORDER,
+    ProjectiveSpace,
+    dimension_for,
+    is_prime,
+    orders_to_try,
+)
+from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.randomness import Source
+
+__all__ = ["ProjectiveGeometry"]
+
+MAX_OVERSHOOT = 64
+"""How many times more points than values the space may have: it bounds the collector's memory."""
+
+
+@final
+@dataclass(frozen=True)
+class ProjectiveGeometry(Mechanism):
+    """A point of a projective space: those orthogonal to the value's point with weight e^eps, the rest with 1.
+
+    Guarantee
+        Pure epsilon-LDP: two levels in the ratio e^epsilon (Feldman, Nelson, Nguyen, Talwar 2022, Sec. 3).
+    Error
+        `Support` with P1 = s e^eps/N and P0 = (l e^eps + s - l)/N, N = s e^eps + K - s: within a few per
+        cent of subset selection when q is near e^eps + 1.
+    Symbols
+        q is `order`, a prime; t is `dimension`; K = (q^t-1)/(q-1) points, of which the first J are the
+        values; s = (q^(t-1)-1)/(q-1) points lie in a hyperplane, l = (q^(t-2)-1)/(q-1) in two.
+    Deviations
+        The device draws a hyperplane point by number, without rejection, so that the number of draws
+        says nothing. The collector decodes by one cyclic correlation of length K along a Singer cycle,
+        O(K log K), where the authors use a dynamic programme of O(q t K).
+    Raises
+        `SurveyError` for an order that is no prime or a dimension whose space is too small.
+    """
+
+    order: int
+    dimension: int
+
+    name: ClassVar[str] = "projective_geometry"
+    summary: ClassVar[str] = "one point of a projective space"
+    use_when: ClassVar[str] = "epsilon above 1: the best known error in few bytes"
+
+    @classmethod
+    def best(cls, domain_size: int, epsilon: float) -> Self:
+        """The prime order, with the least dimension that holds J points, of least total variance."""
+        ideal = math.exp(epsilon) + 1
+        candidates = [(q, dimension_for(q, domain_size)) for q in orders_to_try(ideal, domain_size)]
+        roomy = [
+            cls(domain_size, epsilon, q, t)
+            for q, t in candidates
+            if ProjectiveSpace(q, t).points <= MAX_OVERSHOOT * domain_size
+        ]
+        return min(roomy, key=lambda m: (m.worst_total_variance, m.cells))
+
+    def _check_parameters(self) -> None:
+        check_integer("order", self.order, 2, MAX_ORDER)
+        check_integer("dimension", self.dimension, 2, 64)
+        if not is_prime(self.order):
+            raise SurveyError(f"order is {self.order}: it must be a prime, near e^epsilon + 1")
+        if self.space.points < self.domain_size:
+            raise SurveyError(
+                f"order {self.order} and dimension {self.dimension} give {self.space.points} points, too few for "
+                f"{self.domain_size} values; use a larger dimension"
+            )
+
+    @cached_property
+    def space(self) -> ProjectiveSpace:
+        """The points and their fixed numbering."""
+        return ProjectiveSpace(self.order, self.dimension)
+
+    @property
+    def cells(self) -> int:
+        """One count per point."""
+        return self.space.points
+
+    @cached_property
+    def codec(self) -> IndexCodec:
+        """A point's number."""
+        return IndexCodec(self.cells)
+
+    @cached_property
+    def _levels(self) -> TwoLevel:
+        hyperplane = self.space.hyperplane_points
+        return TwoLevel(hyperplane, self.cells - hyperplane, self.epsilon)
+
+    @cached_property
+    def _support(self) -> Support:
+        s, shared = self.space.hyperplane_points, self.space.shared_points
+        own = self._levels.probability_inside
+        return Support(own, shared * self._levels.each_inside + (s - shared) * self._levels.each_outside)
+
+    @property
+    def signal(self) -> Fraction:
+        """P1 - P0."""
+        return self._support.signal
+
+    def _randomize(self, value: int, source: Source) -> Report:
+        orthogonal = source.bernoulli(self._levels.threshold)
+        # Both numbers are drawn whichever is used: the time taken must not tell.
+        inside = source.below(self.space.hyperplane_points)
+        outside = source.below(self.cells - self.space.hyperplane_points)
+        return self.space.in_hyperplane(value, inside) if orthogonal else self.space.off_hyperplane(value, outside)
+
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law."""
+        from sottovoce.kernels.channels import projective_points
+
+        return projective_points(values, self._levels.threshold, self.order, self.dimension, rng)
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Histogram of points."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch)
+
+    def probability(self, report: Report, value: int) -> Fraction:
+        """w/s on the value's hyperplane, (1-w)/(K-s) off it."""
+        orthogonal = self.space.orthogonal(cast(int, report), value)
+        return self._levels.each_inside if orthogonal else self._levels.each_outside
+
+    def privacy_ratio(self) -> Fraction:
+        """Distinct points have distinct hyperplanes, so both levels meet in one report, and there are no others."""
+        return self._levels.ratio
+
+    def outputs(self) -> Iterator[Report]:
+        """All points."""
+        return iter(range(self.cells))
+
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """(f - P0)/(P1 - P0), f(v) the fraction of reports on v's hyperplane."""
+        from sottovoce.kernels.projective import hyperplane_sums
+
+        return self._support.estimate(hyperplane_sums(counts, self.space)[: self.domain_size], n_reports)
+
+    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
+        """The support family's."""
+        return self._support.variance(frequencies, n_reports)
+
+    @property
+    def proxy(self) -> float:
+        """The support family's."""
+        return self._support.proxy
+
+    @property
+    def worst_total_variance(self) -> float:
+        """At the uniform distribution."""
+        return self._support.worst_total_variance(self.domain_size)
+
+    def citation(self) -> str:
+        """Feldman, Nelson, Nguyen and Talwar 2022."""
+        return (
+            "@inproceedings{feldman2022private, author={Feldman, Vitaly and Nelson, Jelani and Nguyen, Huy and "
+            "Talwar, Kunal}, title={Private Frequency Estimation via Projective Geometry}, booktitle={ICML}, "
+            "year={2022}}"
+        )

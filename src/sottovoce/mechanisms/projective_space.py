@@ -1,0 +1,151 @@
+"""The projective space over F_q: points, their numbers, and the points orthogonal to one of them.
+
+A point is the vector of length t whose first non-zero entry is 1. Its number is
+(q^m - 1)/(q - 1) plus its last m entries read as an integer in base q, most significant
+first, where m is how many entries follow the leading 1. The numbering does not depend on t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+__all__ = ["MAX_ORDER", "ProjectiveSpace", "dimension_for", "is_prime", "orders_to_try"]
+
+MAX_ORDER = 2**31 - 1
+"""Products of two field elements stay below 2**62, so compiled code multiplies them in 64 bits."""
+
+
+@dataclass(frozen=True)
+class ProjectiveSpace:
+    """All points of the projective space of vectors of length `dimension` over the prime field of `order`.
+
+    Examples
+    --------
+    >>> fano = ProjectiveSpace(2, 3)
+    >>> fano.points, fano.hyperplane_points, fano.shared_points
+    (7, 3, 1)
+    >>> [fano.vector(i) for i in range(4)]
+    [(0, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]
+    >>> fano.number((0, 1, 1))
+    2
+    """
+
+    order: int
+    dimension: int
+
+    def _count(self, dimension: int) -> int:
+        return int(self.order**dimension - 1) // (self.order - 1)
+
+    @property
+    def points(self) -> int:
+        """K: the number of points."""
+        return self._count(self.dimension)
+
+    @property
+    def hyperplane_points(self) -> int:
+        """s: how many points are orthogonal to a given one."""
+        return self._count(self.dimension - 1)
+
+    @property
+    def shared_points(self) -> int:
+        """l: how many are orthogonal to two given distinct ones."""
+        return self._count(self.dimension - 2)
+
+    def vector(self, number: int) -> tuple[int, ...]:
+        """The canonical vector of a point."""
+        return self._vector(number, self.dimension)
+
+    def _vector(self, number: int, length: int) -> tuple[int, ...]:
+        free = 0
+        while number >= self._count(free + 1):
+            free += 1
+        tail = self._digits(number - self._count(free), free)
+        return (0,) * (length - 1 - free) + (1, *tail)
+
+    def _digits(self, number: int, length: int) -> tuple[int, ...]:
+        digits = []
+        for _ in range(length):
+            number, digit = divmod(number, self.order)
+            digits.append(digit)
+        return tuple(reversed(digits))
+
+    def number(self, vector: tuple[int, ...]) -> int:
+        """The number of the point that a non-zero vector spans."""
+        lead = next(i for i, x in enumerate(vector) if x)
+        inverse = pow(vector[lead], -1, self.order)
+        tail = 0
+        for x in vector[lead + 1 :]:
+            tail = tail * self.order + x * inverse % self.order
+        return self._count(len(vector) - 1 - lead) + tail
+
+    def orthogonal(self, point: int, other: int) -> bool:
+        """Whether two points are orthogonal."""
+        a, b = self.vector(point), self.vector(other)
+        return sum(x * y for x, y in zip(a, b, strict=True)) % self.order == 0
+
+    def in_hyperplane(self, point: int, rank: int) -> int:
+        """The rank-th point orthogonal to `point`, rank below `hyperplane_points`.
+
+        Leaving out the coordinate of `point`'s leading 1 maps its hyperplane one to one onto the
+        space of one dimension less, so a number there names a point here.
+        """
+        return self._solve(point, self._vector(rank, self.dimension - 1), product=0)
+
+    def off_hyperplane(self, point: int, rank: int) -> int:
+        """The rank-th point not orthogonal to `point`, rank below q^(t-1).
+
+        Such a point has exactly one multiple whose inner product with `point` is 1; the other t-1
+        coordinates of that multiple are free.
+        """
+        return self._solve(point, self._digits(rank, self.dimension - 1), product=1)
+
+    def _solve(self, point: int, others: tuple[int, ...], product: int) -> int:
+        """The point with these coordinates off the pivot of `point` and this inner product with it."""
+        direction = self.vector(point)
+        pivot = direction.index(1)
+        rest = direction[:pivot] + direction[pivot + 1 :]
+        at_pivot = (product - sum(x * y for x, y in zip(rest, others, strict=True))) % self.order
+        return self.number((*others[:pivot], at_pivot, *others[pivot:]))
+
+
+def is_prime(n: int) -> bool:
+    """Whether n is a prime, by trial division (orders stay below `MAX_ORDER`)."""
+    return n >= 2 and all(n % d for d in range(2, math.isqrt(n) + 1))
+
+
+def dimension_for(order: int, domain_size: int) -> int:
+    """The least t >= 2 whose space holds `domain_size` points."""
+    t = 2
+    while ProjectiveSpace(order, t).points < domain_size:
+        t += 1
+    return t
+
+
+def _next_prime(n: int) -> int:
+    while not is_prime(n):
+        n += 1
+    return n
+
+
+def orders_to_try(ideal: float, domain_size: int) -> Iterator[int]:
+    """Primes worth comparing: a few around the ideal order, and for each dimension the least one that fits."""
+    tried = set()
+    around = max(2, math.floor(ideal))
+    while around > 2 and not is_prime(around):
+        around -= 1
+    tried.add(around)
+    for _ in range(2):
+        around = _next_prime(around + 1)
+        tried.add(around)
+    for dimension in range(2, domain_size.bit_length() + 2):
+        # K is a little above q^(t-1): start a little below the real root and step up.
+        root = math.floor(domain_size ** (1 / (dimension - 1)))
+        if root >= MAX_ORDER:
+            continue
+        order = _next_prime(max(2, root - 2))
+        while ProjectiveSpace(order, dimension).points < domain_size:
+            order = _next_prime(order + 1)
+        tried.add(order)
+    return iter(sorted(order for order in tried if order <= MAX_ORDER))

@@ -1,0 +1,127 @@
+"""k-ary randomized response: the true value, or one of the others at random."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.randomness import Source
+
+__all__ = ["RandomizedResponse"]
+
+
+@final
+@dataclass(frozen=True)
+class RandomizedResponse(Mechanism):
+    """The value with weight e^eps, every other value with weight 1.
+
+    Guarantee
+        Pure epsilon-LDP (Warner 1965; Kairouz, Bonawitz, Ramage 2016, Sec. 3).
+    Error
+        `Support` with P1 = e^eps/(e^eps+J-1), P0 = 1/(e^eps+J-1): best when J < e^eps + 2, poor for large J.
+    Raises
+        `MechanismError` when epsilon is so small and the domain so large that the rounded channel
+        carries nothing.
+    """
+
+    name: ClassVar[str] = "randomized_response"
+    summary: ClassVar[str] = "one value, often somebody else's"
+    use_when: ClassVar[str] = "a handful of values, or epsilon above log J"
+
+    @classmethod
+    def best(cls, domain_size: int, epsilon: float) -> Self:
+        """There is nothing to choose."""
+        return cls(domain_size, epsilon)
+
+    def _check_parameters(self) -> None:
+        """There are none."""
+
+    @property
+    def cells(self) -> int:
+        """One count per value."""
+        return self.domain_size
+
+    @cached_property
+    def codec(self) -> IndexCodec:
+        """A value."""
+        return IndexCodec(self.domain_size)
+
+    @cached_property
+    def _levels(self) -> TwoLevel:
+        return TwoLevel(1, self.domain_size - 1, self.epsilon)
+
+    @cached_property
+    def _support(self) -> Support:
+        return Support(self._levels.each_inside, self._levels.each_outside)
+
+    @property
+    def signal(self) -> Fraction:
+        """P1 - P0."""
+        return self._support.signal
+
+    def _randomize(self, value: int, source: Source) -> Report:
+        truthful = source.bernoulli(self._levels.threshold)
+        # Drawn even when it is not used: the time taken must not say whether the answer is true.
+        other = source.below(self.domain_size - 1)
+        return value if truthful else other + (other >= value)
+
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law."""
+        from sottovoce.kernels.channels import randomized_response_values
+
+        return randomized_response_values(values, self._levels.threshold, self.domain_size, rng)
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Histogram of reported values."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch)
+
+    def probability(self, report: Report, value: int) -> Fraction:
+        """w for the value itself, (1-w)/(J-1) for every other."""
+        return self._levels.each_inside if report == value else self._levels.each_outside
+
+    def privacy_ratio(self) -> Fraction:
+        """A report is its own value's likely output and everybody else's unlikely one."""
+        return self._levels.ratio
+
+    def outputs(self) -> Iterator[Report]:
+        """All values."""
+        return iter(range(self.domain_size))
+
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """(f - P0)/(P1 - P0)."""
+        return self._support.estimate(counts, n_reports)
+
+    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
+        """The support family's."""
+        return self._support.variance(frequencies, n_reports)
+
+    @property
+    def proxy(self) -> float:
+        """The support family's."""
+        return self._support.proxy
+
+    @property
+    def worst_total_variance(self) -> float:
+        """At the uniform distribution."""
+        return self._support.worst_total_variance(self.domain_size)
+
+    def citation(self) -> str:
+        """Warner 1965; the k-ary form after Kairouz, Bonawitz and Ramage 2016."""
+        return (
+            "@article{warner1965randomized, author={Warner, Stanley L.}, title={Randomized Response: A Survey "
+            "Technique for Eliminating Evasive Answer Bias}, journal={JASA}, volume={60}, number={309}, year={1965}}\n"
+            "@inproceedings{kairouz2016discrete, author={Kairouz, Peter and Bonawitz, Keith and Ramage, Daniel}, "
+            "title={Discrete Distribution Estimation under Local Privacy}, booktitle={ICML}, year={2016}}"
+        )

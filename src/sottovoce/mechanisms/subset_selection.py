@@ -1,0 +1,151 @@
+"""Subset selection: a random set of values, more often than not with the true one among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import ClassVar, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.limits import check_integer
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.codecs import Codec, subset_codec
+from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.randomness import Source
+
+__all__ = ["SubsetSelection"]
+
+
+@final
+@dataclass(frozen=True)
+class SubsetSelection(Mechanism):
+    """A set of `subset_size` values: sets that contain the value with weight e^eps, the others with weight 1.
+
+    Guarantee
+        Pure epsilon-LDP (Ye and Barg 2018, Sec. III). The report is a *set*: it is encoded in
+        increasing order, so its bytes do not say which member was drawn first.
+    Error
+        `Support` with P1 = k e^eps/(k e^eps + J - k), P0 = (k - P1)/(J - 1); the least total variance
+        known for every epsilon, at a price in report size.
+    Symbols
+        k is `subset_size`, the floor or ceiling of J/(1 + e^eps) unless a survey says otherwise.
+    Raises
+        `MechanismError` when a report would be too large.
+    """
+
+    subset_size: int
+
+    name: ClassVar[str] = "subset_selection"
+    summary: ClassVar[str] = "a set of values, sorted"
+    use_when: ClassVar[str] = "the least error, where a report may take up to J bits"
+
+    @classmethod
+    def best(cls, domain_size: int, epsilon: float) -> Self:
+        """k = floor or ceil of J/(1+e^eps), at least 1, whichever has the lower variance."""
+        ideal = domain_size / (1 + math.exp(epsilon))
+        sizes = {min(domain_size - 1, max(1, k)) for k in (math.floor(ideal), math.ceil(ideal))}
+        return min((cls(domain_size, epsilon, k) for k in sorted(sizes)), key=lambda m: m.worst_total_variance)
+
+    def _check_parameters(self) -> None:
+        check_integer("subset_size", self.subset_size, 1, self.domain_size - 1)
+
+    @property
+    def cells(self) -> int:
+        """One count per value: how many sets hold it."""
+        return self.domain_size
+
+    @cached_property
+    def codec(self) -> Codec:
+        """A bitmap, or the sorted members, whichever is shorter."""
+        return subset_codec(self.domain_size, self.subset_size)
+
+    @cached_property
+    def _levels(self) -> TwoLevel:
+        # C(J-1, k-1) sets hold the value and C(J-1, k) do not: the same proportion as k to J - k.
+        return TwoLevel(self.subset_size, self.domain_size - self.subset_size, self.epsilon)
+
+    @cached_property
+    def _support(self) -> Support:
+        own = self._levels.probability_inside
+        return Support(own, (self.subset_size - own) / (self.domain_size - 1))
+
+    @property
+    def signal(self) -> Fraction:
+        """P1 - P0."""
+        return self._support.signal
+
+    def _randomize(self, value: int, source: Source) -> Report:
+        contains = source.bernoulli(self._levels.threshold)
+        # A uniform k-set of the J-1 others (Floyd 1987), then, if the value belongs, it takes the
+        # place of a uniform member. Every draw is made either way, so time says nothing.
+        members: set[int] = set()
+        last = self.domain_size - 1
+        for bound in range(last - self.subset_size, last):
+            drawn = source.below(bound + 1)
+            members.add(bound if drawn in members else drawn)
+        replaced = source.below(self.subset_size)
+        listed = sorted(other + (other >= value) for other in members)
+        if contains:
+            listed[replaced] = value
+        return tuple(sorted(listed))
+
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law; rows of sorted members."""
+        from sottovoce.kernels.channels import subsets
+
+        return subsets(values, self._levels.threshold, self.subset_size, self.domain_size, rng)
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """How many sets hold each value."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch.reshape(-1))
+
+    def probability(self, report: Report, value: int) -> Fraction:
+        """w/C(J-1, k-1) for sets that hold the value, (1-w)/C(J-1, k) for the others."""
+        w = self._levels.probability_inside
+        others = self.domain_size - 1
+        if value in cast(tuple[int, ...], report):
+            return w / math.comb(others, self.subset_size - 1)
+        return (1 - w) / math.comb(others, self.subset_size)
+
+    def privacy_ratio(self) -> Fraction:
+        """Some set holds one value and not another (1 <= k <= J-1), and there are only two levels."""
+        return self._levels.ratio
+
+    def outputs(self) -> Iterator[Report]:
+        """All sets of k values."""
+        return combinations(range(self.domain_size), self.subset_size)
+
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """(f - P0)/(P1 - P0)."""
+        return self._support.estimate(counts, n_reports)
+
+    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
+        """The support family's."""
+        return self._support.variance(frequencies, n_reports)
+
+    @property
+    def proxy(self) -> float:
+        """The support family's."""
+        return self._support.proxy
+
+    @property
+    def worst_total_variance(self) -> float:
+        """At the uniform distribution."""
+        return self._support.worst_total_variance(self.domain_size)
+
+    def citation(self) -> str:
+        """Ye and Barg 2018."""
+        return (
+            "@article{ye2018optimal, author={Ye, Min and Barg, Alexander}, title={Optimal Schemes for Discrete "
+            "Distribution Estimation under Locally Differential Privacy}, journal={IEEE Transactions on "
+            "Information Theory}, volume={64}, number={8}, year={2018}}"
+        )

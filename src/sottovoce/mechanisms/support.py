@@ -1,0 +1,57 @@
+"""Estimation where a report supports some values and not others.
+
+One home for the algebra of randomized response, subset selection, unary encodings and
+projective geometry: a report supports the sender's value with probability `own` and any
+other given value with probability `other`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Support"]
+
+
+@dataclass(frozen=True)
+class Support:
+    """P1 = `own`, P0 = `other`, exact; everything else follows.
+
+    With f(v) the fraction of reports that support v, (f(v) - P0)/(P1 - P0) is unbiased for
+    p(v). f(v) is a mean of n independent bits of mean phi = P0 + p(v)(P1 - P0), which gives
+    the variance, and Hoeffding's lemma for a bit gives the proxy.
+    """
+
+    own: Fraction
+    other: Fraction
+
+    @property
+    def signal(self) -> Fraction:
+        """P1 - P0."""
+        return self.own - self.other
+
+    def estimate(self, supporting: NDArray[np.int64], n_reports: int) -> NDArray[np.float64]:
+        """Unbiased frequencies from the number of reports supporting each value."""
+        return (supporting / n_reports - float(self.other)) / float(self.signal)
+
+    def variance(self, frequencies: NDArray[np.float64], n_reports: int) -> NDArray[np.float64]:
+        """phi (1 - phi) / (n (P1 - P0)^2)."""
+        phi = float(self.other) + frequencies * float(self.signal)
+        return np.asarray(phi * (1 - phi) / (n_reports * float(self.signal) ** 2))
+
+    @property
+    def proxy(self) -> float:
+        """1 / (4 (P1 - P0)^2)."""
+        return 1 / (4 * float(self.signal) ** 2)
+
+    def worst_total_variance(self, domain_size: int) -> float:
+        """n times the summed variance at the uniform distribution.
+
+        The sum of phi does not depend on p and the sum of phi^2 grows with the sum of p^2, so
+        the uniform distribution is the worst.
+        """
+        phi = self.other + self.signal / domain_size
+        return float(domain_size * phi * (1 - phi) / self.signal**2)

@@ -1,0 +1,125 @@
+"""What both unary encodings share: one bit per value, each flipped independently."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain, combinations
+from typing import Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.codecs import BitmapCodec
+from sottovoce.mechanisms.support import Support
+from sottovoce.randomness import ONE, Source
+
+__all__ = ["Unary"]
+
+
+@dataclass(frozen=True)
+class Unary(Mechanism):
+    """Bit v is set with probability P1 where v is the person's value and P0 elsewhere, independently.
+
+    Guarantee
+        Two values change the law of two bits only, so the worst ratio is P1 (1-P0) / (P0 (1-P1)).
+    Error
+        `Support` with P1 and P0.
+    """
+
+    @classmethod
+    def best(cls, domain_size: int, epsilon: float) -> Self:
+        """There is nothing to choose."""
+        return cls(domain_size, epsilon)
+
+    def _check_parameters(self) -> None:
+        """There are none."""
+
+    @property
+    @abc.abstractmethod
+    def own_threshold(self) -> int:
+        """Probability that the bit of the person's value is set, out of 2**64; rounded down."""
+
+    @property
+    @abc.abstractmethod
+    def other_threshold(self) -> int:
+        """Probability that any other bit is set, out of 2**64; rounded up."""
+
+    @property
+    def cells(self) -> int:
+        """One count per value: how often its bit was set."""
+        return self.domain_size
+
+    @cached_property
+    def codec(self) -> BitmapCodec:
+        """One bit per value."""
+        return BitmapCodec(self.domain_size)
+
+    @cached_property
+    def _support(self) -> Support:
+        return Support(Fraction(self.own_threshold, ONE), Fraction(self.other_threshold, ONE))
+
+    @property
+    def signal(self) -> Fraction:
+        """P1 - P0."""
+        return self._support.signal
+
+    def _randomize(self, value: int, source: Source) -> Report:
+        thresholds = [self.other_threshold] * self.domain_size
+        thresholds[value] = self.own_threshold
+        return tuple(v for v, threshold in enumerate(thresholds) if source.bernoulli(threshold))
+
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law; rows are bitmaps."""
+        shape = (len(values), self.domain_size)
+        words = rng.integers(0, ONE - 1, size=shape, dtype=np.uint64, endpoint=True)
+        bits = words < np.uint64(self.other_threshold)
+        own = np.arange(len(values)), values
+        bits[own] = words[own] < np.uint64(self.own_threshold)
+        return np.packbits(bits, axis=1, bitorder="little")
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """How often each bit is set."""
+        bits = np.unpackbits(batch, axis=1, count=self.domain_size, bitorder="little")
+        counts += bits.sum(axis=0, dtype=np.int64)
+
+    def probability(self, report: Report, value: int) -> Fraction:
+        """Product over the bits."""
+        members = cast(tuple[int, ...], report)
+        own = self.own_threshold if value in members else ONE - self.own_threshold
+        others_set = len(members) - (value in members)
+        others_clear = self.domain_size - 1 - others_set
+        others = self.other_threshold**others_set * (ONE - self.other_threshold) ** others_clear
+        return Fraction(own * others, ONE**self.domain_size)
+
+    def privacy_ratio(self) -> Fraction:
+        """The worst report has the value's bit set and the other value's clear: P1 (1-P0) / (P0 (1-P1))."""
+        own, other = self._support.own, self._support.other
+        return own * (1 - other) / (other * (1 - own))
+
+    def outputs(self) -> Iterator[Report]:
+        """All sets of values."""
+        values = range(self.domain_size)
+        return chain.from_iterable(combinations(values, k) for k in range(self.domain_size + 1))
+
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """(f - P0)/(P1 - P0)."""
+        return self._support.estimate(counts, n_reports)
+
+    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
+        """The support family's."""
+        return self._support.variance(frequencies, n_reports)
+
+    @property
+    def proxy(self) -> float:
+        """The support family's."""
+        return self._support.proxy
+
+    @property
+    def worst_total_variance(self) -> float:
+        """At the uniform distribution."""
+        return self._support.worst_total_variance(self.domain_size)

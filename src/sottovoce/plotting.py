@@ -1,0 +1,149 @@
+"""Still pictures in one style. Needs matplotlib; touches no global state of it and opens no window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from sottovoce.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from sottovoce.estimate import Estimate
+    from sottovoce.experiments.demo import Demo
+
+__all__ = ["STYLE", "demo_figure", "plot_top", "save_demo_picture"]
+
+STYLE: Final[dict[str, str]] = {
+    "ink": "#1f2328",
+    "muted": "#6a7178",
+    "line": "#d5d9de",
+    "estimate": "#0072b2",
+    "raw": "#d55e00",
+    "truth": "#1f2328",
+}
+"""Colours that stay apart for every kind of colour vision (after Okabe and Ito)."""
+
+_TEXT, _SMALL, _TITLE = 11, 9.5, 15
+
+
+def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
+    """Bars of the k most frequent values with their intervals; small marks for the raw estimate.
+
+    Parameters
+    ----------
+    ax
+        A matplotlib axes to draw on; one on a new figure unless given.
+    level
+        Coverage of each interval.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes; ``axes.figure.savefig(...)`` writes the picture.
+    """
+    _need_matplotlib()
+    answers = estimate.top(k, level)
+    if ax is None:
+        ax = _new_figure(8, 1.2 + 0.3 * len(answers)).subplots()
+    _bars(
+        ax,
+        [a.label for a in answers],
+        [a.value for a in answers],
+        [a.low for a in answers],
+        [a.high for a in answers],
+    )
+    ax.plot(
+        [100 * a.raw for a in answers],
+        range(len(answers)),
+        linestyle="none",
+        marker="|",
+        markersize=7,
+        color=STYLE["raw"],
+        label="raw",
+    )
+    _finish(ax, f"{estimate.n_reports:,} reports, epsilon {estimate.epsilon:g}, {level:.0%} intervals")
+    return ax
+
+
+def demo_figure(demo: Demo, k: int = 14) -> Any:
+    """The demonstration's most frequent answers, estimated and true, as a matplotlib figure."""
+    _need_matplotlib()
+    figure = _new_figure(12, 6)
+    ax = figure.subplots()
+    rows = demo.top(k)
+    _bars(
+        ax, [r.answer for r in rows], [r.value for r in rows], [r.low for r in rows], [r.high for r in rows], "estimate"
+    )
+    ax.plot(
+        [100 * r.truth for r in rows],
+        range(len(rows)),
+        linestyle="none",
+        marker="D",
+        markersize=6,
+        markerfacecolor="white",
+        markeredgewidth=1.6,
+        color=STYLE["truth"],
+        label="truth, which the collector never sees",
+    )
+    _finish(ax, "of the people, with 95 % intervals")
+    ax.set_title(
+        f"What {demo.users:,} people would love to play, each asked in a whisper (epsilon {demo.survey.epsilon:g})",
+        loc="left",
+        fontsize=_TITLE,
+        color=STYLE["ink"],
+        pad=12,
+    )
+    ax.legend(loc="lower right", frameon=False, fontsize=_TEXT, labelcolor=STYLE["ink"])
+    return figure
+
+
+def save_demo_picture(demo: Demo, path: Path) -> None:
+    """Write `demo_figure` as a picture of 1200 by 600 points; the format follows the name's ending."""
+    demo_figure(demo).savefig(path, dpi=100, facecolor="white")
+
+
+def _need_matplotlib() -> None:
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("pictures need matplotlib: pip install 'sottovoce[plot]'")
+
+
+def _new_figure(width: float, height: float) -> Any:
+    # A figure of its own, without pyplot: no window system is asked for and no global state changes.
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _bars(
+    ax: Any,
+    labels: Sequence[str],
+    values: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    legend: str = "projected",
+) -> None:
+    """Horizontal bars from the top down, in per cent, with whiskers from `low` to `high`."""
+    at = range(len(labels))
+    middle = (np.asarray(low) + np.asarray(high)) / 2
+    half = (np.asarray(high) - np.asarray(low)) / 2
+    ax.barh(at, 100 * np.asarray(values), height=0.62, color=STYLE["estimate"], alpha=0.55, label=legend)
+    ax.errorbar(100 * middle, at, xerr=100 * half, fmt="none", ecolor=STYLE["estimate"], elinewidth=1.4, capsize=3)
+    ax.set_yticks(at, labels, fontsize=_TEXT, color=STYLE["ink"])
+    ax.set_ylim(len(labels) - 0.4, -0.6)
+
+
+def _finish(ax: Any, caption: str) -> None:
+    ax.set_xlim(left=0)
+    ax.xaxis.set_major_formatter("{x:g} %")
+    ax.set_xlabel(caption, fontsize=_SMALL, color=STYLE["muted"])
+    ax.tick_params(axis="x", labelsize=_SMALL, labelcolor=STYLE["muted"], color=STYLE["line"])
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=STYLE["line"], linewidth=0.6)
+    ax.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(STYLE["line"])

@@ -1,0 +1,1 @@
+"""The paper's protocols put together from mechanisms and projections."""

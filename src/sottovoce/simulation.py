@@ -1,0 +1,145 @@
+"""Simulated people answering a survey: in chunks, on all cores, the same for a seed on any machine.
+
+Chunk i of the people draws from its own generator, spawned from (seed, i), so the reports do
+not depend on how many threads worked or on whether they were kept or only counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import SimulationError
+from sottovoce.limits import check_domain_size
+from sottovoce.mechanisms.base import Batch, Counts, Mechanism
+
+__all__ = ["People", "Seed", "chunk_size", "count_reports", "draw_reports"]
+
+Seed = int | None
+Progress = Callable[[int], object]
+Result = TypeVar("Result")
+
+_PEOPLE_AT_ONCE = 1 << 16  # a chunk's words and reports stay in a core's cache
+
+
+def chunk_size(mechanism: Mechanism) -> int:
+    """People per chunk: fewer where a report is long, so that a chunk's memory is bounded."""
+    return max(1, _PEOPLE_AT_ONCE * 32 // max(32, mechanism.report_bits))
+
+
+@dataclass(frozen=True)
+class People:
+    """How many there are, and the values of those from `start` to `stop`."""
+
+    n: int
+    between: Callable[[int, int], NDArray[np.int64]]
+
+    @staticmethod
+    def with_values(indices: NDArray[np.int64]) -> People:
+        """One person per entry."""
+        return People(len(indices), lambda start, stop: indices[start:stop])
+
+    @staticmethod
+    def with_histogram(histogram: NDArray[np.int64]) -> People:
+        """histogram[v] people of value v, in the order of values, never listed all at once."""
+        ends = np.cumsum(histogram)
+
+        def between(start: int, stop: int) -> NDArray[np.int64]:
+            first = int(np.searchsorted(ends, start, side="right"))
+            last = int(np.searchsorted(ends, stop - 1, side="right"))
+            edges = np.clip(ends[first : last + 1], start, stop)
+            return np.repeat(np.arange(first, last + 1), np.diff(edges, prepend=start))
+
+        return People(int(ends[-1]), between)
+
+
+def draw_reports(mechanism: Mechanism, people: People, seed: Seed) -> Batch:
+    """Everybody's reports, in order."""
+    parts = list(_chunks(mechanism, people, seed, lambda batch: batch, None))
+    return (
+        np.concatenate(parts)
+        if parts
+        else mechanism.randomize_many(np.empty(0, np.int64), _generator(seed, 0))
+    )
+
+
+def count_reports(
+    mechanism: Mechanism, people: People, seed: Seed, progress: Progress | None = None
+) -> Counts:
+    """The counts of everybody's reports, in memory that does not grow with their number."""
+    workers = _workers()
+    # One set of counters a worker, handed out as workers ask; addition makes the order irrelevant.
+    idle = [mechanism.empty() for _ in range(workers)]
+
+    def count(batch: Batch) -> None:
+        counters = idle.pop()
+        mechanism.count_into(counters, batch)
+        idle.append(counters)
+
+    for _ in _chunks(mechanism, people, seed, count, progress):
+        pass
+    return np.sum(idle, axis=0, dtype=np.int64) if workers > 1 else idle[0]
+
+
+def _workers() -> int:
+    return max(1, min(8, os.cpu_count() or 1))
+
+
+def _generator(seed: Seed, chunk: int) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(chunk,))))
+
+
+def _chunks(
+    mechanism: Mechanism,
+    people: People,
+    seed: Seed,
+    use: Callable[[Batch], Result],
+    progress: Progress | None,
+) -> Iterator[Result]:
+    """`use` of every chunk's reports, in order, computed by a pool with a bounded number in flight."""
+    size = chunk_size(mechanism)
+    if seed is None:
+        seed = int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+    fixed = _check_seed(seed)
+
+    def work(chunk: int) -> tuple[int, Result]:
+        start, stop = chunk * size, min(people.n, (chunk + 1) * size)
+        batch = mechanism.randomize_many(people.between(start, stop), _generator(fixed, chunk))
+        return stop - start, use(batch)
+
+    chunks = iter(range(-(-people.n // size)))
+    with ThreadPoolExecutor(_workers()) as pool:
+        flying: list[Future[tuple[int, Result]]] = [
+            pool.submit(work, c) for c in islice(chunks, 4 * _workers())
+        ]
+        while flying:
+            n, result = flying.pop(0).result()
+            flying.extend(pool.submit(work, c) for c in islice(chunks, 1))
+            if progress is not None:
+                progress(n)
+            yield result
+
+
+def _check_seed(seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise SimulationError("seed must be a non-negative integer, or None for a fresh one")
+    return int(seed)
+
+
+def histogram_of(frequencies: NDArray[np.float64], n: int, seed: Seed) -> NDArray[np.int64]:
+    """How many of n people have each value when each draws from `frequencies` independently."""
+    check_domain_size(len(frequencies))
+    people = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed)))
+    return people.multinomial(n, frequencies).astype(np.int64, copy=False)
+
+
+def listed(values: Iterable[Any]) -> Any:
+    """`values` with a length: arrays, lists, columns as they are, anything else as a list."""
+    return values if hasattr(values, "__len__") else list(values)

@@ -1,0 +1,1 @@
+"""What can be proved: bounds, one function a theorem, and the planner that uses them."""
