@@ -287,14 +287,14 @@ def adjust_peers() -> list[str]:
     )
 
     # Its bound for random.randint is a float: a TypeError since Python 3.12, and a hidden
-    # DeprecationWarning per user before that, which would be a third of the time measured.
+    # DeprecationWarning per user before that, some 30 % of the client's time at 1024 values.
     original = k2k_hadamard.random
     k2k_hadamard.random = SimpleNamespace(
         random=original.random, randint=lambda low, high: original.randint(low, int(high))
     )
     return [
         "pure-ldp HR hands random.randint a float bound; it is made an int here, because Python 3.12 and"
-        " later refuse it and 3.11 spends a third of the client's time on a hidden deprecation warning"
+        " later refuse it and 3.11 spends some 30 % of the client's time on a hidden deprecation warning"
     ]
 
 

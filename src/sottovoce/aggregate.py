@@ -64,6 +64,10 @@ class Aggregate:
     counts: Counts = field(repr=False)
 
     def __post_init__(self) -> None:
+        # Counting is compiled and trusts the shape: checked here, where anybody's counts come in.
+        cells = self.survey.mechanism.cells
+        if self.counts.shape != (cells,) or self.counts.dtype != np.int64:
+            raise MismatchError(f"counts do not fit this survey: they must be {cells:,} 64-bit integers")
         self.counts.flags.writeable = False
 
     def add(self, reports: Reports | bytes | Iterable[bytes]) -> Aggregate:
@@ -81,6 +85,8 @@ class Aggregate:
 
     def merge(self, other: Aggregate) -> Aggregate:
         """A new aggregate of both; they must be of the same survey."""
+        if not isinstance(other, Aggregate):
+            raise MismatchError(f"only an aggregate can be merged, not {type(other).__name__}; use add for reports")
         _check_same(self.survey, other.survey, "aggregate")
         return Aggregate(self.survey, self.n_reports + other.n_reports, self.counts + other.counts)
 
@@ -103,9 +109,12 @@ class Aggregate:
     def _batches(self, reports: Reports | bytes | Iterable[bytes]) -> Iterator[Batch]:
         if isinstance(reports, Reports):
             _check_same(self.survey, reports.survey, "batch of reports")
+            self.survey.mechanism.codec.check_many(reports.batch)
             yield reports.batch
             return
         encoded = [reports] if isinstance(reports, (bytes, bytearray, memoryview)) else reports
+        if not hasattr(encoded, "__iter__"):
+            raise ReportError(f"reports are bytes, or an iterable of them, not {type(reports).__name__}")
         rows: list[bytes] = []
         for position, report in enumerate(encoded):
             rows.append(self._payload(report, position))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.entries import as_integer, as_integers, entries_of
 from sottovoce.errors import DomainError, ValueOutsideDomainError
 from sottovoce.limits import MAX_PRODUCT_SIZE, check_domain_size
 
@@ -48,12 +49,14 @@ class Domain(abc.ABC):
         if isinstance(values, Domain):
             return values
         if isinstance(values, range):
-            return RangeDomain(values.start, values.step, len(values))
+            length = (values[-1] - values.start) // values.step + 1 if values else 0
+            return RangeDomain(values.start, values.step, length)
         if isinstance(values, Mapping):
-            return Domain.product(**values)
+            return ProductDomain(tuple((name, Domain.of(inner)) for name, inner in values.items()))
         if isinstance(values, (int, float, Integral)):
             return RangeDomain(0, 1, check_domain_size(values))
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        if isinstance(values, (str, bytes, bytearray, Set)) or not hasattr(values, "__iter__"):
+            # A set too is refused: its order, and so the numbering, changes from one run to the next.
             raise DomainError(
                 f"a domain cannot be made from {type(values).__name__}: give a list of labels, an integer size, "
                 "a range, or a mapping of attribute names to such domains"
@@ -64,7 +67,7 @@ class Domain(abc.ABC):
     @staticmethod
     def product(**attributes: object) -> Domain:
         """Records of named attributes, each with a domain of its own."""
-        return ProductDomain(tuple((name, Domain.of(values)) for name, values in attributes.items()))
+        return Domain.of(attributes)
 
     @property
     @abc.abstractmethod
@@ -72,16 +75,20 @@ class Domain(abc.ABC):
         """How many values there are."""
 
     @abc.abstractmethod
-    def index(self, value: object) -> int:
-        """The number of a value; raises `ValueOutsideDomainError` without naming it."""
-
-    @abc.abstractmethod
     def indices(self, values: Any) -> Indices:
-        """The numbers of many values at once."""
+        """The numbers of many values, one a person."""
 
     @abc.abstractmethod
-    def label(self, index: int) -> str:
-        """The value with that number, as people read it."""
+    def _find(self, value: object) -> int:
+        """The number of a value, -1 when it is not in the domain."""
+
+    @abc.abstractmethod
+    def _find_integers(self, integers: Indices) -> Indices:
+        """`_find` for many integers at once; numbers beyond the size mean the same as -1."""
+
+    @abc.abstractmethod
+    def _label(self, index: int) -> str:
+        """The value with that number, which is known to exist."""
 
     @abc.abstractmethod
     def to_statement(self) -> dict[str, Any]:
@@ -93,32 +100,44 @@ class Domain(abc.ABC):
         """What may be given as a value, for error messages."""
 
     @final
+    def index(self, value: object) -> int:
+        """The number of a value; raises `ValueOutsideDomainError` without naming it."""
+        found = self._find(value)
+        if found < 0:
+            raise self._outside()
+        return found
+
+    @final
+    def _find_all(self, values: Any) -> Indices:
+        """`index` of every entry of a list, array or column."""
+        entries = entries_of(values)
+        integers = as_integers(entries)
+        if integers is not None:
+            found = self._find_integers(integers)
+        else:
+            found = np.fromiter((self._find(v) for v in entries), dtype=np.int64, count=len(entries))
+        outside = (found < 0) | (found >= self.size)
+        if outside.any():
+            raise self._outside(int(np.argmax(outside)))
+        return found
+
+    @final
+    def label(self, index: int) -> str:
+        """The value with that number, as people read it."""
+        number = as_integer(index)
+        if number is None or not 0 <= number < self.size:
+            raise ValueOutsideDomainError(f"there is no value of that number; give an index from 0 to {self.size - 1}")
+        return self._label(number)
+
+    @final
     def labels(self) -> list[str]:
         """All values as people read them."""
-        return [self.label(i) for i in range(self.size)]
+        return [self._label(i) for i in range(self.size)]
 
     @final
     def _outside(self, position: int | None = None) -> ValueOutsideDomainError:
         where = "the value is" if position is None else f"value number {position} of those given is"
         return ValueOutsideDomainError(f"{where} not in the domain; allowed: {self._allowed}")
-
-
-def _as_integer(value: object) -> int | None:
-    """An int for integers that are no truth values, None for everything else."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        return None
-    return int(value)
-
-
-def _as_integers(values: Any) -> Indices | None:
-    """An int64 array for one-dimensional integer input, None for everything else."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # ragged
-        return None
-    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.dtype == np.uint64 and (array >> 63).any()):
-        return None
-    return array.astype(np.int64, copy=False)
 
 
 @final
@@ -140,8 +159,8 @@ class LabelDomain(Domain):
         for name in self.names:
             if isinstance(name, int) and abs(name) > _EXACT_IN_JSON:
                 raise DomainError(f"integer labels must lie within +-{_EXACT_IN_JSON}; use strings for larger ones")
-            if isinstance(name, str) and any("\ud800" <= c <= "\udfff" for c in name):
-                raise DomainError("a label is not valid Unicode text (it holds a lone surrogate)")
+            if isinstance(name, str) and not _is_text(name):
+                raise DomainError("a label is not valid Unicode text: remove the lone surrogate it holds")
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(name) for name in self.names[:3])
@@ -160,37 +179,29 @@ class LabelDomain(Domain):
     def _by_index(self) -> bool:
         return isinstance(self.names[0], str)
 
-    def index(self, value: object) -> int:
-        """The label's position."""
-        number: int | None = None
-        if isinstance(value, str):
-            number = self._number.get(value)
-        else:
-            integer = _as_integer(value)
-            if integer is not None and self._by_index:
-                number = integer if 0 <= integer < self.size else None
-            elif integer is not None:
-                number = self._number.get(integer)
-        if number is None:
-            raise self._outside()
-        return number
-
     def indices(self, values: Any) -> Indices:
         """Positions of many labels, or an array of positions for string labels."""
-        integers = None if len(values) and isinstance(values[0], str) else _as_integers(values)
-        if integers is not None and self._by_index:
-            found = integers
-        elif integers is not None:
-            found = _lookup(np.asarray(self.names, dtype=np.int64), integers)
-        else:
-            found = np.fromiter((self._find(v) for v in values), dtype=np.int64, count=len(values))
-        return _refuse_outside(self, found)
+        return self._find_all(values)
 
     def _find(self, value: object) -> int:
-        return self._number.get(value, -1) if isinstance(value, str) else -1
+        if isinstance(value, str):
+            return self._number.get(value, -1)
+        integer = as_integer(value)
+        if integer is None:
+            return -1
+        if self._by_index:
+            return integer if 0 <= integer < self.size else -1
+        return self._number.get(integer, -1)
 
-    def label(self, index: int) -> str:
-        """The label at a position."""
+    def _find_integers(self, integers: Indices) -> Indices:
+        if self._by_index:
+            return integers
+        table = np.asarray(self.names, dtype=np.int64)
+        order = np.argsort(table)
+        found = order[np.searchsorted(table, integers, sorter=order).clip(max=self.size - 1)]
+        return np.where(table[found] == integers, found, -1)
+
+    def _label(self, index: int) -> str:
         return str(self.names[index])
 
     @property
@@ -204,18 +215,12 @@ class LabelDomain(Domain):
         return {"labels": list(self.names)}
 
 
-def _lookup(table: NDArray[np.int64], wanted: NDArray[np.int64]) -> Indices:
-    """Position of every wanted integer in `table`, or -1."""
-    order = np.argsort(table)
-    found = order[np.searchsorted(table, wanted, sorter=order).clip(max=len(table) - 1)]
-    return np.where(table[found] == wanted, found, -1)
-
-
-def _refuse_outside(domain: Domain, found: Indices) -> Indices:
-    bad = (found < 0) | (found >= domain.size)
-    if bad.any():
-        raise domain._outside(int(np.argmax(bad)))
-    return found
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @final
@@ -228,51 +233,50 @@ class RangeDomain(Domain):
     length: int
 
     def __post_init__(self) -> None:
-        if self.step == 0:
-            raise DomainError("a range's step must not be 0")
+        if type(self.start) is not int or type(self.step) is not int or self.step == 0:
+            raise DomainError("a range's start and step must be integers, and the step must not be 0")
         check_domain_size(self.length, _EXACT_IN_JSON)
-        if max(abs(self.start), abs(self.start + self.step * self.length)) > _EXACT_IN_JSON:
+        if max(abs(self.start), abs(self._last)) > _EXACT_IN_JSON:
             raise DomainError(f"a range's integers must lie within +-{_EXACT_IN_JSON}")
 
     def __repr__(self) -> str:
         return f"Domain.of({range(self.start, self.start + self.step * self.length, self.step)!r})"
 
     @property
+    def _last(self) -> int:
+        return self.start + self.step * (self.length - 1)
+
+    @property
     def size(self) -> int:
         """How many integers there are."""
         return self.length
 
-    def index(self, value: object) -> int:
-        """How many steps from the start."""
-        integer = _as_integer(value)
-        if integer is None:
-            raise self._outside()
-        index, between = divmod(integer - self.start, self.step)
-        if between or not 0 <= index < self.length:
-            raise self._outside()
-        return index
-
     def indices(self, values: Any) -> Indices:
-        """Steps from the start, for an array or list of integers."""
-        integers = _as_integers(values)
-        if integers is None:
-            raise self._outside()
-        if self.start == 0 and self.step == 1:
-            return _refuse_outside(self, integers)
-        # Compare before subtracting: a hostile value near the ends of int64 must not wrap around.
-        ends = sorted((self.start, self.start + self.step * (self.length - 1)))
-        inside = (integers >= ends[0]) & (integers <= ends[1])
-        steps, between = np.divmod(np.where(inside, integers, ends[0]) - self.start, self.step)
-        return _refuse_outside(self, np.where(inside & (between == 0), steps, -1))
+        """Steps from the start, for a list or array of integers."""
+        return self._find_all(values)
 
-    def label(self, index: int) -> str:
-        """The integer itself."""
+    def _find(self, value: object) -> int:
+        integer = as_integer(value)
+        if integer is None:
+            return -1
+        index, between = divmod(integer - self.start, self.step)
+        return index if not between and 0 <= index < self.length else -1
+
+    def _find_integers(self, integers: Indices) -> Indices:
+        if self.start == 0 and self.step == 1:
+            return integers
+        # Compare before subtracting: a hostile value near the ends of int64 must not wrap around.
+        low, high = sorted((self.start, self._last))
+        inside = (integers >= low) & (integers <= high)
+        steps, between = np.divmod(np.where(inside, integers, low) - self.start, self.step)
+        return np.where(inside & (between == 0), steps, -1)
+
+    def _label(self, index: int) -> str:
         return str(self.start + self.step * index)
 
     @property
     def _allowed(self) -> str:
-        last = self.start + self.step * (self.length - 1)
-        return f"integers from {self.start} to {last}" + (f" in steps of {self.step}" if self.step != 1 else "")
+        return f"integers from {self.start} to {self._last}" + (f" in steps of {self.step}" if self.step != 1 else "")
 
     def to_statement(self) -> dict[str, Any]:
         """Start, step and size."""
@@ -290,10 +294,12 @@ class ProductDomain(Domain):
         if not self.attributes:
             raise DomainError("a product needs at least one named attribute, for example age=range(100)")
         for name, domain in self.attributes:
-            if not name.isidentifier():
+            if not isinstance(name, str) or not name.isidentifier():
                 raise DomainError(f"attribute name {name!r} must be a plain identifier such as 'age'")
             if isinstance(domain, ProductDomain):
                 raise DomainError(f"attribute {name!r} is itself a product; give its attributes directly")
+        if len({name for name, _ in self.attributes}) < len(self.attributes):
+            raise DomainError("two attributes have the same name: every attribute needs its own")
         check_domain_size(self.size, MAX_PRODUCT_SIZE)
 
     def __repr__(self) -> str:
@@ -305,38 +311,38 @@ class ProductDomain(Domain):
         """The product of the attributes' sizes."""
         return prod(domain.size for _, domain in self.attributes)
 
-    def index(self, value: object) -> int:
-        """The record's number in mixed radix."""
+    def indices(self, values: Any) -> Indices:
+        """Numbers of many records: a mapping of columns, a DataFrame, a list of records, or an array of numbers."""
+        if isinstance(values, Mapping) or hasattr(values, "columns"):
+            return self._from_columns(values)
+        return self._find_all(values)
+
+    def _find(self, value: object) -> int:
         if isinstance(value, Mapping):
             if set(value) != {name for name, _ in self.attributes}:
-                raise self._outside()
+                return -1
             parts = [value[name] for name, _ in self.attributes]
         elif isinstance(value, tuple) and len(value) == len(self.attributes):
             parts = list(value)
         else:
-            integer = _as_integer(value)
-            if integer is None or not 0 <= integer < self.size:
-                raise self._outside()
-            return integer
+            integer = as_integer(value)
+            return integer if integer is not None and 0 <= integer < self.size else -1
         index = 0
         for (_, domain), part in zip(self.attributes, parts, strict=True):
-            index = index * domain.size + domain.index(part)
+            found = domain._find(part)
+            if found < 0:
+                return -1
+            index = index * domain.size + found
         return index
 
-    def indices(self, values: Any) -> Indices:
-        """Numbers of many records: a mapping of columns, a list of records, or an array of numbers."""
-        if isinstance(values, Mapping) or hasattr(values, "columns"):
-            return self._from_columns(values)
-        integers = _as_integers(values) if not _holds_records(values) else None
-        if integers is not None:
-            return _refuse_outside(self, integers)
-        return np.fromiter((self.index(v) for v in values), dtype=np.int64, count=len(values))
+    def _find_integers(self, integers: Indices) -> Indices:
+        return integers
 
     def _from_columns(self, columns: Any) -> Indices:
         names = [name for name, _ in self.attributes]
         if set(columns) != set(names):
             raise ValueOutsideDomainError(f"the columns do not match the domain; give exactly {', '.join(names)}")
-        parts = [domain.indices(np.asarray(columns[name])) for name, domain in self.attributes]
+        parts = [domain.indices(columns[name]) for name, domain in self.attributes]
         if len({len(part) for part in parts}) != 1:
             raise ValueOutsideDomainError("the columns have different lengths; give one entry a person in each")
         index = np.zeros(len(parts[0]), dtype=np.int64)
@@ -344,16 +350,12 @@ class ProductDomain(Domain):
             index = index * domain.size + part
         return index
 
-    def _split(self, index: int) -> Iterator[tuple[str, str]]:
+    def _label(self, index: int) -> str:
         parts = []
         for name, domain in reversed(self.attributes):
             index, part = divmod(index, domain.size)
-            parts.append((name, domain.label(part)))
-        return reversed(parts)
-
-    def label(self, index: int) -> str:
-        """The record, attribute by attribute."""
-        return ", ".join(f"{name}={value}" for name, value in self._split(index))
+            parts.append(f"{name}={domain._label(part)}")
+        return ", ".join(reversed(parts))
 
     @property
     def _allowed(self) -> str:
@@ -363,10 +365,6 @@ class ProductDomain(Domain):
     def to_statement(self) -> dict[str, Any]:
         """Names and domains in order."""
         return {"attributes": [{"name": name, "domain": domain.to_statement()} for name, domain in self.attributes]}
-
-
-def _holds_records(values: Any) -> bool:
-    return isinstance(values, Sequence) and len(values) > 0 and isinstance(values[0], (Mapping, tuple))
 
 
 def domain_from_statement(statement: object) -> Domain:
@@ -385,6 +383,8 @@ def domain_from_statement(statement: object) -> Domain:
 def _attribute(statement: object) -> tuple[str, Domain]:
     match statement:
         case {"name": str(name), "domain": dict(domain), **rest} if not rest:
+            if "attributes" in domain:  # before descending: nesting without end must not exhaust the stack
+                raise DomainError(f"attribute {name!r} is itself a product; state its attributes directly")
             return name, domain_from_statement(domain)
         case _:
             raise DomainError("every attribute of the survey's domain must hold exactly a name and a domain")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Integral, Real
+from typing import Any
 
 from sottovoce.errors import DomainError, SurveyError
 
@@ -29,6 +29,15 @@ MAX_CELLS = 2**31
 """Most counters one process keeps for one survey (16 GiB)."""
 
 
+def _shown(number: Any) -> str:
+    """A number as an error message shows it."""
+    try:
+        text = str(number)
+    except ValueError:  # Python prints no integer of some thousand digits
+        text = ""
+    return text if 0 < len(text) <= 40 else "far out of range"
+
+
 def check_epsilon(epsilon: object) -> float:
     """Return `epsilon` as a float if a survey may use it.
 
@@ -38,7 +47,7 @@ def check_epsilon(epsilon: object) -> float:
     1.0
     >>> check_epsilon(0)
     Traceback (most recent call last):
-    sottovoce.errors.SurveyError: epsilon must be ...
+    sottovoce.errors.SurveyError: epsilon is 0: epsilon must be ...
     """
     remedy = (
         f"epsilon must be a number from {MIN_EPSILON:.2g} to {MAX_EPSILON:g}; "
@@ -46,10 +55,11 @@ def check_epsilon(epsilon: object) -> float:
     )
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
         raise SurveyError(f"epsilon has type {type(epsilon).__name__}: {remedy}")
-    number = float(epsilon)
-    if not math.isfinite(number) or not MIN_EPSILON <= number <= MAX_EPSILON:
-        raise SurveyError(f"epsilon is {number:g}: {remedy}")
-    return number
+    number: Any = epsilon
+    # Compared before it becomes a float: an integer may be too large for one.
+    if not MIN_EPSILON <= number <= MAX_EPSILON:
+        raise SurveyError(f"epsilon is {_shown(number)}: {remedy}")
+    return float(number)
 
 
 def check_domain_size(size: object, largest: int = MAX_DOMAIN_SIZE) -> int:
@@ -59,7 +69,7 @@ def check_domain_size(size: object, largest: int = MAX_DOMAIN_SIZE) -> int:
         raise DomainError(f"domain size has type {type(size).__name__}: {remedy}")
     found = int(size)
     if not 2 <= found <= largest:
-        raise DomainError(f"domain size is {found}: {remedy}")
+        raise DomainError(f"domain size is {_shown(found)}: {remedy}")
     return found
 
 
@@ -71,5 +81,5 @@ def check_integer(name: str, number: object, smallest: int, largest: int) -> int
         )
     found = int(number)
     if not smallest <= found <= largest:
-        raise SurveyError(f"{name} is {found}: it must be an integer from {smallest} to {largest}")
+        raise SurveyError(f"{name} is {_shown(found)}: it must be an integer from {smallest} to {largest}")
     return found

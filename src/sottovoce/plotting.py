@@ -15,19 +15,26 @@ if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
     from sottovoce.experiments.demo import Demo
 
-__all__ = ["STYLE", "demo_figure", "plot_top", "save_demo_picture"]
+__all__ = ["STYLE", "demo_figure", "plot_top", "require_matplotlib", "save_demo_picture"]
 
 STYLE: Final[dict[str, str]] = {
     "ink": "#1f2328",
     "muted": "#6a7178",
     "line": "#d5d9de",
     "estimate": "#0072b2",
+    "bar": "#86bbdb",
     "raw": "#d55e00",
     "truth": "#1f2328",
 }
 """Colours that stay apart for every kind of colour vision (after Okabe and Ito)."""
 
 _TEXT, _SMALL, _TITLE = 11, 9.5, 15
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtraError`, which says what to install, where matplotlib is missing."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("pictures need matplotlib: pip install 'sottovoce[plot]'")
 
 
 def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
@@ -45,7 +52,7 @@ def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.9
     matplotlib.axes.Axes
         The axes; ``axes.figure.savefig(...)`` writes the picture.
     """
-    _need_matplotlib()
+    require_matplotlib()
     answers = estimate.top(k, level)
     if ax is None:
         ax = _new_figure(8, 1.2 + 0.3 * len(answers)).subplots()
@@ -65,13 +72,14 @@ def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.9
         color=STYLE["raw"],
         label="raw",
     )
+    ax.legend(loc="lower right", frameon=False, fontsize=_SMALL, labelcolor=STYLE["ink"])
     _finish(ax, f"{estimate.n_reports:,} reports, epsilon {estimate.epsilon:g}, {level:.0%} intervals")
     return ax
 
 
 def demo_figure(demo: Demo, k: int = 14) -> Any:
     """The demonstration's most frequent answers, estimated and true, as a matplotlib figure."""
-    _need_matplotlib()
+    require_matplotlib()
     figure = _new_figure(12, 6)
     ax = figure.subplots()
     rows = demo.top(k)
@@ -91,7 +99,7 @@ def demo_figure(demo: Demo, k: int = 14) -> Any:
     )
     _finish(ax, "of the people, with 95 % intervals")
     ax.set_title(
-        f"What {demo.users:,} people would love to play, each asked in a whisper (epsilon {demo.survey.epsilon:g})",
+        f"What {demo.users:,} people would love to play, each answering in a whisper (epsilon {demo.survey.epsilon:g})",
         loc="left",
         fontsize=_TITLE,
         color=STYLE["ink"],
@@ -106,16 +114,13 @@ def save_demo_picture(demo: Demo, path: Path) -> None:
     demo_figure(demo).savefig(path, dpi=100, facecolor="white")
 
 
-def _need_matplotlib() -> None:
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("pictures need matplotlib: pip install 'sottovoce[plot]'")
-
-
 def _new_figure(width: float, height: float) -> Any:
     # A figure of its own, without pyplot: no window system is asked for and no global state changes.
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    figure: Any = Figure(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.15, h_pad=0.12)
+    return figure
 
 
 def _bars(
@@ -130,7 +135,7 @@ def _bars(
     at = range(len(labels))
     middle = (np.asarray(low) + np.asarray(high)) / 2
     half = (np.asarray(high) - np.asarray(low)) / 2
-    ax.barh(at, 100 * np.asarray(values), height=0.62, color=STYLE["estimate"], alpha=0.55, label=legend)
+    ax.barh(at, 100 * np.asarray(values), height=0.62, color=STYLE["bar"], label=legend)
     ax.errorbar(100 * middle, at, xerr=100 * half, fmt="none", ecolor=STYLE["estimate"], elinewidth=1.4, capsize=3)
     ax.set_yticks(at, labels, fontsize=_TEXT, color=STYLE["ink"])
     ax.set_ylim(len(labels) - 0.4, -0.6)

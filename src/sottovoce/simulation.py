@@ -7,7 +7,7 @@ not depend on how many threads worked or on whether they were kept or only count
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -20,11 +20,14 @@ from sottovoce.errors import SimulationError
 from sottovoce.limits import check_domain_size
 from sottovoce.mechanisms.base import Batch, Counts, Mechanism
 
-__all__ = ["People", "Seed", "chunk_size", "count_reports", "draw_reports"]
+__all__ = ["MAX_PEOPLE", "People", "Seed", "chunk_size", "count_reports", "draw_reports", "histogram_of"]
 
 Seed = int | None
 Progress = Callable[[int], object]
 Result = TypeVar("Result")
+
+MAX_PEOPLE = 10**12
+"""Most people one call simulates: a day's work; beyond it there is a mistake."""
 
 _PEOPLE_AT_ONCE = 1 << 16  # a chunk's words and reports stay in a core's cache
 
@@ -63,29 +66,29 @@ class People:
 def draw_reports(mechanism: Mechanism, people: People, seed: Seed) -> Batch:
     """Everybody's reports, in order."""
     parts = list(_chunks(mechanism, people, seed, lambda batch: batch, None))
-    return (
-        np.concatenate(parts)
-        if parts
-        else mechanism.randomize_many(np.empty(0, np.int64), _generator(seed, 0))
-    )
+    return np.concatenate(parts) if parts else mechanism.randomize_many(np.empty(0, np.int64), _generator(seed, 0))
 
 
-def count_reports(
-    mechanism: Mechanism, people: People, seed: Seed, progress: Progress | None = None
-) -> Counts:
+def count_reports(mechanism: Mechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
     """The counts of everybody's reports, in memory that does not grow with their number."""
-    workers = _workers()
-    # One set of counters a worker, handed out as workers ask; addition makes the order irrelevant.
-    idle = [mechanism.empty() for _ in range(workers)]
+    # Counters are handed out as workers ask for them, one set for each that is at work: addition makes
+    # the order irrelevant.
+    idle = [mechanism.empty()]
 
     def count(batch: Batch) -> None:
-        counters = idle.pop()
+        try:
+            counters = idle.pop()
+        except IndexError:
+            counters = mechanism.empty()
         mechanism.count_into(counters, batch)
         idle.append(counters)
 
     for _ in _chunks(mechanism, people, seed, count, progress):
         pass
-    return np.sum(idle, axis=0, dtype=np.int64) if workers > 1 else idle[0]
+    total = idle.pop()
+    for counters in idle:
+        total += counters
+    return total
 
 
 def _workers() -> int:
@@ -116,9 +119,7 @@ def _chunks(
 
     chunks = iter(range(-(-people.n // size)))
     with ThreadPoolExecutor(_workers()) as pool:
-        flying: list[Future[tuple[int, Result]]] = [
-            pool.submit(work, c) for c in islice(chunks, 4 * _workers())
-        ]
+        flying: list[Future[tuple[int, Result]]] = [pool.submit(work, c) for c in islice(chunks, 4 * _workers())]
         while flying:
             n, result = flying.pop(0).result()
             flying.extend(pool.submit(work, c) for c in islice(chunks, 1))
@@ -136,10 +137,10 @@ def _check_seed(seed: Any) -> int:
 def histogram_of(frequencies: NDArray[np.float64], n: int, seed: Seed) -> NDArray[np.int64]:
     """How many of n people have each value when each draws from `frequencies` independently."""
     check_domain_size(len(frequencies))
-    people = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed)))
+    if not ((frequencies >= 0).all() and abs(float(frequencies.sum()) - 1) < 1e-12):
+        raise SimulationError("frequencies must be non-negative numbers that sum to one")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= MAX_PEOPLE:
+        raise SimulationError(f"the number of people must be an integer from 0 to {MAX_PEOPLE:,}")
+    fixed = None if seed is None else _check_seed(seed)
+    people = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(fixed)))
     return people.multinomial(n, frequencies).astype(np.int64, copy=False)
-
-
-def listed(values: Iterable[Any]) -> Any:
-    """`values` with a length: arrays, lists, columns as they are, anything else as a list."""
-    return values if hasattr(values, "__len__") else list(values)

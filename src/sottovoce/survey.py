@@ -30,7 +30,7 @@ from sottovoce.limits import (
 )
 from sottovoce.mechanisms import Mechanism, choose, create, restore
 from sottovoce.randomness import os_source
-from sottovoce.simulation import People, Seed, count_reports, draw_reports, listed
+from sottovoce.simulation import MAX_PEOPLE, People, Seed, count_reports, draw_reports
 
 __all__ = ["Survey"]
 
@@ -64,6 +64,13 @@ class Survey:
     title: str = ""
 
     def __post_init__(self) -> None:
+        if self.kind != "distribution":
+            raise SurveyError("kind must be 'distribution', the only one this version knows")
+        if (self.mechanism.domain_size, self.mechanism.epsilon) != (self.domain.size, self.epsilon):
+            raise SurveyError(
+                "the mechanism is for another domain size or epsilon than the survey states; "
+                "make surveys with Survey.distribution or Survey.from_json"
+            )
         if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
             raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters")
 
@@ -96,11 +103,7 @@ class Survey:
             )
         epsilon = check_epsilon(epsilon)
         limit = check_integer("max_report_bytes", max_report_bytes, 1, 2**20)
-        chosen = (
-            choose(values.size, epsilon, limit)
-            if mechanism == "auto"
-            else create(mechanism, values.size, epsilon)
-        )
+        chosen = choose(values.size, epsilon, limit) if mechanism == "auto" else create(mechanism, values.size, epsilon)
         return cls("distribution", values, epsilon, chosen, title)
 
     # --- identity -------------------------------------------------------------------------
@@ -138,17 +141,17 @@ class Survey:
     @classmethod
     def from_json(cls, text: str | bytes) -> Survey:
         """The survey behind its JSON. Every field is checked again; unknown ones are refused."""
+        if not isinstance(text, (str, bytes)):
+            raise SurveyError(f"a survey is read from text or bytes, not from {type(text).__name__}")
         try:
             statement = msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             raise SurveyError(f"the survey is not valid JSON: {error}") from error
         expected = {"format", "kind", "title", "domain", "epsilon", "mechanism"}
         if not isinstance(statement, dict) or set(statement) != expected:
             raise SurveyError(f"a survey must hold exactly these fields: {', '.join(sorted(expected))}")
         if statement["format"] != FORMAT or type(statement["format"]) is not int:
-            raise SurveyError(
-                f"this survey has a format this version does not know; it knows format {FORMAT}"
-            )
+            raise SurveyError(f"this survey has a format this version does not know; it knows format {FORMAT}")
         if statement["kind"] != "distribution":
             raise SurveyError("this survey is of a kind this version does not know; it knows 'distribution'")
         domain = domain_from_statement(statement["domain"])
@@ -192,7 +195,7 @@ class Survey:
 
     def simulate(self, values: Any, seed: Seed = None) -> Reports:
         """Reports of simulated people with these values: vectorised, the device's law, reproducible."""
-        people = People.with_values(self.domain.indices(listed(values)))
+        people = People.with_values(self.domain.indices(values))
         return Reports(self, draw_reports(self.mechanism, people, seed))
 
     def simulate_aggregate(
@@ -213,16 +216,21 @@ class Survey:
         if histogram is not None:
             people = People.with_histogram(self._histogram(histogram))
         else:
-            people = People.with_values(self.domain.indices(listed(values)))
+            people = People.with_values(self.domain.indices(values))
         counts = count_reports(self.mechanism, people, seed, progress)
         return Aggregate(self, people.n, counts)
 
     def _histogram(self, histogram: ArrayLike) -> NDArray[np.int64]:
-        array = np.asarray(histogram)
+        try:
+            array = np.asarray(histogram)
+        except ValueError:  # rows of different lengths
+            array = np.empty(0)
         if array.shape != (self.domain.size,) or array.dtype.kind not in "iu" or (array < 0).any():
             raise SimulationError(
                 f"histogram must hold {self.domain.size} non-negative integers, the number of people with each value"
             )
+        if array.sum(dtype=np.float64) > MAX_PEOPLE:
+            raise SimulationError(f"histogram holds too many people: at most {MAX_PEOPLE:,} can be simulated")
         return array.astype(np.int64)
 
     # --- advice ---------------------------------------------------------------------------

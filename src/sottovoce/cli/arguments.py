@@ -33,9 +33,7 @@ def whole_number(text: str) -> int:
     except InvalidOperation:
         exact = Decimal("nan")
     if not exact.is_finite() or exact.adjusted() > _LONGEST or exact != exact.to_integral_value():
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number; write it like 1000000, 1_000_000 or 1e6"
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number; write it like 1000000, 1_000_000 or 1e6")
     return int(exact)
 
 

@@ -38,6 +38,9 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--domain-size", type=whole_number, metavar="J", help="how many values there are (default: a small domain)"
     )
+    parser.add_argument(
+        "--samples", type=whole_number, metavar="N", help="reports drawn for each value of a pair (default: 20,000)"
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -47,11 +50,12 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.mechanisms import MECHANISMS
 
     names = list(dict.fromkeys(arguments.mechanisms)) or list(MECHANISMS)
-    size = {} if arguments.domain_size is None else {"domain_size": arguments.domain_size}
+    settings = {"domain_size": arguments.domain_size, "samples": arguments.samples}
+    given = {name: setting for name, setting in settings.items() if setting is not None}
     results: list[AuditResult] = []
     with progress("auditing", len(names), "mechanisms") as advance:
         for name in names:
-            results.append(audit(name, arguments.epsilon, **size))
+            results.append(audit(name, arguments.epsilon, **given))
             advance(1)
     if arguments.json:
         print_json({"results": [result.to_dict() for result in results]})
@@ -71,7 +75,7 @@ def _show(results: list[AuditResult], epsilon: float) -> None:
     table.add_column("sound", justify="center", no_wrap=True)
     table.add_column("how")
     for result in results:
-        how = f"{result.method}; {result.witness}" if result.witness else result.method
+        how = result.method if result.sound or not result.witness else f"{result.method}; {result.witness}"
         verdict = "[green]yes[/]" if result.sound else "[bold red]NO[/]"
         exact, certified = f"{result.exact_epsilon:.6f}", f"{result.certified_lower_bound:.3f}"
         table.add_row(result.mechanism, exact, certified, verdict, how)

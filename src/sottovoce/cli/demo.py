@@ -48,7 +48,9 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--seed", type=whole_number, default=7, metavar="S", help="of the simulated people (default: 7)"
     )
-    parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help=f"where {REPORT_NAME} goes (default: .)")
+    parser.add_argument(
+        "--out", type=Path, default=Path(), metavar="DIR", help=f"where {REPORT_NAME} goes (default: .)"
+    )
     parser.add_argument("--no-report", action="store_true", help=f"do not write {REPORT_NAME}")
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the bar chart, as .png, .svg or .pdf")
     add_json(parser)
@@ -57,12 +59,15 @@ def register(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.demo import assemble, crowd_sizes, gather, smaller_crowds, state_survey, whispers
-    from sottovoce.experiments.distribution_error import check_users
+    from sottovoce.experiments.distribution_error import check_users, seeds_of
+    from sottovoce.plotting import require_matplotlib
 
     began = time.perf_counter()
     users = check_users(arguments.users)
+    seeds_of(arguments.seed, 1)
     page = None if arguments.no_report else _writable(arguments.out) / REPORT_NAME
     if arguments.picture is not None:
+        require_matplotlib()
         _writable(arguments.picture.parent)
     out = console()
     out.quiet = arguments.json
@@ -124,9 +129,11 @@ def _write(demo: Demo, page: Path | None, picture: Path | None) -> None:
 
 
 def _show_question(out: Console, survey: Survey) -> None:
+    from sottovoce.experiments.instruments import INSTRUMENTS, STYLES
+
     out.print()
     out.print(f"[bold]{survey.title}[/]")
-    out.print(f"[dim]{survey.domain.size:,} possible answers: 20 instruments, 15 styles each[/]")
+    out.print(f"[dim]{len(INSTRUMENTS)} instruments × {len(STYLES)} styles = {survey.domain.size} possible answers[/]")
     out.print()
     out.print(
         f"[bold]The promise[/] (epsilon = {survey.epsilon:g}): whatever you answer, any report you send is at most "
@@ -135,34 +142,23 @@ def _show_question(out: Console, survey: Survey) -> None:
 
 
 def _show_whispers(out: Console, survey: Survey, heard: tuple[Whisper, ...]) -> None:
+    largest = max(whisper.largest_ratio for whisper in heard)
     table = titled_table(
-        f"Three whispers, {len(heard[0].report)} bytes each",
-        f"The grey bytes only name the survey. Drawn afresh from this machine's entropy; mechanism: "
-        f"{survey.mechanism.name}, chosen by auto.",
+        f"Three whispers of {len(heard[0].report)} bytes",
+        f"The grey bytes name the survey. Over all {survey.domain.size} answers, none of these reports is more than "
+        f"{largest:.2f} times likelier from one than from another.",
     )
-    table.add_column("who", no_wrap=True)
+    table.add_column("somebody in an opera", no_wrap=True)
     table.add_column("would love to play", style="bold", no_wrap=True)
     table.add_column("sends", no_wrap=True)
-    table.add_column("what somebody else's answer would have done")
-    table.add_column("at most, over all", justify="right", no_wrap=True)
+    table.add_column("the same report from another answer")
     for whisper in heard:
         tag, rest = whisper.report[: len(survey.tag)].hex(), whisper.report[len(survey.tag) :].hex()
-        table.add_row(
-            whisper.person,
-            whisper.answer,
-            f"[dim]{tag}[/] [cyan]{rest}[/]",
-            f"{whisper.other_answer}: {_compared(whisper.ratio)}",
-            f"× {whisper.largest_ratio:.2f}",
-        )
+        other = f"{whisper.other_answer}: {whisper.compared}"
+        table.add_row(whisper.person, whisper.answer, f"[dim]{tag}[/] [cyan]{rest}[/]", other)
     out.print()
     out.print(table)
-
-
-def _compared(ratio: float) -> str:
-    """How likely another answer would have sent the same report."""
-    if math.isclose(ratio, 1):
-        return "the same report, just as likely"
-    return f"the same report, {max(ratio, 1 / ratio):.2f} × {'less likely' if ratio > 1 else 'likelier'}"
+    out.print()
 
 
 def _show_estimate(out: Console, demo: Demo) -> None:
@@ -177,19 +173,23 @@ def _show_estimate(out: Console, demo: Demo) -> None:
     for row in demo.top(12):
         table.add_row(
             row.answer,
-            f"{row.truth:.2%}",
-            f"[cyan]{row.value:.2%}[/]",
-            f"{row.low:.2%} to {row.high:.2%}",
+            f"{100 * row.truth:.2f}",
+            f"[cyan]{100 * row.value:.2f}[/]",
+            f"{100 * row.low:.2f} to {100 * row.high:.2f}",
             "[green]✓[/]" if row.hit else "[red]✗[/]",
         )
     out.print(table)
+    out.print()
     errors, size = demo.errors, demo.survey.domain.size
     out.print(
         f"[bold]Projecting[/] on what can be a distribution at all took the L2 error from {plain(errors.l2_raw)} to "
         f"[bold]{plain(errors.l2_projected)}[/], for free. Proved: below {plain(demo.estimate.bound.value)} on average "
         f"(the paper's Theorem 4.2: {plain(demo.l2_bound_paper)})."
     )
-    out.print(f"[bold]{demo.covered} of {size}[/] intervals hold the truth: {demo.covered / size:.1%}; 95 % were promised.")
+    out.print(
+        f"[bold]{demo.covered} of {size}[/] intervals hold the truth: {100 * demo.covered / size:.1f} %; "
+        "95 % were promised."
+    )
 
 
 def _show_end(out: Console, page: Path | None, picture: Path | None, seconds: float) -> None:

@@ -38,7 +38,9 @@ def register(commands: Commands) -> None:
     parser = kinds.add_parser(
         "distribution", help="how people are distributed over values", description=_DESCRIPTION, epilog=_EXAMPLES
     )
-    parser.add_argument("--domain-size", type=whole_number, required=True, metavar="J", help="how many values there are")
+    parser.add_argument(
+        "--domain-size", type=whole_number, required=True, metavar="J", help="how many values there are"
+    )
     parser.add_argument("--epsilon", type=number, metavar="E", help="what one report may reveal")
     parser.add_argument("--users", type=whole_number, metavar="N", help="how many people answer")
     parser.add_argument("--target-error", type=number, metavar="T", help="the L2 error to reach")
@@ -72,6 +74,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _show(found: Plan) -> None:
     from rich.markup import escape
+
     asked = {
         "error": f"{found.users:,} people at epsilon {found.epsilon:g}: what error?",
         "users": f"epsilon {found.epsilon:g}, error at most {found.target_error:g}: how many people?",
@@ -104,4 +107,5 @@ def _show(found: Plan) -> None:
         "users": f"{found.users:,} people",
         "epsilon": f"epsilon {found.epsilon:.4g}",
     }[found.solved_for]
-    out.print(f"[bold]{answer}[/], with [bold]{found.best.mechanism.name}[/]: {escape(found.reason)}")
+    out.print()
+    out.print(f"[bold]{answer}[/]: {escape(found.reason)}")

@@ -41,13 +41,19 @@ def register(commands: Commands) -> None:
     parser = kinds.add_parser(
         "distribution", help="how people are distributed over values", description=_DESCRIPTION, epilog=_EXAMPLES
     )
-    parser.add_argument("--domain-size", type=whole_number, required=True, metavar="J", help="how many values there are")
+    parser.add_argument(
+        "--domain-size", type=whole_number, required=True, metavar="J", help="how many values there are"
+    )
     parser.add_argument("--users", type=whole_number, required=True, metavar="N", help="how many people answer")
     parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
     parser.add_argument("--mechanism", default="auto", metavar="M", help="see 'sottovoce mechanisms' (default: auto)")
     parser.add_argument("--distribution", default="zipf", metavar="D", help="see below (default: zipf)")
-    parser.add_argument("--repeats", type=whole_number, default=1, metavar="R", help="do it again so often (default: 1)")
-    parser.add_argument("--seed", type=whole_number, metavar="S", help="for the same people again (default: a fresh one)")
+    parser.add_argument(
+        "--repeats", type=whole_number, default=1, metavar="R", help="do it again so often (default: 1)"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="S", help="for the same people again (default: a fresh one)"
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -90,7 +96,9 @@ def _show(found: MeasuredError) -> None:
         value = plain(getattr(found.mean, name))
         return value if spread is None else f"{value} ± {getattr(spread, name):.1g}"
 
-    table.add_row("L2, raw (unbiased)", measured("l2_raw"), f"{plain(found.l2_raw_predicted)} (exact, root mean square)")
+    table.add_row(
+        "L2, raw (unbiased)", measured("l2_raw"), f"{plain(found.l2_raw_predicted)} (exact, root mean square)"
+    )
     table.add_row("L2, projected (a distribution)", measured("l2_projected"), f"below {plain(found.l2_bound)} (proved)")
     table.add_row("", "", f"below {plain(found.l2_bound_paper)} (Theorem 4.2, Hadamard)")
     table.add_row("largest of one value, raw", measured("linf_raw"), "")

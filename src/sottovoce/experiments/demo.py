@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -27,6 +28,7 @@ __all__ = [
     "assemble",
     "crowd_sizes",
     "gather",
+    "percent",
     "smaller_crowds",
     "state_survey",
     "whispers",
@@ -67,6 +69,13 @@ class Whisper:
     other_answer: str
     ratio: float
     largest_ratio: float
+
+    @property
+    def compared(self) -> str:
+        """How likely the other answer would have sent the same report."""
+        if math.isclose(self.ratio, 1):
+            return "just as likely"
+        return f"{max(self.ratio, 1 / self.ratio):.2f} times {'less likely' if self.ratio > 1 else 'likelier'}"
 
 
 @dataclass(frozen=True)
@@ -167,6 +176,17 @@ class Demo:
             "whispers": [{**asdict(w), "report": w.report.hex()} for w in self.whispers],
             "crowds": [asdict(crowd) for crowd in self.crowds],
         }
+
+
+def percent(share: float, digits: int = 2) -> str:
+    """A share in per cent, with the narrow space that keeps number and sign together.
+
+    Examples
+    --------
+    >>> percent(0.0589).replace(chr(0x202F), " ")
+    '5.89 %'
+    """
+    return f"{100 * share:.{digits}f}\N{NARROW NO-BREAK SPACE}%"
 
 
 def state_survey() -> Survey:

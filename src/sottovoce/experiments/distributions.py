@@ -126,7 +126,7 @@ def _checked(numbers: Floats, path: Path, size: int) -> Floats:
     total = float(numbers.sum())
     if abs(total - 1) > SUM_TOLERANCE:
         raise SimulationError(
-            f"{name}: the numbers sum to {total:.6g}; frequencies sum to one (within {SUM_TOLERANCE:g}): divide each by "
-            "the sum"
+            f"{name}: the numbers sum to {total:.6g}; frequencies sum to one (within {SUM_TOLERANCE:g}): "
+            "divide each by the sum"
         )
     return numbers

@@ -70,9 +70,11 @@ def subsets(
     """Sorted sets, one row a person."""
     from sottovoce.kernels.compiled.channels import subsets as compiled
 
-    contains = _words(rng, len(values)) < np.uint64(threshold)
-    out = np.empty((len(values), subset_size), dtype=np.int64)
-    compiled(values, contains, domain_size, rng, out)
+    n = len(values)
+    contains = _words(rng, n) < np.uint64(threshold)
+    words = rng.integers(0, 2**32 - 1, size=(n, subset_size + 1), dtype=np.uint32, endpoint=True)
+    out = np.empty((n, subset_size), dtype=np.int64)
+    compiled(values, contains, words, domain_size, rng, out)
     return out
 
 

@@ -78,6 +78,11 @@ class Mechanism(abc.ABC):
     def best(cls, domain_size: int, epsilon: float) -> Self:
         """The mechanism with its own parameters chosen for the least error."""
 
+    @classmethod
+    @abc.abstractmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """Small instances that between them take every branch of the device code; audits run all their outcomes."""
+
     @abc.abstractmethod
     def _check_parameters(self) -> None:
         """Raise `SurveyError` unless the mechanism's own parameters are in range."""

@@ -43,11 +43,25 @@ class Codec(Protocol):
     def decode_many(self, payloads: Payloads) -> NDArray[Any]:
         """A batch, or `ReportError` naming the first bad row."""
 
+    def check_many(self, batch: NDArray[Any]) -> None:
+        """Raise `ReportError` unless the batch could have come from `decode_many`: counting trusts it."""
+
 
 def _check_width(payload: bytes, width: int) -> None:
     if len(payload) != width:
         kind = "truncated" if len(payload) < width else "too long"
         raise ReportError(f"report is {kind}: it has {len(payload)} bytes, this survey's reports have {width}")
+
+
+def _check_rows(payloads: Payloads, width: int) -> None:
+    if payloads.ndim != 2 or payloads.shape[1] != width or payloads.dtype != np.uint8:
+        raise ReportError(f"reports must come as rows of {width} bytes, the width of this survey's reports")
+
+
+def _check_batch(batch: object, kinds: str, *widths: int) -> None:
+    if not isinstance(batch, np.ndarray) or batch.dtype.kind not in kinds or batch.shape[1:] != widths:
+        shape = ", ".join(map(str, ("number of reports", *widths)))
+        raise ReportError(f"a batch of this survey's reports must be an array of integers of shape ({shape})")
 
 
 def _refuse_rows(bad: Any, what: str) -> None:
@@ -82,11 +96,17 @@ class IndexCodec:
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Integers, all below `outputs`."""
+        _check_rows(payloads, self.width)
         words = np.zeros((len(payloads), 8), dtype=np.uint8)
         words[:, : self.width] = payloads
         batch = words.view("<u8").reshape(-1)
         _refuse_rows(batch >= self.outputs, f"is out of range (at most {self.outputs - 1})")
         return batch.astype(np.int64)
+
+    def check_many(self, batch: NDArray[Any]) -> None:
+        """Integers, all below `outputs`."""
+        _check_batch(batch, "iu")
+        _refuse_rows((batch < 0) | (batch >= self.outputs), f"is out of range (at most {self.outputs - 1})")
 
 
 class BitmapCodec:
@@ -114,9 +134,14 @@ class BitmapCodec:
 
     def decode_many(self, payloads: Payloads) -> Payloads:
         """The same rows, refused when a padding bit is set."""
+        _check_rows(payloads, self.width)
         spare = self.width * 8 - self.domain_size
         _refuse_rows(payloads[:, -1] >> (8 - spare) != 0, "sets a bit beyond the domain")
         return payloads
+
+    def check_many(self, batch: NDArray[Any]) -> None:
+        """Bitmaps are their own batch form."""
+        self.decode_many(batch)
 
 
 class SubsetBitmapCodec:
@@ -151,6 +176,10 @@ class SubsetBitmapCodec:
         _refuse_rows(wrong, f"does not hold {self.subset_size} values")
         bits = np.unpackbits(rows, axis=1, bitorder="little")
         return np.nonzero(bits)[1].reshape(len(rows), self.subset_size)
+
+    def check_many(self, batch: NDArray[Any]) -> None:
+        """Rows of sorted members."""
+        _check_subsets(batch, self._bitmap.domain_size, self.subset_size)
 
 
 class SubsetCodec:
@@ -189,13 +218,24 @@ class SubsetCodec:
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Rows of sorted members."""
+        _check_rows(payloads, self.width)
         bits = np.unpackbits(payloads, axis=1, bitorder="little")
         _refuse_rows(bits[:, self.bits :].any(axis=1), "has non-zero padding")
         cut = bits[:, : self.bits].reshape(len(payloads), self.subset_size, self.bits_each)
         batch = cut.astype(np.int64) @ (1 << np.arange(self.bits_each, dtype=np.int64))
-        _refuse_rows(batch[:, -1] >= self.domain_size, "names a value beyond the domain")
-        _refuse_rows((np.diff(batch, axis=1) <= 0).any(axis=1), "is not canonical (members must increase)")
+        self.check_many(batch)
         return batch
+
+    def check_many(self, batch: NDArray[Any]) -> None:
+        """Rows of sorted members."""
+        _check_subsets(batch, self.domain_size, self.subset_size)
+
+
+def _check_subsets(batch: NDArray[Any], domain_size: int, subset_size: int) -> None:
+    _check_batch(batch, "i", subset_size)
+    outside = (batch[:, 0] < 0) | (batch[:, -1] >= domain_size)
+    _refuse_rows(outside, "names a value beyond the domain")
+    _refuse_rows((batch[:, 1:] <= batch[:, :-1]).any(axis=1), "is not canonical (members must increase)")
 
 
 def subset_codec(domain_size: int, subset_size: int) -> Codec:

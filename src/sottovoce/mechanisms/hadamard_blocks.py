@@ -54,6 +54,11 @@ class HadamardBlocks(Mechanism):
         sizes = (1 << k for k in range(domain_size.bit_length()))
         return min((cls(domain_size, epsilon, b) for b in sizes), key=lambda m: m.worst_total_variance)
 
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """One block, several, a short last one, an empty one."""
+        return tuple(cls(size, epsilon, blocks) for size, blocks in ((2, 1), (5, 1), (6, 2), (5, 4), (7, 4)))
+
     def _check_parameters(self) -> None:
         check_integer("blocks", self.blocks, 1, self.domain_size)
         if self.blocks & (self.blocks - 1):

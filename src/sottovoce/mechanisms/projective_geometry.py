@@ -73,6 +73,12 @@ class ProjectiveGeometry(Mechanism):
         ]
         return min(roomy, key=lambda m: (m.worst_total_variance, m.cells))
 
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """The Fano plane, the plane of order three, a line, and a space with more points than values."""
+        spaces = ((7, 2, 3), (13, 3, 3), (4, 3, 2), (5, 5, 3), (15, 2, 4))
+        return tuple(cls(size, epsilon, order, dimension) for size, order, dimension in spaces)
+
     def _check_parameters(self) -> None:
         check_integer("order", self.order, 2, MAX_ORDER)
         check_integer("dimension", self.dimension, 2, 64)

@@ -43,6 +43,11 @@ class RandomizedResponse(Mechanism):
         """There is nothing to choose."""
         return cls(domain_size, epsilon)
 
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """Two, three and five values."""
+        return tuple(cls(size, epsilon) for size in (2, 3, 5))
+
     def _check_parameters(self) -> None:
         """There are none."""
 

@@ -53,6 +53,11 @@ class SubsetSelection(Mechanism):
         sizes = {min(domain_size - 1, max(1, k)) for k in (math.floor(ideal), math.ceil(ideal))}
         return min((cls(domain_size, epsilon, k) for k in sorted(sizes)), key=lambda m: m.worst_total_variance)
 
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """Sets of one, of several and of nearly all values."""
+        return tuple(cls(size, epsilon, k) for size, k in ((2, 1), (4, 2), (5, 2), (5, 3), (5, 4)))
+
     def _check_parameters(self) -> None:
         check_integer("subset_size", self.subset_size, 1, self.domain_size - 1)
 

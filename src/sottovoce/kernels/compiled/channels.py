@@ -54,26 +54,44 @@ def randomized_response_values(values, words, others, threshold, out):  # type: 
         out[i] = value if words[i] < threshold else other
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _below(n, word, rng):  # type: ignore[no-untyped-def]
+    """Uniform over 0 .. n-1, exactly: Lemire's product of a 32-bit word, or a fresh draw where it would be biased."""
+    product = np.uint64(word) * np.uint64(n)
+    if (product & np.uint64(0xFFFFFFFF)) < np.uint64((2**32 - n) % n):
+        return rng.integers(0, n)
+    return np.int64(product >> np.uint64(32))
+
+
 @njit(cache=True, nogil=True)
-def subsets(values, contains, domain_size, rng, out):  # type: ignore[no-untyped-def]
+def subsets(values, contains, words, domain_size, rng, out):  # type: ignore[no-untyped-def]
     """See `mechanisms.subset_selection`."""
     taken = np.zeros(domain_size, dtype=np.bool_)
     size = out.shape[1]
     last = domain_size - 1
+    scan = 16 * size > domain_size  # reading the members off `taken` beats sorting them
     for i in range(values.shape[0]):
-        row = out[i]
+        row, value = out[i], values[i]
         for k in range(size):
             bound = last - size + k
-            drawn = rng.integers(0, bound + 1)
+            drawn = _below(bound + 1, words[i, k], rng)
             if taken[drawn]:
                 drawn = bound
             taken[drawn] = True
             row[k] = drawn
-        replaced = rng.integers(0, size)
+        # Members are exchangeable, so the one drawn in a uniform place is a uniform member.
+        replaced = _below(size, words[i, size], rng)
         for k in range(size):
             taken[row[k]] = False
-            row[k] += row[k] >= values[i]
-        # The members are exchangeable, so replacing the one drawn replaced-th is as good as any.
-        if contains[i]:
-            row[replaced] = values[i]
-        row.sort()
+        for k in range(size):
+            row[k] = value if contains[i] and k == replaced else row[k] + (row[k] >= value)
+            taken[row[k]] = scan
+        if scan:
+            k = 0
+            for member in range(domain_size):
+                if taken[member]:
+                    row[k] = member
+                    k += 1
+                    taken[member] = False
+        else:
+            row.sort()
