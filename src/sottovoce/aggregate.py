@@ -68,6 +68,10 @@ class Aggregate:
         cells = self.survey.mechanism.cells
         if self.counts.shape != (cells,) or self.counts.dtype != np.int64:
             raise MismatchError(f"counts do not fit this survey: they must be {cells:,} 64-bit integers")
+        if type(self.n_reports) is not int or self.n_reports < 0:
+            raise MismatchError("n_reports does not fit: it must be the number of reports counted, 0 or more")
+        if self.counts.base is not None:  # a view could be changed through the array it looks at
+            object.__setattr__(self, "counts", self.counts.copy())
         self.counts.flags.writeable = False
 
     def add(self, reports: Reports | bytes | Iterable[bytes]) -> Aggregate:

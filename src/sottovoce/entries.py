@@ -49,7 +49,7 @@ def as_integers(entries: Any) -> NDArray[np.int64] | None:
         return np.empty(0, dtype=np.int64)
     if not isinstance(entries, np.ndarray):
         # NumPy would read [True, 2] as integers.
-        if not all(issubclass(kind, Integral) and kind is not bool for kind in set(map(type, entries))):
+        if not all(issubclass(kind, Integral) and not issubclass(kind, bool) for kind in set(map(type, entries))):
             return None
         entries = np.asarray(entries)
     array: NDArray[Any] = entries

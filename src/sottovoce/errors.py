@@ -5,7 +5,8 @@
     SottovoceError
     ├── SurveyError (ValueError)          a survey cannot be stated like this
     │   ├── DomainError                   labels, sizes or attributes are wrong
-    │   └── MechanismError                unknown, unsuitable or undeployable mechanism
+    │   ├── MechanismError                unknown, unsuitable or undeployable mechanism
+    │   └── WorkloadError                 queries that cannot be asked, or are not well formed
     ├── ValueOutsideDomainError (ValueError)   a person's value is not in the survey's domain
     ├── ReportError (ValueError)          bytes that are no report of this survey
     ├── MismatchError (ValueError)        two things that belong to different surveys
@@ -35,6 +36,7 @@ __all__ = [
     "SottovoceError",
     "SurveyError",
     "ValueOutsideDomainError",
+    "WorkloadError",
 ]
 
 
@@ -52,6 +54,10 @@ class DomainError(SurveyError):
 
 class MechanismError(SurveyError):
     """The mechanism is unknown, cannot serve this domain, or must not be deployed."""
+
+
+class WorkloadError(SurveyError):
+    """The queries are not well formed, do not fit the domain, or are too many."""
 
 
 class ValueOutsideDomainError(SottovoceError, ValueError):

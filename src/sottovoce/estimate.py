@@ -13,17 +13,31 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.domain import Domain
 from sottovoce.errors import MissingExtraError, SurveyError
 from sottovoce.theory.bounds import Bound
 
 if TYPE_CHECKING:
     from sottovoce.survey import Survey
 
-__all__ = ["Answer", "Estimate", "Interval"]
+__all__ = ["Answer", "Estimate", "Interval", "SparseDistribution"]
 
 Floats = NDArray[np.float64]
 
 _ROWS_IN_HTML = 20
+
+
+class SparseDistribution(NamedTuple):
+    """A distribution over a few of a domain's values that is consistent with all projected answers."""
+
+    domain: Domain
+    support: NDArray[np.int64]
+    weights: Floats
+
+    def items(self) -> list[tuple[str, float]]:
+        """Labels and weights, the heaviest first."""
+        order = np.argsort(-self.weights, kind="stable")
+        return [(self.domain.label(int(self.support[i])), float(self.weights[i])) for i in order]
 
 
 class Interval(NamedTuple):
@@ -60,6 +74,8 @@ class Estimate:
         Certificate of the projection: `values` is within sqrt(gap) of the exact one.
     bound
         What the expected L2 error of `values` stays below, for every distribution.
+    distribution
+        For queries: the sparse distribution behind the projected answers.
     """
 
     survey: Survey
@@ -68,6 +84,7 @@ class Estimate:
     values: Floats
     gap: float
     bound: Bound
+    distribution: SparseDistribution | None = None
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
@@ -81,7 +98,7 @@ class Estimate:
     @cached_property
     def standard_errors(self) -> Floats:
         """Standard error of every raw entry, sampling of people included (plug-in at `values`)."""
-        return np.sqrt(self.survey.mechanism.variance(self.values, self.n_reports))
+        return self.survey.standard_errors(self.values, self.n_reports)
 
     def interval(
         self,
@@ -116,7 +133,8 @@ class Estimate:
             )
         else:
             raise SurveyError("method must be 'normal' or 'finite'")
-        return Interval((self.raw - half).clip(0, 1), (self.raw + half).clip(0, 1))
+        low, high = self.survey.answer_range
+        return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
 
     def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
         """The k most frequent values by the projected estimate, with their intervals."""
@@ -125,12 +143,12 @@ class Estimate:
 
     def __getitem__(self, value: object) -> Answer:
         """The answer for one value, given by label or index."""
-        return self._answer(self.survey.domain.index(value), 0.95)
+        return self._answer(self.survey.answer_index(value), 0.95)
 
     def _answer(self, index: int, level: float) -> Answer:
         low, high = self.interval(level)
         return Answer(
-            self.survey.domain.label(index),
+            self.survey.answer_label(index),
             float(self.values[index]),
             float(self.raw[index]),
             float(low[index]),
@@ -162,7 +180,7 @@ class Estimate:
             "answers": [
                 {"label": label, "value": value, "raw": raw, "low": lo, "high": hi}
                 for label, value, raw, lo, hi in zip(
-                    self.survey.domain.labels(),
+                    self.survey.answer_labels(),
                     self.values.tolist(),
                     self.raw.tolist(),
                     low.tolist(),
@@ -186,7 +204,7 @@ class Estimate:
             raise MissingExtraError("to_pandas needs pandas: pip install 'sottovoce[pandas]'")
         low, high = self.interval(level)
         columns = {"value": self.values, "raw": self.raw, "low": low, "high": high}
-        return pd.DataFrame(columns, index=pd.Index(self.survey.domain.labels(), name="label"))
+        return pd.DataFrame(columns, index=pd.Index(self.survey.answer_labels(), name="label"))
 
     def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
         """Bars of the k most frequent values with intervals, on a matplotlib axes; returns the axes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -25,6 +26,9 @@ MAX_REPORT_BYTES = 2**20
 DEFAULT_REPORT_BYTES = 64
 """Report size above which ``mechanism="auto"`` does not go."""
 
+DEFAULT_USERS = 1_000_000
+"""How many people a survey expects unless it is told."""
+
 MAX_CELLS = 2**31
 """Most counters one process keeps for one survey (16 GiB)."""
 
@@ -36,6 +40,18 @@ def _shown(number: Any) -> str:
     except ValueError:  # Python prints no integer of some thousand digits
         text = ""
     return text if 0 < len(text) <= 40 else "far out of range"
+
+
+def _as_float(number: Any) -> float:
+    """A real number as a float; one that is too large becomes an infinity, which no range holds."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+MAX_DIMENSION = 2**20
+"""Most queries or coordinates a vector survey may have."""
 
 
 def check_epsilon(epsilon: object) -> float:
@@ -55,11 +71,10 @@ def check_epsilon(epsilon: object) -> float:
     )
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
         raise SurveyError(f"epsilon has type {type(epsilon).__name__}: {remedy}")
-    number: Any = epsilon
-    # Compared before it becomes a float: an integer may be too large for one.
+    number = _as_float(epsilon)
     if not MIN_EPSILON <= number <= MAX_EPSILON:
-        raise SurveyError(f"epsilon is {_shown(number)}: {remedy}")
-    return float(number)
+        raise SurveyError(f"epsilon is {_shown(epsilon)}: {remedy}")
+    return number
 
 
 def check_domain_size(size: object, largest: int = MAX_DOMAIN_SIZE) -> int:
@@ -83,3 +98,30 @@ def check_integer(name: str, number: object, smallest: int, largest: int) -> int
     if not smallest <= found <= largest:
         raise SurveyError(f"{name} is {_shown(found)}: it must be an integer from {smallest} to {largest}")
     return found
+
+
+def check_dimension(dimension: object) -> int:
+    """Return `dimension` as an int if a vector survey may have that many coordinates."""
+    return check_integer("dimension", dimension, 1, MAX_DIMENSION)
+
+
+def check_radius(radius: object) -> float:
+    """Return `radius` as a float if a ball may have it."""
+    remedy = "radius must be a finite number above 0: the largest norm a person's vector may have"
+    if isinstance(radius, bool) or not isinstance(radius, Real):
+        raise SurveyError(f"radius has type {type(radius).__name__}: {remedy}")
+    number = _as_float(radius)
+    if not 1e-100 <= number <= 1e100:
+        raise SurveyError(f"radius is {_shown(radius)}: {remedy}, from 1e-100 to 1e100")
+    return number
+
+
+def check_delta(delta: object) -> float:
+    """Return `delta` as a float if a survey may leave out that much probability."""
+    remedy = "delta must be a number from 0 (pure epsilon-LDP) to below 1; where it is used, 1e-6 or less is usual"
+    if isinstance(delta, bool) or not isinstance(delta, Real):
+        raise SurveyError(f"delta has type {type(delta).__name__}: {remedy}")
+    number = _as_float(delta)
+    if not 0 <= number < 1:
+        raise SurveyError(f"delta is {_shown(delta)}: {remedy}")
+    return number

@@ -67,13 +67,15 @@ def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.9
         [100 * a.raw for a in answers],
         range(len(answers)),
         linestyle="none",
-        marker="|",
-        markersize=7,
+        marker="o",
+        markersize=5,
+        markeredgecolor="white",
         color=STYLE["raw"],
         label="raw",
     )
     ax.legend(loc="lower right", frameon=False, fontsize=_SMALL, labelcolor=STYLE["ink"])
-    _finish(ax, f"{estimate.n_reports:,} reports, epsilon {estimate.epsilon:g}, {level:.0%} intervals")
+    ax.set_xlim(left=min(0.0, *(105 * a.raw for a in answers)))
+    _finish(ax, f"{estimate.n_reports:,} reports, epsilon {estimate.epsilon:g}, {100 * level:g} % intervals")
     return ax
 
 
@@ -97,6 +99,7 @@ def demo_figure(demo: Demo, k: int = 14) -> Any:
         color=STYLE["truth"],
         label="truth, which the collector never sees",
     )
+    ax.set_xlim(left=0)
     _finish(ax, "of the people, with 95 % intervals")
     ax.set_title(
         f"What {demo.users:,} people would love to play, each answering in a whisper (epsilon {demo.survey.epsilon:g})",
@@ -142,7 +145,6 @@ def _bars(
 
 
 def _finish(ax: Any, caption: str) -> None:
-    ax.set_xlim(left=0)
     ax.xaxis.set_major_formatter("{x:g} %")
     ax.set_xlabel(caption, fontsize=_SMALL, color=STYLE["muted"])
     ax.tick_params(axis="x", labelsize=_SMALL, labelcolor=STYLE["muted"], color=STYLE["line"])

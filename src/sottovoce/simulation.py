@@ -14,15 +14,27 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import SimulationError
 from sottovoce.limits import check_domain_size
-from sottovoce.mechanisms.base import Batch, Counts, Mechanism
+from sottovoce.mechanisms.base import Batch, Counts
+from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.vector import VectorMechanism
 
-__all__ = ["MAX_PEOPLE", "People", "Seed", "chunk_size", "count_reports", "draw_reports", "histogram_of"]
+__all__ = [
+    "MAX_PEOPLE",
+    "People",
+    "Seed",
+    "check_histogram",
+    "chunk_size",
+    "count_reports",
+    "draw_reports",
+    "histogram_of",
+]
 
 Seed = int | None
+AnyMechanism = FiniteMechanism | VectorMechanism
 Progress = Callable[[int], object]
 Result = TypeVar("Result")
 
@@ -32,9 +44,9 @@ MAX_PEOPLE = 10**12
 _PEOPLE_AT_ONCE = 1 << 16  # a chunk's words and reports stay in a core's cache
 
 
-def chunk_size(mechanism: Mechanism) -> int:
+def chunk_size(mechanism: AnyMechanism) -> int:
     """People per chunk: fewer where a report is long, so that a chunk's memory is bounded."""
-    return max(1, _PEOPLE_AT_ONCE * 32 // max(32, mechanism.report_bits))
+    return max(1, _PEOPLE_AT_ONCE // mechanism.simulation_words)
 
 
 @dataclass(frozen=True)
@@ -42,12 +54,13 @@ class People:
     """How many there are, and the values of those from `start` to `stop`."""
 
     n: int
-    between: Callable[[int, int], NDArray[np.int64]]
+    between: Callable[[int, int], NDArray[Any]]
 
     @staticmethod
     def with_values(indices: NDArray[np.int64]) -> People:
         """One person per entry."""
-        return People(len(indices), lambda start, stop: indices[start:stop])
+        # Copied, because the kernels are compiled anew for every memory layout they meet.
+        return People(len(indices), lambda start, stop: indices[start:stop].copy())
 
     @staticmethod
     def with_histogram(histogram: NDArray[np.int64]) -> People:
@@ -63,13 +76,13 @@ class People:
         return People(int(ends[-1]), between)
 
 
-def draw_reports(mechanism: Mechanism, people: People, seed: Seed) -> Batch:
+def draw_reports(mechanism: AnyMechanism, people: People, seed: Seed) -> Batch:
     """Everybody's reports, in order."""
     parts = list(_chunks(mechanism, people, seed, lambda batch: batch, None))
     return np.concatenate(parts) if parts else mechanism.randomize_many(np.empty(0, np.int64), _generator(seed, 0))
 
 
-def count_reports(mechanism: Mechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
+def count_reports(mechanism: AnyMechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
     """The counts of everybody's reports, in memory that does not grow with their number."""
     # Counters are handed out as workers ask for them, one set for each that is at work: addition makes
     # the order irrelevant.
@@ -100,7 +113,7 @@ def _generator(seed: Seed, chunk: int) -> np.random.Generator:
 
 
 def _chunks(
-    mechanism: Mechanism,
+    mechanism: AnyMechanism,
     people: People,
     seed: Seed,
     use: Callable[[Batch], Result],
@@ -126,6 +139,19 @@ def _chunks(
             if progress is not None:
                 progress(n)
             yield result
+
+
+def check_histogram(histogram: ArrayLike, size: int) -> NDArray[np.int64]:
+    """People per value, if that is what it is."""
+    try:
+        array = np.asarray(histogram)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.shape != (size,) or array.dtype.kind not in "iu" or (array < 0).any():
+        raise SimulationError(f"histogram must hold {size} non-negative integers, the number of people with each value")
+    if array.sum(dtype=np.float64) > MAX_PEOPLE:
+        raise SimulationError(f"histogram holds too many people: at most {MAX_PEOPLE:,} can be simulated")
+    return array.astype(np.int64)
 
 
 def _check_seed(seed: Any) -> int:

@@ -1,38 +1,35 @@
 """A survey: the frozen statement of one collection, from which both sides derive everything.
 
 Its id is the SHA-256 of its canonical JSON (RFC 8785), so a survey cannot be changed
-without becoming another survey.
+without becoming another survey. What a survey of each kind asks is in `protocols`.
 """
 
 from __future__ import annotations
 
+import abc
 import hashlib
+import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-import msgspec
 import numpy as np
 import rfc8785
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.aggregate import Aggregate, Reports
-from sottovoce.domain import Domain, domain_from_statement
-from sottovoce.errors import DomainError, MechanismError, SimulationError, SurveyError
+from sottovoce.errors import MechanismError, NoReportsError, SimulationError, SurveyError
 from sottovoce.estimate import Estimate
-from sottovoce.limits import (
-    DEFAULT_REPORT_BYTES,
-    MAX_DOMAIN_SIZE,
-    check_domain_size,
-    check_epsilon,
-    check_integer,
-)
-from sottovoce.mechanisms import Mechanism, choose, create, restore
+from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.randomness import os_source
-from sottovoce.simulation import MAX_PEOPLE, People, Seed, count_reports, draw_reports
+from sottovoce.simulation import AnyMechanism, People, Seed, count_reports, draw_reports
 
-__all__ = ["Survey"]
+if TYPE_CHECKING:
+    from sottovoce.protocols.distribution import DistributionSurvey
+    from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
+    from sottovoce.workloads import Workload
+
+__all__ = ["FORMAT", "Survey", "check_fields", "mechanism_statement"]
 
 FORMAT = 1
 """Version of the survey's JSON; a device refuses one it does not know."""
@@ -43,10 +40,8 @@ TAG_BYTES = 4
 MAX_TITLE = 200
 
 
-@final
-@dataclass(frozen=True, repr=False)
-class Survey:
-    """What is asked, of what domain, at what epsilon, by which mechanism.
+class Survey(abc.ABC):
+    """What is asked, of whom, at what epsilon, by which mechanism. Make one with `distribution`, `queries` or `mean`.
 
     Examples
     --------
@@ -57,33 +52,22 @@ class Survey:
     ['red']
     """
 
-    kind: str
-    domain: Domain
+    kind: ClassVar[str]
+    """Name of the kind in the survey's JSON."""
+
     epsilon: float
-    mechanism: Mechanism
-    title: str = ""
+    mechanism: AnyMechanism
+    title: str
 
-    def __post_init__(self) -> None:
-        if self.kind != "distribution":
-            raise SurveyError("kind must be 'distribution', the only one this version knows")
-        if (self.mechanism.domain_size, self.mechanism.epsilon) != (self.domain.size, self.epsilon):
-            raise SurveyError(
-                "the mechanism is for another domain size or epsilon than the survey states; "
-                "make surveys with Survey.distribution or Survey.from_json"
-            )
-        if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
-            raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters")
-
-    @classmethod
+    @staticmethod
     def distribution(
-        cls,
         domain: object,
         epsilon: float,
         mechanism: str = "auto",
         *,
         title: str = "",
         max_report_bytes: int = DEFAULT_REPORT_BYTES,
-    ) -> Survey:
+    ) -> DistributionSurvey:
         """Ask how people are distributed over a domain, under pure epsilon-LDP.
 
         Parameters
@@ -96,27 +80,136 @@ class Survey:
             A name from `sottovoce.mechanisms.MECHANISMS`, or "auto": the least exact expected error
             among those whose report fits into `max_report_bytes`; `explain` tells why.
         """
-        values = Domain.of(domain)
-        if values.size > MAX_DOMAIN_SIZE:
-            raise DomainError(
-                f"the domain has {values.size:,} values; a distribution can be asked over at most {MAX_DOMAIN_SIZE:,}"
-            )
-        epsilon = check_epsilon(epsilon)
-        limit = check_integer("max_report_bytes", max_report_bytes, 1, 2**20)
-        chosen = choose(values.size, epsilon, limit) if mechanism == "auto" else create(mechanism, values.size, epsilon)
-        return cls("distribution", values, epsilon, chosen, title)
+        from sottovoce.protocols.distribution import DistributionSurvey
 
-    # --- identity -------------------------------------------------------------------------
+        return DistributionSurvey.make(domain, epsilon, mechanism, title, max_report_bytes)
 
+    @staticmethod
+    def queries(
+        workload: Workload,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: str = "auto",
+        *,
+        users: int = DEFAULT_USERS,
+        title: str = "",
+        max_report_bytes: int = MAX_REPORT_BYTES,
+    ) -> QuerySurvey:
+        """Ask for the mean answers to a set of linear queries that is fixed beforehand.
+
+        Parameters
+        ----------
+        workload
+            The queries, one of `sottovoce.workloads`.
+        delta
+            0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive one.
+        mechanism
+            "codebook", "gaussian", "rejection", or "auto": the least total variance that `delta` and
+            `max_report_bytes` allow.
+        users
+            About how many people will answer; more or fewer do no harm, only a little error.
+        """
+        from sottovoce.protocols.offline import QuerySurvey
+
+        return QuerySurvey.make(workload, epsilon, delta, mechanism, title, users, max_report_bytes)
+
+    @staticmethod
+    def mean(
+        dimension: int,
+        radius: float,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: str = "auto",
+        *,
+        users: int = DEFAULT_USERS,
+        title: str = "",
+        max_report_bytes: int = MAX_REPORT_BYTES,
+        clip: bool = False,
+    ) -> MeanSurvey:
+        """Ask for the mean of people's vectors, each of norm at most `radius`.
+
+        Parameters are those of `queries`. A vector outside the ball is refused, unless `clip` is True: then it
+        is moved to the ball's nearest point.
+        """
+        from sottovoce.protocols.offline import MeanSurvey
+
+        return MeanSurvey.make(dimension, radius, epsilon, delta, mechanism, title, users, max_report_bytes, clip)
+
+    # --- what each kind says ----------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _own_statement(self) -> dict[str, Any]:
+        """The fields of the survey's JSON that only this kind has."""
+
+    @classmethod
+    @abc.abstractmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        """The survey behind a statement whose common fields are in order."""
+
+    @abc.abstractmethod
+    def _private_input(self, value: object) -> Any:
+        """What the mechanism randomizes, from one person's value; raises without naming the value."""
+
+    @abc.abstractmethod
+    def _people(self, values: Any) -> People:
+        """Simulated people with these values."""
+
+    @abc.abstractmethod
+    def _people_of_histogram(self, histogram: ArrayLike) -> People:
+        """Simulated people, so many of each value."""
+
+    @abc.abstractmethod
+    def _estimate(self, aggregate: Aggregate) -> Estimate:
+        """Raw and projected answers from at least one report."""
+
+    @property
+    @abc.abstractmethod
+    def n_answers(self) -> int:
+        """How many numbers an estimate holds."""
+
+    @abc.abstractmethod
+    def answer_label(self, index: int) -> str:
+        """What an answer is called."""
+
+    @final
+    def answer_labels(self) -> list[str]:
+        """What all answers are called, in order."""
+        return [self.answer_label(i) for i in range(self.n_answers)]
+
+    @abc.abstractmethod
+    def answer_index(self, name: object) -> int:
+        """Where the answer with that name or index stands."""
+
+    @abc.abstractmethod
+    def standard_errors(self, values: NDArray[np.float64], n_reports: int) -> NDArray[np.float64]:
+        """Standard error of every raw answer, sampling of people included, where the answers are `values`."""
+
+    @property
+    @abc.abstractmethod
+    def answer_range(self) -> tuple[float, float]:
+        """Between which numbers every answer must lie."""
+
+    @abc.abstractmethod
+    def explain(self, users: int = 1_000_000) -> str:
+        """Why this mechanism, compared with every other that can serve."""
+
+    # --- identity ---------------------------------------------------------------------------
+
+    @final
+    def _check_title(self) -> None:
+        if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
+            raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters")
+
+    @final
     def to_statement(self) -> dict[str, Any]:
         """Everything both sides need, as plain JSON values."""
         return {
             "format": FORMAT,
             "kind": self.kind,
             "title": self.title,
-            "domain": self.domain.to_statement(),
             "epsilon": self.epsilon,
             "mechanism": {"name": self.mechanism.name, **self.mechanism.parameters()},
+            **self._own_statement(),
         }
 
     @cached_property
@@ -134,70 +227,69 @@ class Survey:
         """The first bytes of the id; they stand before every report."""
         return bytes.fromhex(self.id)[:TAG_BYTES]
 
+    @final
     def to_json(self) -> str:
         """The canonical JSON as text."""
         return self.canonical.decode()
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Survey:
+    @staticmethod
+    def from_json(text: str | bytes) -> Survey:
         """The survey behind its JSON. Every field is checked again; unknown ones are refused."""
-        if not isinstance(text, (str, bytes)):
-            raise SurveyError(f"a survey is read from text or bytes, not from {type(text).__name__}")
-        try:
-            statement = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise SurveyError(f"the survey is not valid JSON: {error}") from error
-        expected = {"format", "kind", "title", "domain", "epsilon", "mechanism"}
-        if not isinstance(statement, dict) or set(statement) != expected:
-            raise SurveyError(f"a survey must hold exactly these fields: {', '.join(sorted(expected))}")
+        from sottovoce.protocols import KINDS
+
+        statement = _parse(text)
+        if not isinstance(statement, dict) or not {"format", "kind"} <= set(statement):
+            raise SurveyError("a survey is a JSON object with at least a format and a kind")
         if statement["format"] != FORMAT or type(statement["format"]) is not int:
             raise SurveyError(f"this survey has a format this version does not know; it knows format {FORMAT}")
-        if statement["kind"] != "distribution":
-            raise SurveyError("this survey is of a kind this version does not know; it knows 'distribution'")
-        domain = domain_from_statement(statement["domain"])
-        if domain.size > MAX_DOMAIN_SIZE:
-            raise DomainError(f"a distribution can be asked over at most {MAX_DOMAIN_SIZE:,} values")
-        epsilon = check_epsilon(statement["epsilon"])
-        mechanism = _mechanism_from(statement["mechanism"], domain.size, epsilon)
-        return cls("distribution", domain, epsilon, mechanism, statement["title"])
+        kind = KINDS.get(statement["kind"]) if isinstance(statement["kind"], str) else None
+        if kind is None:
+            known = ", ".join(repr(name) for name in KINDS)
+            raise SurveyError(f"this survey is of a kind this version does not know; it knows {known}")
+        return kind._from_statement(statement)
 
+    @final
     def __repr__(self) -> str:
         return (
-            f"<{self.kind} survey {self.id[:12]}: {self.domain.size:,} values, epsilon {self.epsilon:g}, "
+            f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, epsilon {self.epsilon:g}, "
             f"{self.mechanism.name}>"
         )
 
-    # --- the device's side ----------------------------------------------------------------
+    # --- the device's side ------------------------------------------------------------------
 
+    @final
     def randomize(self, value: object) -> bytes:
         """One device's report, as bytes, from the operating system's entropy.
 
         Every call draws again and spends epsilon again: a device calls this once and keeps the bytes.
         """
-        report = self.mechanism.randomize(self.domain.index(value), os_source())
+        report = self.mechanism.randomize(self._private_input(value), os_source())
         return self.tag + self.mechanism.encode(report)
 
-    # --- the collector's side -------------------------------------------------------------
+    # --- the collector's side ---------------------------------------------------------------
 
+    @final
     def aggregate(self) -> Aggregate:
         """The empty aggregate; add reports to it, merge it with others."""
         return Aggregate(self, 0, self.mechanism.empty())
 
+    @final
     def estimate(self, reports: Aggregate | Reports | Iterable[bytes]) -> Estimate:
         """Raw and projected answers, with intervals, from an aggregate or from reports."""
-        from sottovoce.protocols import distribution
+        empty = self.aggregate()
+        aggregate = empty.merge(reports) if isinstance(reports, Aggregate) else empty.add(reports)
+        if aggregate.n_reports == 0:
+            raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
+        return self._estimate(aggregate)
 
-        if isinstance(reports, Aggregate):
-            return distribution.estimate(self.aggregate().merge(reports))
-        return distribution.estimate(self.aggregate().add(reports))
+    # --- simulation -------------------------------------------------------------------------
 
-    # --- simulation -----------------------------------------------------------------------
-
+    @final
     def simulate(self, values: Any, seed: Seed = None) -> Reports:
         """Reports of simulated people with these values: vectorised, the device's law, reproducible."""
-        people = People.with_values(self.domain.indices(values))
-        return Reports(self, draw_reports(self.mechanism, people, seed))
+        return Reports(self, draw_reports(self.mechanism, self._people(values), seed))
 
+    @final
     def simulate_aggregate(
         self,
         values: Any = None,
@@ -213,37 +305,41 @@ class Survey:
         """
         if (values is None) == (histogram is None):
             raise SimulationError("give either values (one a person) or histogram (people per value)")
-        if histogram is not None:
-            people = People.with_histogram(self._histogram(histogram))
-        else:
-            people = People.with_values(self.domain.indices(values))
-        counts = count_reports(self.mechanism, people, seed, progress)
-        return Aggregate(self, people.n, counts)
-
-    def _histogram(self, histogram: ArrayLike) -> NDArray[np.int64]:
-        try:
-            array = np.asarray(histogram)
-        except ValueError:  # rows of different lengths
-            array = np.empty(0)
-        if array.shape != (self.domain.size,) or array.dtype.kind not in "iu" or (array < 0).any():
-            raise SimulationError(
-                f"histogram must hold {self.domain.size} non-negative integers, the number of people with each value"
-            )
-        if array.sum(dtype=np.float64) > MAX_PEOPLE:
-            raise SimulationError(f"histogram holds too many people: at most {MAX_PEOPLE:,} can be simulated")
-        return array.astype(np.int64)
-
-    # --- advice ---------------------------------------------------------------------------
-
-    def explain(self, users: int = 1_000_000) -> str:
-        """Why this mechanism, compared with every other that can serve."""
-        from sottovoce.theory.planner import compare, explain
-
-        return explain(compare(self.domain.size, self.epsilon, users), self.mechanism.name)
+        people = self._people(values) if histogram is None else self._people_of_histogram(histogram)
+        return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
 
 
-def _mechanism_from(statement: object, domain_size: int, epsilon: float) -> Mechanism:
+def _parse(text: object) -> object:
+    """Strict JSON: UTF-8, no key twice in one object, no NaN or Infinity."""
+    if not isinstance(text, (str, bytes)):
+        raise SurveyError(f"a survey is read from text or bytes, not from {type(text).__name__}")
+    try:
+        decoded = text.decode() if isinstance(text, bytes) else text
+        return json.loads(decoded, object_pairs_hook=_object, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise SurveyError(f"the survey is not valid JSON: {error}") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def mechanism_statement(statement: object) -> tuple[object, dict[str, Any]]:
+    """The name and the parameters in a survey's `mechanism` field."""
     if not isinstance(statement, dict) or "name" not in statement:
         raise MechanismError("the survey's mechanism must hold a name and its own parameters")
-    parameters = {key: number for key, number in statement.items() if key != "name"}
-    return restore(statement["name"], check_domain_size(domain_size), epsilon, parameters)
+    return statement["name"], {key: number for key, number in statement.items() if key != "name"}
+
+
+def check_fields(statement: dict[str, Any], own: set[str]) -> None:
+    """Refuse a statement that has other fields than the common ones and these."""
+    expected = {"format", "kind", "title", "epsilon", "mechanism"} | own
+    if set(statement) != expected:
+        raise SurveyError(f"a survey must hold exactly these fields: {', '.join(sorted(expected))}")

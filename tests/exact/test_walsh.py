@@ -2,8 +2,9 @@
 
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from threading import Barrier, current_thread, main_thread
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from sottovoce.kernels import reference, threads
 from sottovoce.kernels.walsh import walsh_hadamard, walsh_hadamard_rows
 
-# From 2^17 on there are passes over all memory, with and without a last single level; from 2^18 on, threads.
+# From 2^17 on there are passes over all memory, with and without a last single level; from 2^19 on, threads.
 ALL_LEVELS = range(21)
 
 
@@ -71,7 +72,7 @@ def test_a_unit_vector_becomes_its_row_of_the_matrix(position):
 
 
 def test_four_threads_at_once_get_what_one_gets():
-    inputs = [np.random.default_rng(seed).normal(size=2**19) for seed in range(4)]
+    inputs = [np.random.default_rng(seed).normal(size=2**20) for seed in range(4)]
     alone = [transformed(x) for x in inputs]
     start = Barrier(4)
 
@@ -87,7 +88,7 @@ def test_four_threads_at_once_get_what_one_gets():
 
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_the_number_of_cores_changes_no_bit(monkeypatch, cores):
-    x = np.random.default_rng(0).normal(size=2**19)
+    x = np.random.default_rng(0).normal(size=2**21)
     expected = transformed(x)
     monkeypatch.setattr(threads, "_cores", lambda: cores)
     np.testing.assert_array_equal(transformed(x), expected)
@@ -97,27 +98,27 @@ def test_a_forked_child_can_transform_too():
     program = """
 import os
 import numpy as np
+from sottovoce.kernels import threads
 from sottovoce.kernels.walsh import walsh_hadamard
 
 def right():
-    x = np.zeros(2**19)
+    x = np.zeros(2**20)
     x[0] = 1.0
     walsh_hadamard(x)
     return bool((x == 1.0).all())
 
 assert right()
+pool = threads._pool()
 child = os.fork()
 if child == 0:
-    os._exit(0 if right() else 1)
+    os._exit(0 if right() and threads._pool() is not pool else 1)
 assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 assert right()
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=300)
 
 
-@pytest.mark.parametrize(
-    "shape", [(1, 1), (3, 1), (5, 8), (7, 1 << 10), (3, 1 << 17), (200, 1 << 12), (0, 4)]
-)
+@pytest.mark.parametrize("shape", [(1, 1), (3, 1), (5, 8), (7, 1 << 10), (3, 1 << 17), (200, 1 << 12), (0, 4)])
 def test_rows_are_transformed_each_on_its_own(shape):
     x = np.random.default_rng(0).integers(-9, 9, size=shape).astype(np.float64)
     expected = np.array([reference.walsh_hadamard(row) for row in x]).reshape(shape)
@@ -177,3 +178,17 @@ def test_an_error_in_one_piece_reaches_the_caller():
 
     with pytest.raises(RuntimeError, match="piece 3"):
         threads.for_each_piece(work, 8)
+
+
+def test_the_caller_waits_for_what_a_helper_has_begun(monkeypatch):
+    monkeypatch.setattr(threads, "_cores", lambda: 2)
+    both_at_work, done = Barrier(2), []
+
+    def work(piece):
+        both_at_work.wait(timeout=60)
+        if current_thread() is not main_thread():
+            time.sleep(0.2)
+        done.append(piece)
+
+    threads.for_each_piece(work, 2)
+    assert sorted(done) == [0, 1]

@@ -18,6 +18,7 @@ ROUNDING = 2.0**-49
 untimed = settings(deadline=None)  # the first call compiles
 
 ordinary = st.floats(-4, 4)
+crowded = st.floats(0, 1)
 tied = st.sampled_from([-1.0, -0.25, 0.0, 0.25, 1 / 3, 1.0])
 tiny = st.floats(-1e-300, 1e-300)
 near_one = st.floats(1 - 1e-12, 1 + 1e-12)
@@ -27,15 +28,12 @@ any_finite = st.floats(allow_nan=False, allow_infinity=False)
 def vectors(*entries, max_size=40):
     """Vectors of one kind of entry, or of several mixed."""
     return st.one_of(
-        *(
-            arrays(np.float64, st.integers(1, max_size), elements=kind)
-            for kind in (*entries, st.one_of(*entries))
-        )
+        *(arrays(np.float64, st.integers(1, max_size), elements=kind) for kind in (*entries, st.one_of(*entries)))
     )
 
 
-moderate = vectors(ordinary, tied, tiny, near_one)
-anything = vectors(ordinary, tied, tiny, near_one, any_finite)
+moderate = vectors(ordinary, crowded, tied, tiny, near_one)
+anything = vectors(ordinary, crowded, tied, tiny, near_one, any_finite)
 
 
 def exact_projection(raw):
@@ -143,10 +141,7 @@ def test_it_is_never_farther_from_a_distribution_than_raw_is(raw, data):
     values = project_simplex(raw).values
     # Distances are below 5 sqrt(40), so an error of ROUNDING an entry moves their squares by less than this.
     slack = 2 * 5 * 40 * ROUNDING
-    assert (
-        squared_distance(values.tolist(), distribution)
-        <= squared_distance(raw.tolist(), distribution) + slack
-    )
+    assert squared_distance(values.tolist(), distribution) <= squared_distance(raw.tolist(), distribution) + slack
 
 
 @untimed
@@ -154,9 +149,7 @@ def test_it_is_never_farther_from_a_distribution_than_raw_is(raw, data):
 def test_a_constant_added_to_all_entries_changes_nothing(raw, constant):
     shifted = raw + constant
     raw = shifted - constant  # what is left of raw after the rounding of the first sum: now both are exact
-    np.testing.assert_allclose(
-        project_simplex(shifted).values, project_simplex(raw).values, rtol=0, atol=2 * ROUNDING
-    )
+    np.testing.assert_allclose(project_simplex(shifted).values, project_simplex(raw).values, rtol=0, atol=2 * ROUNDING)
 
 
 def long_vectors():
@@ -175,7 +168,9 @@ def long_vectors():
         "geometric, falling": np.exp(-700 * falling),
         "powers of two": -np.exp2(-(np.arange(size) % 1074).astype(np.float64)),
         "one certain": np.where(falling == 0, 1.0, 1e-9 * noise),
-        "period of the sample": np.where(np.arange(size) % (size // 2**14) == 0, 5.0, 7.0) + 1e-6 * noise,
+        # The search starts from every 48th entry; here these are like no others.
+        "misleading sample, below": np.where(np.arange(size) % 48 == 0, -1e308, 1e-6 * noise),
+        "misleading sample, above": np.where(np.arange(size) % 48 == 0, 1.0, 0.0) + 1e-6 * noise,
     }
 
 
@@ -213,12 +208,25 @@ def test_sixteen_million_ties_still_sum_to_one(distinct):
     assert abs(values.sum() - 1) <= 1e-12
 
 
-def test_the_largest_and_smallest_doubles_are_projected():
-    top, least = np.finfo(np.float64).max, 5e-324
-    np.testing.assert_array_equal(project_simplex(np.array([top, -top, 0.0])).values, [1, 0, 0])
-    np.testing.assert_array_equal(project_simplex(np.array([top, top, -top])).values, [0.5, 0.5, 0])
-    np.testing.assert_array_equal(project_simplex(np.full(4, -top)).values, [0.25] * 4)
-    np.testing.assert_array_equal(project_simplex(np.array([least, 0.0, -least, least])).values, [0.25] * 4)
+TOP, LEAST = np.finfo(np.float64).max, 5e-324
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ([TOP, -TOP, 0.0], [1, 0, 0]),
+        ([TOP, TOP, -TOP], [0.5, 0.5, 0]),
+        ([-TOP] * 4, [0.25] * 4),
+        ([1e300] * 4, [0.25] * 4),
+        ([LEAST, 0.0, -LEAST, LEAST], [0.25] * 4),
+        ([TOP, -TOP] * 64, [1 / 64, 0] * 64),
+        ([LEAST, -LEAST] * 64, [1 / 128] * 128),
+    ],
+)
+def test_the_largest_and_smallest_doubles_are_projected(raw, expected):
+    projected = project_simplex(np.array(raw))
+    np.testing.assert_array_equal(projected.values, expected)
+    assert projected.gap == 0
 
 
 def test_the_result_is_read_only_and_the_input_untouched():
@@ -250,6 +258,8 @@ def test_integers_and_strided_views_are_projected_like_any_vector():
         (np.array([0.0, -np.inf]), "finite"),
         (np.array([np.inf, -np.inf]), "finite"),
         (np.append(np.zeros(2**18 + 40), np.nan), "finite"),
+        (np.append(-np.inf, np.zeros(100)), "finite"),
+        (np.append(np.zeros(2**18), np.full(100, np.nan)), "finite"),
         (np.array([1 + 2j]), "real numbers"),
         (np.array(["a"]), "real numbers"),
         (np.array([None]), "real numbers"),

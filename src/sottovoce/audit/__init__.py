@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import Mechanism
+    from sottovoce.mechanisms import FiniteMechanism
 
 __all__ = ["AuditResult", "audit"]
 
@@ -44,7 +44,7 @@ class AuditResult:
 
 
 def audit(
-    mechanism: str | Mechanism,
+    mechanism: str | FiniteMechanism,
     epsilon: float = 1.0,
     *,
     domain_size: int = DEFAULT_DOMAIN_SIZE,
@@ -84,7 +84,7 @@ def audit(
         alpha=alpha,
         stated=lambda payload, value: subject.log_prob(subject.decode(payload), value),
     )
-    sound = exact.ratio is not None and within_epsilon(exact.ratio, subject.epsilon)
+    sound = exact.agrees and exact.ratio is not None and within_epsilon(exact.ratio, subject.epsilon)
     return AuditResult(
         mechanism=subject.name,
         epsilon=subject.epsilon,

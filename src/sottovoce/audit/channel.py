@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sottovoce.randomness import ONE
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import Mechanism
+    from sottovoce.mechanisms import FiniteMechanism
 
 __all__ = ["Channel", "Enumerator", "device_channel", "stated_channel", "worst_ratio"]
 
@@ -69,7 +69,7 @@ class Enumerator:
         return self._take([chance, 1 - chance]) == 0
 
 
-def _outcomes(mechanism: Mechanism, value: int) -> Iterator[tuple[bytes, Fraction]]:
+def _outcomes(mechanism: FiniteMechanism, value: int) -> Iterator[tuple[bytes, Fraction]]:
     source = Enumerator()
     while True:
         report = mechanism.encode(mechanism.randomize(value, source))
@@ -78,7 +78,7 @@ def _outcomes(mechanism: Mechanism, value: int) -> Iterator[tuple[bytes, Fractio
             return
 
 
-def device_channel(mechanism: Mechanism) -> Channel:
+def device_channel(mechanism: FiniteMechanism) -> Channel:
     """The channel of the device code itself. Only for small domains: the work is every outcome.
 
     Examples
@@ -97,7 +97,7 @@ def device_channel(mechanism: Mechanism) -> Channel:
     return channel
 
 
-def stated_channel(mechanism: Mechanism) -> Channel:
+def stated_channel(mechanism: FiniteMechanism) -> Channel:
     """The channel as `probability` states it, over all `outputs`."""
     channel: Channel = {}
     for value in range(mechanism.domain_size):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.audit.channel import Enumerator, device_channel, stated_channel, worst_ratio
 from sottovoce.errors import ReportError
-from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.randomness import Source, within_epsilon
 
 __all__ = ["ConformanceError", "check_instance", "check_mechanism"]
@@ -33,7 +33,7 @@ class ConformanceError(AssertionError):
 
 
 def check_mechanism(
-    mechanism: type[Mechanism],
+    mechanism: type[FiniteMechanism],
     domain_sizes: tuple[int, ...] = DOMAIN_SIZES,
     epsilons: tuple[float, ...] = EPSILONS,
 ) -> None:
@@ -51,18 +51,18 @@ def check_mechanism(
             check_instance(mechanism.best(domain_size, epsilon))
 
 
-def check_instance(mechanism: Mechanism) -> None:
+def check_instance(mechanism: FiniteMechanism) -> None:
     """Run the battery on one mechanism over a small domain."""
     for check in _CHECKS:
         check(mechanism)
 
 
-def _demand(holds: object, mechanism: Mechanism, clause: str) -> None:
+def _demand(holds: object, mechanism: FiniteMechanism, clause: str) -> None:
     if not holds:
         raise ConformanceError(f"{mechanism.name} (J={mechanism.domain_size}, epsilon={mechanism.epsilon:g}): {clause}")
 
 
-def _privacy(m: Mechanism) -> None:
+def _privacy(m: FiniteMechanism) -> None:
     channel = device_channel(m)
     ratio = worst_ratio(channel)
     _demand(ratio is not None, m, "some report is possible for one value and impossible for another")
@@ -89,7 +89,7 @@ class _Recorder:
         return self._source.bernoulli(threshold)
 
 
-def _draws(m: Mechanism) -> None:
+def _draws(m: FiniteMechanism) -> None:
     """The number and kind of draws is an output too: it must not depend on anything."""
     patterns = set()
     for value in range(m.domain_size):
@@ -103,7 +103,7 @@ def _draws(m: Mechanism) -> None:
     _demand(len(patterns) == 1, m, "the draws asked of the source depend on the value or on earlier draws")
 
 
-def _encoding(m: Mechanism) -> None:
+def _encoding(m: FiniteMechanism) -> None:
     reports = list(m.outputs())
     encoded = [m.encode(report) for report in reports]
     _demand({len(row) for row in encoded} == {m.report_bytes}, m, "encoded reports differ in length")
@@ -130,7 +130,7 @@ def _refused(decode: Callable[[bytes], Any], payload: bytes) -> bool:
     return False
 
 
-def _single_reports(m: Mechanism) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _single_reports(m: FiniteMechanism) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """P(report | value) and the estimate made from that report alone, for every report."""
     chances, estimates = [], []
     for report in m.outputs():
@@ -142,7 +142,7 @@ def _single_reports(m: Mechanism) -> tuple[NDArray[np.float64], NDArray[np.float
     return np.array(chances), np.array(estimates)
 
 
-def _frequencies(m: Mechanism) -> Iterator[NDArray[np.float64]]:
+def _frequencies(m: FiniteMechanism) -> Iterator[NDArray[np.float64]]:
     """Point masses, uniform on every prefix, and a few in between."""
     J = m.domain_size
     yield from np.eye(J)
@@ -151,7 +151,7 @@ def _frequencies(m: Mechanism) -> Iterator[NDArray[np.float64]]:
     yield from np.random.default_rng(1).dirichlet(np.ones(J), size=5)
 
 
-def _accuracy(m: Mechanism) -> None:
+def _accuracy(m: FiniteMechanism) -> None:
     chances, estimates = _single_reports(m)
     identity = np.eye(m.domain_size)
     _demand(np.allclose(chances.T @ estimates, identity, atol=1e-9), m, "the estimate is biased")
@@ -170,7 +170,7 @@ def _accuracy(m: Mechanism) -> None:
     _demand(max(totals) >= worst * 0.98, m, "worst_total_variance is not attained")
 
 
-def _aggregation(m: Mechanism) -> None:
+def _aggregation(m: FiniteMechanism) -> None:
     batch = m.randomize_many(np.arange(m.domain_size).repeat(3), np.random.default_rng(2))
     whole, parts = m.empty(), m.empty()
     m.count_into(whole, batch)
@@ -180,7 +180,7 @@ def _aggregation(m: Mechanism) -> None:
     _demand(whole.dtype == np.int64, m, "counts are not 64-bit integers")
 
 
-def _simulation(m: Mechanism) -> None:
+def _simulation(m: FiniteMechanism) -> None:
     """Pearson's test of simulated reports against the exact channel, for every value."""
     from scipy.stats import chi2
 
@@ -206,14 +206,14 @@ def _pearson(seen: dict[bytes, int], chances: dict[bytes, Fraction]) -> tuple[fl
     return sum((n - mean) ** 2 / mean for n, mean in cells), len(cells)
 
 
-def _manners(m: Mechanism) -> None:
+def _manners(m: FiniteMechanism) -> None:
     _demand(m.name and m.summary and m.use_when, m, "name, summary or use_when is missing")
     _demand("@" in m.citation() and "year" in m.citation(), m, "citation is not BibTeX")
     _demand(type(m)(m.domain_size, m.epsilon, **m.parameters()) == m, m, "parameters do not restore the mechanism")
     _demand(m.report_bits <= 8 * m.report_bytes < m.report_bits + 8, m, "report_bits and report_bytes disagree")
 
 
-_CHECKS: tuple[Callable[[Mechanism], None], ...] = (
+_CHECKS: tuple[Callable[[FiniteMechanism], None], ...] = (
     _privacy,
     _draws,
     _encoding,

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+SAMPLES = (100, 10**9)
+"""Fewer reports certify nothing, more would take days."""
+
 _DESCRIPTION = """\
 Audit mechanisms at a stated epsilon. The device code is run on every outcome of its randomness where that
 is possible, which gives the exact epsilon of the bytes it sends; beside it stands a lower bound that is
@@ -47,9 +50,12 @@ def register(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.audit import audit
+    from sottovoce.limits import check_integer
     from sottovoce.mechanisms import MECHANISMS
 
     names = list(dict.fromkeys(arguments.mechanisms)) or list(MECHANISMS)
+    if arguments.samples is not None:
+        check_integer("samples", arguments.samples, *SAMPLES)
     settings = {"domain_size": arguments.domain_size, "samples": arguments.samples}
     given = {name: setting for name, setting in settings.items() if setting is not None}
     results: list[AuditResult] = []

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sottovoce.experiments.demo import Demo, Whisper
-    from sottovoce.survey import Survey
+    from sottovoce.protocols.distribution import DistributionSurvey
 
 __all__ = ["register"]
 
 REPORT_NAME = "report.html"
+PICTURE_ENDINGS = (".png", ".svg", ".pdf")
 
 _DESCRIPTION = """\
 A million simulated people are asked one question. Each whispers one report that proves nothing about them;
@@ -31,7 +32,7 @@ Writes report.html, one page that needs no network.
 _EXAMPLES = """\
 examples:
   sottovoce demo
-  sottovoce demo --users 50_000 --seed 3 --out /tmp/whispers
+  sottovoce demo --users 50_000 --seed 3 --out whispers
   sottovoce demo --no-report --json | jq '.coverage'
   sottovoce demo --no-report --picture demo.png      the bar chart alone, 1200 by 600 (needs matplotlib)
 """
@@ -68,7 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
     page = None if arguments.no_report else _writable(arguments.out) / REPORT_NAME
     if arguments.picture is not None:
         require_matplotlib()
-        _writable(arguments.picture.parent)
+        _check_picture(arguments.picture)
     out = console()
     out.quiet = arguments.json
 
@@ -107,6 +108,14 @@ def _writable(directory: Path) -> Path:
     return directory
 
 
+def _check_picture(path: Path) -> None:
+    from sottovoce.errors import SimulationError
+
+    if path.suffix not in PICTURE_ENDINGS:
+        raise SimulationError(f"the picture's name must end in {', '.join(PICTURE_ENDINGS)}; it is {path.name!r}")
+    _writable(path.parent)
+
+
 def _write(demo: Demo, page: Path | None, picture: Path | None) -> None:
     from sottovoce.errors import SimulationError
 
@@ -121,14 +130,12 @@ def _write(demo: Demo, page: Path | None, picture: Path | None) -> None:
 
             save_demo_picture(demo, picture)
     except OSError as error:
-        problem = f"{error.filename or 'the file'!r} cannot be written: {error.strerror}"
-    except ValueError as error:  # matplotlib, about the name's ending
-        problem = f"the picture cannot be written: {error}"
+        problem = f"{error.filename!r} cannot be written: {error.strerror}; name another directory"
     if problem:
         raise SimulationError(problem)
 
 
-def _show_question(out: Console, survey: Survey) -> None:
+def _show_question(out: Console, survey: DistributionSurvey) -> None:
     from sottovoce.experiments.instruments import INSTRUMENTS, STYLES
 
     out.print()
@@ -141,14 +148,14 @@ def _show_question(out: Console, survey: Survey) -> None:
     )
 
 
-def _show_whispers(out: Console, survey: Survey, heard: tuple[Whisper, ...]) -> None:
+def _show_whispers(out: Console, survey: DistributionSurvey, heard: tuple[Whisper, ...]) -> None:
     largest = max(whisper.largest_ratio for whisper in heard)
     table = titled_table(
-        f"Three whispers of {len(heard[0].report)} bytes",
+        f"Three people from operas whisper, {len(heard[0].report)} bytes each",
         f"The grey bytes name the survey. Over all {survey.domain.size} answers, none of these reports is more than "
         f"{largest:.2f} times likelier from one than from another.",
     )
-    table.add_column("somebody in an opera", no_wrap=True)
+    table.add_column("who", no_wrap=True)
     table.add_column("would love to play", style="bold", no_wrap=True)
     table.add_column("sends", no_wrap=True)
     table.add_column("the same report from another answer")
@@ -193,8 +200,10 @@ def _show_estimate(out: Console, demo: Demo) -> None:
 
 
 def _show_end(out: Console, page: Path | None, picture: Path | None, seconds: float) -> None:
+    from rich.markup import escape
+
     out.print()
     for path, what in ((page, "the whole story, one page"), (picture, "the bar chart")):
         if path is not None:
-            out.print(f"[bold]{path}[/]: {what}", soft_wrap=True)
+            out.print(f"[bold]{escape(str(path))}[/]: {what}", soft_wrap=True)
     out.print(f"[dim]{seconds:.1f} s in all[/]")

@@ -10,7 +10,7 @@ from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, print_json, titled_table
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import Mechanism
+    from sottovoce.mechanisms import FiniteMechanism
 
 __all__ = ["register"]
 
@@ -64,7 +64,7 @@ def _compare(domain_size: int, epsilon: float) -> list[dict[str, Any]]:
     from sottovoce.errors import MechanismError
     from sottovoce.mechanisms import MECHANISMS, create
 
-    serving: list[Mechanism] = []
+    serving: list[FiniteMechanism] = []
     unable: list[dict[str, Any]] = []
     for name, kind in MECHANISMS.items():
         try:
@@ -89,7 +89,7 @@ def _compare(domain_size: int, epsilon: float) -> list[dict[str, Any]]:
     return rows + unable
 
 
-def _described(kind: type[Mechanism]) -> dict[str, Any]:
+def _described(kind: type[FiniteMechanism]) -> dict[str, Any]:
     return {"name": kind.name, "guarantee": _GUARANTEE, "report": kind.summary, "use_when": kind.use_when}
 
 
@@ -100,14 +100,14 @@ def _show(rows: list[dict[str, Any]], domain_size: int, epsilon: float) -> None:
     )
     table.add_column("name", style="bold", no_wrap=True)
     table.add_column("guarantee", no_wrap=True)
-    table.add_column("a report is")
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("error", justify="right", no_wrap=True)
-    table.add_column("use when")
+    table.add_column("a report is; use it when")
     for row in rows:
+        guarantee = row["guarantee"].replace("epsilon", "ε")
         if row["serves"]:
             size, error = f"{row['report_bytes']:,} B", f"× {row['relative_error']:,.2f}"
-            table.add_row(row["name"], row["guarantee"], row["report"], size, error, row["use_when"])
+            table.add_row(row["name"], guarantee, size, error, f"{row['report']};\n[dim]{row['use_when']}[/]")
         else:
-            table.add_row(row["name"], row["guarantee"], row["report"], "", "", "cannot serve this domain", style="dim")
+            table.add_row(row["name"], guarantee, "", "", f"{row['report']};\ncannot serve this domain", style="dim")
     console().print(table)

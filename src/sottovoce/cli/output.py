@@ -65,10 +65,10 @@ def plain(figure: float) -> str:
 
     Examples
     --------
-    >>> plain(0.012345), plain(1.0), plain(123456.7)
-    ('0.01234', '1', '123,457')
+    >>> plain(0.012344), plain(0.12), plain(123456.7)
+    ('0.01234', '0.1200', '123,457')
     """
-    return f"{figure:,.0f}" if abs(figure) >= 1e4 else f"{figure:.4g}"
+    return f"{figure:,.0f}" if abs(figure) >= 1000 else f"{figure:#.4g}"
 
 
 def print_json(result: dict[str, Any]) -> None:

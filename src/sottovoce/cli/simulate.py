@@ -80,15 +80,17 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _show(found: MeasuredError) -> None:
+    from rich.markup import escape
+
     spread = found.standard_error
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
     table = titled_table(
-        f"{found.users:,} people over {found.domain_size:,} values ({found.distribution}), epsilon "
+        f"{found.users:,} people over {found.domain_size:,} values ({escape(found.distribution)}), epsilon "
         f"{found.epsilon:g}, {found.mechanism}: simulated {often}",
         f"seed {found.seed}; {found.report_bits:,} bits ({found.report_bytes:,} bytes) a report; "
         f"{found.seconds:.2f} s a simulation",
     )
-    table.add_column("distance from the truth")
+    table.add_column("error")
     table.add_column("measured", justify="right", style="bold")
     table.add_column("what theory says", justify="right")
 
@@ -96,11 +98,9 @@ def _show(found: MeasuredError) -> None:
         value = plain(getattr(found.mean, name))
         return value if spread is None else f"{value} ± {getattr(spread, name):.1g}"
 
-    table.add_row(
-        "L2, raw (unbiased)", measured("l2_raw"), f"{plain(found.l2_raw_predicted)} (exact, root mean square)"
-    )
-    table.add_row("L2, projected (a distribution)", measured("l2_projected"), f"below {plain(found.l2_bound)} (proved)")
-    table.add_row("", "", f"below {plain(found.l2_bound_paper)} (Theorem 4.2, Hadamard)")
-    table.add_row("largest of one value, raw", measured("linf_raw"), "")
-    table.add_row("largest of one value, projected", measured("linf_projected"), "")
+    table.add_row("L2, raw", measured("l2_raw"), f"{plain(found.l2_raw_predicted)} root mean square, exact")
+    table.add_row("L2, projected", measured("l2_projected"), f"below {plain(found.l2_bound)}, proved")
+    table.add_row("", "", f"below {plain(found.l2_bound_paper)}, Theorem 4.2 (Hadamard)")
+    table.add_row("largest, raw", measured("linf_raw"), "")
+    table.add_row("largest, projected", measured("linf_projected"), "")
     console().print(table)

@@ -16,6 +16,7 @@ from sottovoce.domain import Domain
 from sottovoce.estimate import Estimate, Interval
 from sottovoce.experiments.distribution_error import Errors, check_users, seeds_of
 from sottovoce.experiments.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text, true_frequencies
+from sottovoce.protocols.distribution import DistributionSurvey
 from sottovoce.simulation import histogram_of
 from sottovoce.survey import Survey
 from sottovoce.theory.bounds import theorem_4_2
@@ -111,7 +112,7 @@ class Crowd:
 class Demo:
     """Everything the demonstration measured."""
 
-    survey: Survey
+    survey: DistributionSurvey
     seed: int
     whispers: tuple[Whisper, ...]
     truth: Floats
@@ -189,18 +190,18 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{100 * share:.{digits}f}\N{NARROW NO-BREAK SPACE}%"
 
 
-def state_survey() -> Survey:
+def state_survey() -> DistributionSurvey:
     """The survey: 300 possible answers, epsilon 1, the best mechanism with a short report."""
     domain = Domain.product(instrument=list(INSTRUMENTS), style=list(STYLES))
     return Survey.distribution(domain, EPSILON, title=QUESTION, max_report_bytes=REPORT_BYTES)
 
 
-def whispers(survey: Survey) -> tuple[Whisper, ...]:
+def whispers(survey: DistributionSurvey) -> tuple[Whisper, ...]:
     """What three people send. Their reports are drawn from the system's entropy, as on a device."""
     return tuple(_whisper(survey, *person) for person in PEOPLE)
 
 
-def _whisper(survey: Survey, person: str, answer: tuple[str, str], other: tuple[str, str]) -> Whisper:
+def _whisper(survey: DistributionSurvey, person: str, answer: tuple[str, str], other: tuple[str, str]) -> Whisper:
     mechanism = survey.mechanism
     report = survey.randomize(answer)
     received = mechanism.decode(report[len(survey.tag) :])
@@ -216,7 +217,7 @@ def _whisper(survey: Survey, person: str, answer: tuple[str, str], other: tuple[
     )
 
 
-def gather(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> Aggregate:
+def gather(survey: DistributionSurvey, users: int, seed: int, progress: Progress | None = None) -> Aggregate:
     """The counted reports of people drawn from the true distribution."""
     people_seed, report_seed = seeds_of(seed, 2)
     people = histogram_of(true_frequencies(), check_users(users), people_seed)
@@ -238,7 +239,9 @@ def crowd_sizes(users: int) -> list[tuple[int, int]]:
     return [(size, max(1, min(10, users // (8 * size)))) for size in sizes if size >= 10]
 
 
-def smaller_crowds(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> tuple[Crowd, ...]:
+def smaller_crowds(
+    survey: DistributionSurvey, users: int, seed: int, progress: Progress | None = None
+) -> tuple[Crowd, ...]:
     """Errors with fewer people."""
     truth = true_frequencies()
     measured = []
@@ -264,7 +267,7 @@ def _crowd(estimates: list[Estimate], truth: Floats) -> Crowd:
 
 
 def assemble(
-    survey: Survey, seed: int, heard: tuple[Whisper, ...], aggregate: Aggregate, smaller: tuple[Crowd, ...]
+    survey: DistributionSurvey, seed: int, heard: tuple[Whisper, ...], aggregate: Aggregate, smaller: tuple[Crowd, ...]
 ) -> Demo:
     """The demonstration's parts, put together and estimated from."""
     truth, estimate = true_frequencies(), survey.estimate(aggregate)

@@ -16,8 +16,8 @@ __all__ = ["MAX_SIMULATED_VALUES", "NAMED", "frequencies"]
 
 Floats = NDArray[np.float64]
 
-MAX_SIMULATED_VALUES: Final = 2**27
-"""Largest domain of a simulation: the truth, the counts and both estimates are vectors of 1 GiB each."""
+MAX_SIMULATED_VALUES: Final = 2**26
+"""Largest domain of a simulation: truth, counts and estimates are vectors of half a GiB each, some ten at once."""
 
 GEOMETRIC_RATIO: Final = 0.95
 """Each value of the geometric distribution is this much rarer than the one before: 90 % lie on the first 45."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.randomness.thresholds import ONE
 
 __all__ = [
+    "below_threshold",
     "block_positions",
     "hadamard_positions",
     "projective_points",
@@ -26,9 +27,12 @@ def _words(rng: np.random.Generator, n: int) -> NDArray[np.uint64]:
     return rng.integers(0, ONE - 1, size=n, dtype=np.uint64, endpoint=True)
 
 
-def hadamard_positions(
-    values: Values, threshold: int, size: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def below_threshold(threshold: int, n: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """n draws that are True with probability exactly threshold / 2**64."""
+    return _words(rng, n) < np.uint64(threshold)
+
+
+def hadamard_positions(values: Values, threshold: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Positions of the values' Hadamard rows."""
     from sottovoce.kernels.compiled.channels import hadamard_positions as compiled
 
@@ -44,7 +48,7 @@ def block_positions(
     from sottovoce.kernels.compiled.channels import block_positions as compiled
 
     n = len(values)
-    inside = _words(rng, n) < np.uint64(threshold)
+    inside = below_threshold(threshold, n, rng)
     favoured = rng.integers(0, block_size, size=n)
     rest = rng.integers(0, blocks * block_size - block_size // 2, size=n)
     out = np.empty(n, dtype=np.int64)
@@ -71,7 +75,7 @@ def subsets(
     from sottovoce.kernels.compiled.channels import subsets as compiled
 
     n = len(values)
-    contains = _words(rng, n) < np.uint64(threshold)
+    contains = below_threshold(threshold, n, rng)
     words = rng.integers(0, 2**32 - 1, size=(n, subset_size + 1), dtype=np.uint32, endpoint=True)
     out = np.empty((n, subset_size), dtype=np.int64)
     compiled(values, contains, words, domain_size, rng, out)
@@ -85,7 +89,7 @@ def projective_points(
     from sottovoce.kernels.compiled.projective import projective_points as compiled
 
     n = len(values)
-    orthogonal = _words(rng, n) < np.uint64(threshold)
+    orthogonal = below_threshold(threshold, n, rng)
     hyperplane = (order ** (dimension - 1) - 1) // (order - 1)
     inside = rng.integers(0, hyperplane, size=n)
     outside = rng.integers(0, order ** (dimension - 1), size=n)

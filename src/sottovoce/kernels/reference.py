@@ -26,7 +26,8 @@ def simplex_threshold_by_sorting(raw: NDArray[np.float64]) -> float:
     """Return tau such that sum_j max(raw_j - tau, 0) = 1, in O(J log J).
 
     Of the k largest entries the threshold would be t_k = (their sum - 1)/k, were these the active ones; they
-    are for the largest k whose k-th entry is above t_k. Entries are shifted so that the largest is zero.
+    are for the largest k whose k-th entry is above t_k. Entries more than 1 below the largest never are; the
+    others are shifted so that the largest is zero.
 
     Examples
     --------
@@ -34,7 +35,7 @@ def simplex_threshold_by_sorting(raw: NDArray[np.float64]) -> float:
     0.125
     """
     largest = raw.max()
-    descending = np.sort(raw - largest)[::-1]
-    thresholds = (np.cumsum(descending) - 1) / np.arange(1, raw.size + 1)
+    descending = np.sort(raw[raw >= largest - 1] - largest)[::-1]
+    thresholds = (np.cumsum(descending) - 1) / np.arange(1, descending.size + 1)
     active = np.flatnonzero(descending > thresholds)[-1]
     return float(largest + thresholds[active])

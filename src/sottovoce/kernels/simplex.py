@@ -46,7 +46,7 @@ def simplex_threshold(raw: Floats, largest: float) -> Threshold:
 
     By convexity f_i >= f_(i+1) + k_(i+1) f_i/k_i, hence f_(i+1)/f_i + k_(i+1)/k_i <= 1 and f k falls at
     least fourfold with every step. It starts at J^2 or less and ends at 2^-50 or more: no input, however
-    adversarial, takes more than log2(J) + 25 steps. A start from a sample makes it a handful.
+    adversarial, takes more than log2(J) + 26 steps. A start from a sample makes it a handful.
 
     Parameters
     ----------

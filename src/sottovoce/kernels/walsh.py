@@ -11,9 +11,9 @@ from sottovoce.kernels.threads import for_each_piece
 
 __all__ = ["walsh_hadamard", "walsh_hadamard_rows"]
 
-# A thread's share of one pass: long enough to hide the handing out, short enough to balance.
-_PIECE = 1 << 19
-_SERIAL_BELOW = 1 << 18
+# Entries a thread takes at a time: enough to hide the handing out, few enough to balance the threads. Arrays no
+# longer than this stay on the calling thread.
+_PIECE = 1 << 18
 
 _Pass = Callable[[NDArray[np.float64], int, int, int], None]
 
@@ -78,13 +78,9 @@ def walsh_hadamard_rows(x: NDArray[np.float64]) -> None:
 
 def _check(x: NDArray[np.float64], dimensions: int) -> None:
     if not isinstance(x, np.ndarray) or x.dtype != np.float64:
-        raise ValueError(
-            "The transform works in place on a float64 array; convert with x.astype(float) first."
-        )
+        raise ValueError("The transform works in place on a float64 array; convert with x.astype(float) first.")
     if x.ndim != dimensions:
-        raise ValueError(
-            f"The array has {x.ndim} dimensions; this transform needs {dimensions}; reshape it first."
-        )
+        raise ValueError(f"The array has {x.ndim} dimensions; this transform needs {dimensions}; reshape it first.")
     if not (x.flags.c_contiguous and x.flags.aligned and x.flags.writeable):
         raise ValueError(
             "The transform works in place on a contiguous, aligned, writeable array; "
@@ -113,12 +109,7 @@ def _transform(x: NDArray[np.float64], length: int) -> None:
 
 
 def _run_pass(step: _Pass, x: NDArray[np.float64], size: int, entries_per_unit: int) -> None:
-    """Call ``step(x, size, first, last)`` until all of x's units are done, on one core where x is small."""
+    """Call ``step(x, size, first, last)`` until all of x's units are done."""
     units = x.size // entries_per_unit
-    if x.size < _SERIAL_BELOW:
-        step(x, size, 0, units)
-        return
     share = max(1, _PIECE // entries_per_unit)
-    for_each_piece(
-        lambda piece: step(x, size, piece * share, min(units, (piece + 1) * share)), -(-units // share)
-    )
+    for_each_piece(lambda piece: step(x, size, piece * share, min(units, (piece + 1) * share)), -(-units // share))

@@ -1,6 +1,18 @@
 """Local randomizers, one file each, behind one contract; `registry` lists them."""
 
 from sottovoce.mechanisms.base import Mechanism, Report
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import MECHANISMS, candidates, choose, create, restore
+from sottovoce.mechanisms.vector import VectorMechanism
 
-__all__ = ["MECHANISMS", "Mechanism", "Report", "candidates", "choose", "create", "restore"]
+__all__ = [
+    "MECHANISMS",
+    "FiniteMechanism",
+    "Mechanism",
+    "Report",
+    "VectorMechanism",
+    "candidates",
+    "choose",
+    "create",
+    "restore",
+]

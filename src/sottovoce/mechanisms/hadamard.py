@@ -11,8 +11,9 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -21,7 +22,7 @@ __all__ = ["Hadamard"]
 
 @final
 @dataclass(frozen=True)
-class Hadamard(Mechanism):
+class Hadamard(FiniteMechanism):
     """A position of the value's Hadamard row: its +1 half with weight e^eps, its -1 half with weight 1.
 
     Guarantee
@@ -31,7 +32,7 @@ class Hadamard(Mechanism):
         Var p(v) = (c^2 - p(v)^2)/n with c = coth(eps/2); sub-Gaussian proxy c^2/n. After projection
         E||error|| <= min((8 c^2 log J/n)^(1/4), sqrt(c^2 J/n)); see `sottovoce.theory.bounds`.
     Symbols
-        K = 2^ceil(log2(J+1)) is `outputs`; value v owns row v+1 of the K x K Sylvester matrix
+        K = 2^ceil(log2(J+1)) is `outputs_size`; value v owns row v+1 of the K x K Sylvester matrix
         H[i, j] = (-1)^popcount(i & j); row 0 is constant and never used.
     Deviations
         The paper's q(w) counts v_i where it means z_i. K comes from the integer's bit length, not

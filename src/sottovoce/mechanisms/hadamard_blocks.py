@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import SurveyError
 from sottovoce.limits import check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -23,7 +24,7 @@ __all__ = ["HadamardBlocks"]
 
 @final
 @dataclass(frozen=True)
-class HadamardBlocks(Mechanism):
+class HadamardBlocks(FiniteMechanism):
     """The +1 half of the value's row inside its block with weight e^eps, every other position with weight 1.
 
     Guarantee
@@ -37,7 +38,7 @@ class HadamardBlocks(Mechanism):
         K = B b positions; s = b/2 of them are favoured. Value v lives in block v div (b-1) and owns
         row v mod (b-1) + 1 of H_b there.
     Deviations
-        B minimises the exact total variance; the authors' choice is up to a factor worse.
+        B minimises the exact total variance, which the authors' closed form for it does not.
     Raises
         `SurveyError` for a number of blocks that is no power of two.
     """
@@ -144,7 +145,7 @@ class HadamardBlocks(Mechanism):
 
     def estimate(self, counts: Counts, n_reports: int) -> Floats:
         """kappa (H_b counts_beta)[row]/n, one transform per block."""
-        from sottovoce.kernels.walsh_rows import walsh_hadamard_rows
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
 
         spectrum = counts.astype(np.float64).reshape(self.blocks, self.block_size)
         walsh_hadamard_rows(spectrum)

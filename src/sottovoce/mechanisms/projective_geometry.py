@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import SurveyError
 from sottovoce.limits import check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.projective_space import (
     MAX_ORDER,
     ProjectiveSpace,
@@ -35,7 +36,7 @@ MAX_OVERSHOOT = 64
 
 @final
 @dataclass(frozen=True)
-class ProjectiveGeometry(Mechanism):
+class ProjectiveGeometry(FiniteMechanism):
     """A point of a projective space: those orthogonal to the value's point with weight e^eps, the rest with 1.
 
     Guarantee

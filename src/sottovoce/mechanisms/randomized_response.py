@@ -11,8 +11,9 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
@@ -22,7 +23,7 @@ __all__ = ["RandomizedResponse"]
 
 @final
 @dataclass(frozen=True)
-class RandomizedResponse(Mechanism):
+class RandomizedResponse(FiniteMechanism):
     """The value with weight e^eps, every other value with weight 1.
 
     Guarantee

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.limits import check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import Codec, subset_codec
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
@@ -25,7 +26,7 @@ __all__ = ["SubsetSelection"]
 
 @final
 @dataclass(frozen=True)
-class SubsetSelection(Mechanism):
+class SubsetSelection(FiniteMechanism):
     """A set of `subset_size` values: sets that contain the value with weight e^eps, the others with weight 1.
 
     Guarantee

@@ -13,8 +13,9 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import BitmapCodec
+from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.support import Support
 from sottovoce.randomness import ONE, Source
 
@@ -22,7 +23,7 @@ __all__ = ["Unary"]
 
 
 @dataclass(frozen=True)
-class Unary(Mechanism):
+class Unary(FiniteMechanism):
     """Bit v is set with probability P1 where v is the person's value and P0 elsewhere, independently.
 
     Guarantee

@@ -26,7 +26,7 @@ class UnarySymmetric(Unary):
 
     name: ClassVar[str] = "unary_symmetric"
     summary: ClassVar[str] = "one noisy bit per value"
-    use_when: ClassVar[str] = "comparison with RAPPOR; unary_optimized is never worse"
+    use_when: ClassVar[str] = "comparison with RAPPOR; beats unary_optimized only for a handful of values"
 
     @cached_property
     def own_threshold(self) -> int:

@@ -72,7 +72,5 @@ def _checked(raw: NDArray[np.float64]) -> NDArray[np.float64]:
             "project row by row, or flatten the array first."
         )
     if given.size == 0:
-        raise ProjectionError(
-            "The vector is empty, and there is no distribution on nothing; pass one entry or more."
-        )
+        raise ProjectionError("The vector is empty, and there is no distribution on nothing; pass one entry or more.")
     return np.ascontiguousarray(given, dtype=np.float64)

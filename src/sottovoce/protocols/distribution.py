@@ -2,28 +2,115 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from sottovoce.aggregate import Aggregate
-from sottovoce.errors import NoReportsError
+from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.errors import DomainError, SurveyError
 from sottovoce.estimate import Estimate
+from sottovoce.limits import MAX_DOMAIN_SIZE, MAX_REPORT_BYTES, check_epsilon, check_integer
+from sottovoce.mechanisms import FiniteMechanism, choose, create, restore
 from sottovoce.projections.simplex import project_simplex
+from sottovoce.simulation import People, check_histogram
+from sottovoce.survey import Survey, check_fields, mechanism_statement
 from sottovoce.theory.bounds import projected_distribution_bound
 
-__all__ = ["estimate"]
+__all__ = ["DistributionSurvey"]
 
 
-def estimate(aggregate: Aggregate) -> Estimate:
-    """Raw and projected frequencies of every value.
+@final
+@dataclass(frozen=True, repr=False)
+class DistributionSurvey(Survey):
+    """How are people distributed over the values of a domain?"""
 
-    The raw estimate is unbiased; the projected one is never farther from any distribution, so it is
-    always computed, and both are returned.
-    """
-    n, survey = aggregate.n_reports, aggregate.survey
-    if n == 0:
-        raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
-    mechanism = survey.mechanism
-    raw = mechanism.estimate(aggregate.counts, n)
-    projected = project_simplex(raw)
-    bound = projected_distribution_bound(
-        mechanism.domain_size, mechanism.proxy, mechanism.worst_total_variance, n
-    )
-    return Estimate(survey, n, raw, projected.values, projected.gap, bound)
+    domain: Domain
+    epsilon: float
+    mechanism: FiniteMechanism
+    title: str = ""
+
+    kind: ClassVar[str] = "distribution"
+
+    def __post_init__(self) -> None:
+        if (self.mechanism.domain_size, self.mechanism.epsilon) != (self.domain.size, self.epsilon):
+            raise SurveyError(
+                "the mechanism is for another domain size or epsilon than the survey states; "
+                "make surveys with Survey.distribution or Survey.from_json"
+            )
+        self._check_title()
+
+    @classmethod
+    def make(cls, domain: object, epsilon: float, mechanism: str, title: str, max_report_bytes: int) -> Self:
+        """See `Survey.distribution`."""
+        values = _check_size(Domain.of(domain))
+        epsilon = check_epsilon(epsilon)
+        limit = check_integer("max_report_bytes", max_report_bytes, 1, MAX_REPORT_BYTES)
+        chosen = choose(values.size, epsilon, limit) if mechanism == "auto" else create(mechanism, values.size, epsilon)
+        return cls(values, epsilon, chosen, title)
+
+    def _own_statement(self) -> dict[str, Any]:
+        return {"domain": self.domain.to_statement()}
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        check_fields(statement, {"domain"})
+        domain = _check_size(domain_from_statement(statement["domain"]))
+        epsilon = check_epsilon(statement["epsilon"])
+        name, parameters = mechanism_statement(statement["mechanism"])
+        return cls(domain, epsilon, restore(name, domain.size, epsilon, parameters), statement["title"])
+
+    def _private_input(self, value: object) -> int:
+        return self.domain.index(value)
+
+    def _people(self, values: Any) -> People:
+        return People.with_values(self.domain.indices(values))
+
+    def _people_of_histogram(self, histogram: ArrayLike) -> People:
+        return People.with_histogram(check_histogram(histogram, self.domain.size))
+
+    def _estimate(self, aggregate: Aggregate) -> Estimate:
+        """The raw estimate is unbiased; the projected one is never farther from any distribution."""
+        n, mechanism = aggregate.n_reports, self.mechanism
+        raw = mechanism.estimate(aggregate.counts, n)
+        projected = project_simplex(raw)
+        bound = projected_distribution_bound(mechanism.domain_size, mechanism.proxy, mechanism.worst_total_variance, n)
+        return Estimate(self, n, raw, projected.values, projected.gap, bound)
+
+    @property
+    def n_answers(self) -> int:
+        """One per value."""
+        return self.domain.size
+
+    def answer_label(self, index: int) -> str:
+        """The value's label."""
+        return self.domain.label(index)
+
+    def answer_index(self, name: object) -> int:
+        """The value's index."""
+        return self.domain.index(name)
+
+    def standard_errors(self, values: NDArray[np.float64], n_reports: int) -> NDArray[np.float64]:
+        """From the mechanism's exact variance."""
+        return np.asarray(np.sqrt(self.mechanism.variance(values, n_reports)))
+
+    @property
+    def answer_range(self) -> tuple[float, float]:
+        """Frequencies."""
+        return 0.0, 1.0
+
+    def explain(self, users: int = 1_000_000) -> str:
+        """Why this mechanism, compared with every other that can serve."""
+        from sottovoce.theory.planner import compare, explain
+
+        return explain(compare(self.domain.size, self.epsilon, users), self.mechanism.name)
+
+
+def _check_size(domain: Domain) -> Domain:
+    if domain.size > MAX_DOMAIN_SIZE:
+        raise DomainError(
+            f"the domain has {domain.size:,} values; a distribution can be asked over at most {MAX_DOMAIN_SIZE:,}"
+        )
+    return domain

@@ -2,9 +2,9 @@
 
 Float64 `exp` lands above the true value about half the time, so nothing here uses it:
 e**epsilon is enclosed between two rationals, and the enclosure is refined until the
-rounding is certain. It always becomes certain: e**epsilon is irrational for every
-rational epsilon other than 0 (Lambert 1761), so a rational function of it that is not
-constant never sits on an integer.
+rounding is certain. It always becomes certain: e**epsilon is transcendental for every rational
+epsilon other than 0 (Hermite 1873), so no rational function of it with rational coefficients,
+constants apart, ever sits on an integer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def exp_bounds(exponent: Fraction, digits: int = _FIRST_DIGITS) -> tuple[Fractio
     Examples
     --------
     >>> low, high = exp_bounds(Fraction(1))
-    >>> low < Fraction("2.718281828459045235360287471352662497757") < high
+    >>> low < Fraction("2.71828182845904523536028747135266249775724709369995957496696763") < high
     True
     """
     with localcontext(_context(digits + 10)):

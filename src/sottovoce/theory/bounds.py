@@ -72,6 +72,8 @@ def projected_distribution_bound(domain_size: int, proxy: float, worst_total_var
     J = check_domain_size(domain_size)
     high = (8 * proxy * math.log(J) / n_reports) ** 0.25
     low = math.sqrt(worst_total_variance / n_reports)
+    if min(high, low) > math.sqrt(2):
+        return Bound(math.sqrt(2), "no two distributions are farther apart: sqrt(2)")
     if high < low:
         return Bound(high, "projection on the simplex: (8 tau^2 log J / n)^(1/4)")
     return Bound(low, "exact total variance: sqrt(V / n)")

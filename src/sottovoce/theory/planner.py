@@ -22,7 +22,7 @@ from sottovoce.limits import (
     check_epsilon,
     check_integer,
 )
-from sottovoce.mechanisms import Mechanism, candidates
+from sottovoce.mechanisms import FiniteMechanism, candidates
 from sottovoce.theory.bounds import projected_distribution_bound
 
 __all__ = ["MAX_USERS", "Candidate", "Plan", "compare", "explain", "plan"]
@@ -35,7 +35,7 @@ MAX_USERS = 10**15
 class Candidate:
     """One mechanism's prediction for a survey; `margin` is the half width of a typical value's 95 % interval."""
 
-    mechanism: Mechanism
+    mechanism: FiniteMechanism
     l2_raw: float
     l2_bound: float
     margin: float
@@ -92,7 +92,7 @@ class Plan:
         }
 
 
-def _predict(mechanism: Mechanism, users: int, max_report_bytes: int) -> Candidate:
+def _predict(mechanism: FiniteMechanism, users: int, max_report_bytes: int) -> Candidate:
     variance, proxy = mechanism.worst_total_variance, mechanism.proxy
     bound = projected_distribution_bound(mechanism.domain_size, proxy, variance, users)
     return Candidate(

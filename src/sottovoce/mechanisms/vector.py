@@ -1,0 +1,125 @@
+"""Mechanisms whose value is a vector in a ball: the contract for query sets and means."""
+
+from __future__ import annotations
+
+import abc
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import ValueOutsideDomainError
+from sottovoce.limits import check_delta, check_dimension, check_epsilon, check_radius
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
+from sottovoce.randomness import Source
+
+__all__ = ["VectorMechanism", "clip_to_ball", "lift"]
+
+
+@dataclass(frozen=True)
+class VectorMechanism(Mechanism):
+    """One local randomizer for a vector of norm at most `radius`, with both its sides.
+
+    Estimates are of the mean of everybody's vectors. Variances are in the units of the vectors squared.
+    """
+
+    dimension: int
+    radius: float
+    epsilon: float
+    delta: float
+
+    stated_by_survey: ClassVar[frozenset[str]] = frozenset({"dimension", "radius", "epsilon", "delta", "key"})
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dimension", check_dimension(self.dimension))
+        object.__setattr__(self, "radius", check_radius(self.radius))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "delta", check_delta(self.delta))
+        self._check_parameters()
+        self._check_report_size()
+
+    @classmethod
+    @abc.abstractmethod
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
+        """The mechanism with its own parameters chosen for the least error with about `users` people."""
+
+    @abc.abstractmethod
+    def _randomize(self, vector: Floats, source: Source) -> Report:
+        """Draw a report for a finite vector inside the ball. Draws must not depend on the vector."""
+
+    @abc.abstractmethod
+    def randomize_many(self, vectors: Floats, rng: np.random.Generator) -> Batch:
+        """Reports of many people (rows) at once, by the same law, for simulation. Vectors are trusted."""
+
+    @abc.abstractmethod
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """Estimate of the mean vector, unbiased for vectors of any norm up to the radius."""
+
+    @property
+    @abc.abstractmethod
+    def noise(self) -> float:
+        """n_reports times the variance of a coordinate in which nobody's vector has any component."""
+
+    @abc.abstractmethod
+    def variance(self, bounds: Floats, n_reports: int) -> Floats:
+        """The most each coordinate's variance can be, sampling of people included, when |entry j| <= bounds[j]."""
+
+    @property
+    @abc.abstractmethod
+    def proxy(self) -> float:
+        """tau^2: <raw - mean, a> is sub-Gaussian with proxy tau^2 |a|^2 / n_reports, sampling of people included."""
+
+    @property
+    @abc.abstractmethod
+    def worst_total_variance(self) -> float:
+        """An upper bound on n_reports times the trace of the raw estimate's covariance, for all populations."""
+
+    @final
+    def randomize(self, vector: NDArray[Any], source: Source) -> Report:
+        """One device's report.
+
+        A vector outside the ball is clipped to it: a report must leave whatever the value is, and a hostile
+        query must not widen it. Only a vector of the wrong shape, which says nothing about the value, raises;
+        entries that are not finite count as zero.
+        """
+        array = np.asarray(vector, dtype=np.float64)
+        if array.shape != (self.dimension,):
+            raise ValueOutsideDomainError(f"the vector must be one-dimensional with {self.dimension} entries")
+        finite = np.where(np.isfinite(array), array, 0.0)
+        return self._randomize(clip_to_ball(finite, self.radius), source)
+
+    @property
+    @final
+    def simulation_words(self) -> int:
+        """Numbers held for one simulated report."""
+        return self.dimension
+
+
+def clip_to_ball(vector: Floats, radius: float) -> Floats:
+    """The nearest point of the ball; scaled before squaring, so that nothing overflows.
+
+    Examples
+    --------
+    >>> clip_to_ball(np.array([3.0, 4.0]), 1.0)
+    array([0.6, 0.8])
+    """
+    largest = float(np.abs(vector).max(initial=0.0))
+    if largest == 0.0:
+        return vector
+    direction = vector / largest
+    length = float(np.linalg.norm(direction))
+    return vector if largest <= radius / length else direction * (radius / length)
+
+
+def lift(vectors: Floats, radius: float, size: int) -> Floats:
+    """Rows on the unit sphere: (a, sqrt(r^2 - |a|^2), 0, ..)/r, padded with zeros to `size` columns.
+
+    Everybody then has norm one and de-biasing is exact for everyone; estimates drop the lift again.
+    """
+    rows = np.atleast_2d(vectors)
+    n, dimension = rows.shape
+    out = np.zeros((n, size))
+    out[:, :dimension] = rows / radius
+    out[:, dimension] = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("ij,ij->i", out, out)))
+    return out

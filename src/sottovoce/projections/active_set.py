@@ -1,0 +1,154 @@
+"""The active points of Wolfe's method: how they enter, how their weights descend, and which of them leave."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.projections.hull_factor import Factor
+from sottovoce.projections.hull_points import Choice, Points
+
+__all__ = ["ActiveSet"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+_NOTHING = 1e-14
+"""A weight this small moves the average by rounding only."""
+
+_STORED_BYTES = 2**28
+"""Active points are kept in memory up to this size; beyond it, inner products are taken through the operator."""
+
+_NEARER = 0.95
+"""Clipped weights are taken if they are nearer to the affine minimiser than this part of the present distance."""
+
+
+class ActiveSet:
+    """A few affinely independent points with positive weights that sum to one.
+
+    Attributes
+    ----------
+    choice
+        Which points: column numbers and signs.
+    weights
+        Their weights.
+    """
+
+    def __init__(self, points: Points, weight: float) -> None:
+        self.points = points
+        self.choice: Choice = np.zeros(0, dtype=np.int64), np.zeros(0)
+        self.weights: Floats = np.zeros(0)
+        self._factor = Factor.empty(weight)
+        # Rows of points that have left stay until others enter, so that leaving copies nothing.
+        self._rows: Floats | None = np.zeros((0, points.dimension))
+        self._position = np.zeros(0, dtype=np.intp)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def average(self) -> Floats:
+        """Return the weighted average of the active points."""
+        if self._rows is None:
+            return self.points.combination(self.choice, self.weights)
+        weights = np.zeros(len(self._rows))
+        weights[self._position] = self.weights
+        average: Floats = weights @ self._rows
+        return average
+
+    def enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
+        """Let those of some points enter, with weight zero, that are affinely independent; return which these are."""
+        with_old, among_new = self._products(choice, rows)
+        self._factor, entered = self._factor.extended(with_old, among_new)
+        self._append(choice, rows, entered)
+        return entered
+
+    def exchange(self, choice: Choice, row: Floats, price: float, gradient: Floats) -> bool:
+        """Let one point that depends on the active ones enter in place of one of them; say whether it could.
+
+        By the dependence p = sum_i c_i p_i, sum_i c_i = 1, weight can go to p from the others, in proportion to
+        c, and the average stays where it is up to a part of p too small for the factor to see, which is what
+        makes p worth having. It goes until the first weight is zero; that point leaves.
+        """
+        with_old, among_new = self._products(choice, row)
+        dependence = self._factor.solve(self._factor.solve_transposed(with_old + self._factor.weight))[:, 0]
+        falling = dependence > 0
+        if price >= dependence @ gradient:
+            return False
+        share = float(np.min(self.weights[falling] / dependence[falling]))
+        weights = self.weights - share * dependence
+        kept = ~(falling & (weights <= _NOTHING))
+        factor, entered = self._factor.reduced(kept).extended(with_old[kept], among_new)
+        if not len(entered):
+            return False
+        self.weights = weights
+        self._keep(kept)
+        self._append(choice, row, entered)
+        self._factor = factor
+        self.weights[-1] = share
+        self.weights /= self.weights.sum()
+        return True
+
+    def descend(self, gradient: Floats) -> None:
+        """Move to the affine minimiser of the active points, or of those that are left on the way.
+
+        Let x be the present average and y the affine minimiser. On the affine hull the squared distance to the
+        target is ||. - y||^2 plus a constant (Pythagoras), so whatever is nearer to y is better. Where weights of
+        y are negative, clip them: if the average is then nearer to y than x was, take it, and let all those
+        points leave. Otherwise make Wolfe's minor cycle: go from x toward y until the first weight is zero, and
+        let that point leave, or all that had no weight to begin with. The distance never grows and each round at
+        least one point leaves.
+
+        Parameters
+        ----------
+        gradient : numpy.ndarray
+            <p, x - target> for each active point p, up to a common constant.
+        """
+        while True:
+            step = self._factor.newton_step(gradient)
+            goal = self.weights + step
+            positive = goal > _NOTHING
+            if positive.all():
+                self.weights = goal / goal.sum()
+                return
+            moved = np.where(positive, goal, 0.0)
+            moved /= moved.sum()
+            if self._factor.length(moved - goal) > _NEARER * self._factor.length(step):
+                moved = self._toward(goal, ~positive)
+            gradient = gradient + self._factor.curvature(moved - self.weights)
+            kept = positive | (moved > _NOTHING)
+            self.weights = moved
+            gradient = gradient[kept]
+            self._factor = self._factor.reduced(kept)
+            self._keep(kept)
+
+    def _toward(self, goal: Floats, falling: Mask) -> Floats:
+        """Return the weights where the way to `goal` meets the first zero."""
+        room = self.weights[falling]
+        share = float(np.min(room / (room - goal[falling])))
+        moved: Floats = self.weights + share * (goal - self.weights)
+        moved[falling & (moved <= _NOTHING)] = 0.0
+        return moved / moved.sum()
+
+    def _products(self, choice: Choice, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the inner products of new points with the active ones, and with each other."""
+        if self._rows is not None and (len(self) + len(rows)) * rows.shape[1] * 8 > _STORED_BYTES:
+            self._rows = None
+        if self._rows is not None:
+            return (self._rows @ rows.T)[self._position], rows @ rows.T
+        columns = np.concatenate([self.choice[0], choice[0]]), np.concatenate([self.choice[1], choice[1]])
+        products = np.column_stack([self.points.products(columns, row) for row in rows])
+        return products[: len(self)], products[len(self) :]
+
+    def _append(self, choice: Choice, rows: Floats, entered: NDArray[np.intp]) -> None:
+        columns, signs = self.choice
+        self.choice = np.append(columns, choice[0][entered]), np.append(signs, choice[1][entered])
+        self.weights = np.append(self.weights, np.zeros(len(entered)))
+        if self._rows is not None:
+            self._rows = np.concatenate([self._rows[self._position], rows[entered]])
+            self._position = np.arange(len(self))
+
+    def _keep(self, kept: Mask) -> None:
+        self.choice = self.choice[0][kept], self.choice[1][kept]
+        self.weights = self.weights[kept]
+        if self._rows is not None:
+            self._position = self._position[kept]

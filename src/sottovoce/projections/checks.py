@@ -1,0 +1,40 @@
+"""The one check every vector passes before it is projected."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import ProjectionError
+
+__all__ = ["checked_vector"]
+
+
+def checked_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return raw as contiguous float64; the caller's array is never modified.
+
+    Raises
+    ------
+    ProjectionError
+        If raw is empty, not one-dimensional, not real numbers, or not finite.
+    """
+    given = np.asarray(raw)
+    if given.dtype.kind not in "fiu":
+        raise ProjectionError(
+            f"The vector's entries are of type {given.dtype}; a projection needs real numbers; "
+            "convert the vector to float64 first."
+        )
+    if given.ndim != 1:
+        raise ProjectionError(
+            f"The array has {given.ndim} dimensions; a projection takes one vector; "
+            "project row by row, or flatten the array first."
+        )
+    if given.size == 0:
+        raise ProjectionError("The vector is empty; pass one entry or more.")
+    floats = np.ascontiguousarray(given, dtype=np.float64)
+    if not np.isfinite(floats).all():
+        raise ProjectionError(
+            "The vector holds infinite entries or entries that are not numbers; "
+            "only finite vectors have a projection; find out which step produced them."
+        )
+    return floats

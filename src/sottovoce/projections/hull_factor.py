@@ -1,0 +1,117 @@
+"""The small system of Wolfe's method: a triangular factor that follows the active points as they come and go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Factor"]
+
+Floats = NDArray[np.float64]
+
+_DEPENDENT = 1e-11
+"""A point is dependent if its squared distance to the affine hull of the others is below this part of the largest.
+
+Inner products are off by some 1e-16 of the largest, which leaves less than five digits of such a distance."""
+
+_BLOCK = 16
+"""Columns that LAPACK rotates together when points leave; the best of several tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """R upper triangular with R^T R = P P^T + weight 1 1^T, where the rows of P are the active points.
+
+    The constant keeps the matrix regular as long as the points are *affinely* independent (Wolfe 1976); of the
+    size of the largest squared norm it costs no accuracy. For z that sums to zero it does not matter, and
+    ||R z|| is the length of sum_i z_i p_i.
+
+    Changes make a new factor by updating the old one, at the cost of a solve for each point that comes and of
+    a sweep of rotations for each that goes; nothing is factored anew.
+    """
+
+    upper: Floats
+    weight: float
+    largest: float
+    """The largest diagonal entry of that matrix so far."""
+
+    @classmethod
+    def empty(cls, weight: float) -> Factor:
+        """Return the factor of no points."""
+        return cls(np.zeros((0, 0), order="F"), weight, weight)
+
+    def extended(self, with_old: Floats, among_new: Floats) -> tuple[Factor, NDArray[np.intp]]:
+        """Append the affinely independent ones of some new points; return which these are, in their new order.
+
+        Parameters
+        ----------
+        with_old : numpy.ndarray
+            Inner products, a row for each active point and a column for each new one.
+        among_new : numpy.ndarray
+            Inner products of the new points.
+        """
+        from scipy.linalg import lapack
+
+        k = len(self.upper)
+        corner = self.solve_transposed(with_old + self.weight)
+        largest = max(self.largest, float(among_new.diagonal().max()) + self.weight)
+        rest = among_new + self.weight - corner.T @ corner
+        # Pivoting takes the most independent first, and stops where the others depend on those taken.
+        root, order, rank, _ = lapack.dpstrf(rest, tol=_DEPENDENT * largest)
+        chosen = np.asarray(order[:rank], dtype=np.intp) - 1
+        upper = np.zeros((k + rank, k + rank), order="F")
+        upper[:k, :k] = self.upper
+        upper[:k, k:] = corner[:, chosen]
+        upper[k:, k:] = np.triu(root[:rank, :rank])
+        return Factor(upper, self.weight, largest), chosen
+
+    def reduced(self, kept: NDArray[np.bool_]) -> Factor:
+        """Remove the points that are not kept.
+
+        The kept rows and columns of R are triangular already; what R held in the other rows is rotated into them.
+        """
+        from scipy.linalg import lapack
+
+        first = int(np.argmin(kept))
+        upper = np.asfortranarray(self.upper[np.ix_(kept, kept)])
+        n = len(upper) - first
+        if n:
+            removed = np.asfortranarray(self.upper[np.ix_(~kept, kept)][:, first:])
+            corner = np.asfortranarray(upper[first:, first:])
+            upper[first:, first:] = lapack.dtpqrt(0, min(_BLOCK, n), corner, removed, overwrite_a=1, overwrite_b=1)[0]
+        return Factor(upper, self.weight, self.largest)
+
+    def newton_step(self, gradient: Floats) -> Floats:
+        """Return the change of weights, summing to zero, that makes the gradient the same for all active points."""
+        both = np.ones((len(gradient), 2), order="F")
+        both[:, 0] = gradient
+        downhill, constant = self.solve(self.solve_transposed(both)).T
+        step: Floats = constant * (downhill.sum() / constant.sum()) - downhill
+        return step
+
+    def length(self, z: Floats) -> float:
+        """Return || sum_i z_i p_i || for z that sums to zero."""
+        return float(np.linalg.norm(self.upper @ z))
+
+    def curvature(self, z: Floats) -> Floats:
+        """Return by how much the gradient grows at each active point as the weights change by z, which sums to zero."""
+        growth: Floats = self.upper.T @ (self.upper @ z)
+        return growth
+
+    def solve(self, right: Floats) -> Floats:
+        """Return R^-1 right."""
+        return self._solved(right, transposed=0)
+
+    def solve_transposed(self, right: Floats) -> Floats:
+        """Return R^-T right."""
+        return self._solved(right, transposed=1)
+
+    def _solved(self, right: Floats, transposed: int) -> Floats:
+        from scipy.linalg import lapack
+
+        if not len(self.upper):
+            return right
+        solution: Floats = lapack.dtrtrs(self.upper, right, trans=transposed)[0]
+        return solution

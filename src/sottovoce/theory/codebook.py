@@ -1,0 +1,175 @@
+"""Constants of the codebook mechanism: de-biasing, variance, sub-Gaussian proxy, and the best choice of its sizes.
+
+Symbols: D `size`, M `candidates`, h = M/2 rows a block, m `marked`, P `rotations`, w the probability that a marked
+candidate is reported. t is the inner product of the reported candidate with the person's unit vector; for a uniformly
+random rotation it is g/|N(0, I_D)|, g the same among standard normals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+
+import numpy as np
+
+from sottovoce.theory.order_statistics import largest_mean, norm_mean
+
+__all__ = ["CodebookConstants", "best_sizes", "limit_noise"]
+
+WITHIN = 1.02
+"""The default number of candidates is the least whose noise is within this factor of the limit's."""
+
+SHARING = 0.05
+"""Most that users of one rotation may add to the variance, for the worst population."""
+
+
+@dataclass(frozen=True)
+class CodebookConstants:
+    """Everything the estimate and its error model need, from the sizes and the (rounded) w.
+
+    Examples
+    --------
+    >>> e = math.e
+    >>> constants = CodebookConstants(size=1 << 16, candidates=32, marked=11, inside=11 * e / (11 * e + 21))
+    >>> round(constants.noise, 2)
+    6.48
+    """
+
+    size: int
+    candidates: int
+    marked: int
+    inside: float
+
+    @property
+    def _outside_each(self) -> float:
+        return (1 - self.inside) / (self.candidates - self.marked)
+
+    def _largest(self, power: int) -> float:
+        return _largest_power(self.candidates // 2, self.marked, power)
+
+    @cached_property
+    def normal_mean(self) -> float:
+        """E[g] of the reported candidate among standard normals."""
+        return (self.inside - self.marked * self._outside_each) * self._largest(1)
+
+    @cached_property
+    def scale(self) -> float:
+        """c = E[t], exact for uniformly random rotations; the estimate divides by it."""
+        return self.normal_mean / norm_mean(self.size)
+
+    @cached_property
+    def second_moment(self) -> float:
+        """kappa = E[t^2]."""
+        T2 = self._largest(2) / self.size
+        return self.inside * T2 + self._outside_each * (self.candidates / self.size - self.marked * T2)
+
+    @property
+    def noise(self) -> float:
+        """n Var/r^2 of a coordinate orthogonal to everybody's vector: (1 - kappa)/(c^2 (D-1))."""
+        return (1 - self.second_moment) / (self.scale**2 * (self.size - 1))
+
+    @property
+    def along(self) -> float:
+        """n E[squared report]/r^2 of a coordinate that is everybody's vector: kappa/c^2."""
+        return self.second_moment / self.scale**2
+
+    @cached_property
+    def tail(self) -> float:
+        """T gamma_D^2: the least proxy of the reported g, found on a grid and bounded beyond it.
+
+        t is no heavier than g/gamma_D: for a norm R independent of the direction, Jensen gives
+        E exp(lambda t) <= E exp(lambda R t/gamma_D) = E exp(lambda g/gamma_D). Beyond the grid a marked candidate
+        has e^(lambda g) <= 1 for lambda < 0, and any candidate is at most M w/m times as likely as a uniform one.
+        """
+        m, M, mean = self.marked, self.candidates, self.normal_mean
+        grid = np.concatenate([-np.linspace(12, 0.05, 240), np.linspace(0.05, 12, 240)])
+
+        def log_mgf(lam: float) -> float:
+            top = largest_mean(lambda x: np.exp(lam * x - lam * lam / 2), M // 2, m, end=28.0)
+            rest = self._outside_each * (M - m * top)
+            return lam * lam / 2 + math.log(self.inside * top + rest)
+
+        found = max(2 * (log_mgf(lam) - lam * mean) / lam**2 for lam in grid)
+        spread = 2 * self._outside_each * M
+        beyond_left = 1 + 2 * (12 * mean + math.log(spread / 2 + self.inside * math.exp(-72))) / 144
+        beyond_right = 1 + 2 * max(0.0, math.log(max(1.0, M * self.inside / m)) - 12 * mean) / 144
+        # A grid step of 0.05 moves the smooth supremum by far less than this margin.
+        return float(max(found, beyond_left, beyond_right, self._variance_of_g()) * 1.001)
+
+    def _variance_of_g(self) -> float:
+        second = self.inside * self._largest(2) + self._outside_each * (
+            self.candidates - self.marked * self._largest(2)
+        )
+        return second - self.normal_mean**2
+
+    @cached_property
+    def proxy(self) -> float:
+        """tau^2/r^2 = max(1/(D-1), T)/c^2 + 1; the proof stands in docs/theory/codebook."""
+        return max(1 / (self.size - 1), self.tail / norm_mean(self.size) ** 2) / self.scale**2 + 1
+
+    @cached_property
+    def sharing(self) -> float:
+        """B: g users a rotation multiply the noise by at most 1 + B g/D, that much only for a point mass."""
+        h, m = self.candidates // 2, self.marked
+        gap = self.inside / m - self._outside_each
+        C = self.scale**2 * self.size
+        return max(0.0, m * h * gap**2 - C)
+
+
+@lru_cache(maxsize=4096)
+def _largest_power(h: int, m: int, power: int) -> float:
+    return largest_mean(lambda x: x**power, h, m)
+
+
+@lru_cache(maxsize=256)
+def limit_noise(epsilon: float) -> float:
+    """The noise of infinitely many candidates in a high dimension (PrivUnitG; Asi, Feldman, Talwar 2022).
+
+    The least over z of ((f e^eps + 1 - f)/((e^eps - 1) phi(z)))^2, f = P(g > z).
+
+    Examples
+    --------
+    >>> [round(limit_noise(epsilon), 3) for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    [25.18, 6.33, 1.617, 0.435]
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.stats import norm
+
+    e = math.exp(epsilon)
+
+    def log_noise(z: float) -> float:
+        f = float(norm.sf(z))
+        return 2 * (math.log(f * e + 1 - f) - math.log(e - 1) - float(norm.logpdf(z)))
+
+    return math.exp(minimize_scalar(log_noise, bounds=(-1.0, 7.0), method="bounded", options={"xatol": 1e-10}).fun)
+
+
+@lru_cache(maxsize=256)
+def best_sizes(size: int, epsilon: float) -> tuple[int, int]:
+    """(M, m): the least power of two M whose best m is within 2 % of the limit, or the largest that D allows."""
+    e = math.exp(epsilon)
+
+    def noise(candidates: int, marked: int) -> float:
+        inside = marked * e / (marked * e + candidates - marked)
+        return CodebookConstants(size, candidates, marked, inside).noise
+
+    candidates, goal = 2, WITHIN * limit_noise(epsilon)
+    while True:
+        marked = _least(partial(noise, candidates), candidates // 2)
+        if noise(candidates, marked) <= goal or candidates >= min(2 * size, 2**12):
+            return candidates, marked
+        candidates *= 2
+
+
+def _least(cost: Callable[[int], float], largest: int) -> int:
+    """The minimiser of a unimodal function of 1 .. largest."""
+    low, high = 1, largest
+    while low < high:
+        middle = (low + high) // 2
+        if cost(middle) <= cost(middle + 1):
+            high = middle
+        else:
+            low = middle + 1
+    return low

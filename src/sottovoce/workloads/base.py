@@ -1,0 +1,240 @@
+"""What every workload is: a query matrix A, one row a query and one column a value, known by what it does.
+
+The device asks for one column; the collector multiplies by A and by its transpose; the analyst
+looks answers up by name. Only `Dense`, `Sparse` and `Features` hold numbers.
+"""
+
+from __future__ import annotations
+
+import abc
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self, TypeAlias, final
+
+import numpy as np
+import rfc8785
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.domain import Domain
+from sottovoce.entries import as_integer, as_integers, entries_of
+from sottovoce.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
+from sottovoce.limits import MAX_CELLS, check_integer
+
+__all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "integer_between", "vector_of"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+
+MAX_ENTRIES: Final = 2**26
+"""Most queries of a workload, and most numbers of a matrix that is stored or written out (512 MiB)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Workload(abc.ABC):
+    """A query matrix A with `n_queries` rows over the values of `domain`, as an operator.
+
+    Row i asks for the mean over people of ``A[i, value]``. Abstract or final: a family implements what is
+    abstract and overrides nothing. Two workloads are equal when their statements are.
+    """
+
+    domain: Domain
+
+    kind: ClassVar[str]
+    """Name of the family in a statement's "type"."""
+
+    # --- what a family writes -----------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def n_queries(self) -> int:
+        """How many queries are asked: the rows of A."""
+
+    @property
+    @abc.abstractmethod
+    def radius(self) -> float:
+        """The largest L2 norm of a column: how far one person's answers can lie from 0."""
+
+    @property
+    @abc.abstractmethod
+    def _same_norm(self) -> bool:
+        """Whether all columns have the same norm."""
+
+    @abc.abstractmethod
+    def _squared_norms(self, indices: Indices) -> Floats:
+        """Squared L2 norms of these columns."""
+
+    @abc.abstractmethod
+    def _columns(self, indices: Indices) -> Floats:
+        """`columns` of indices that are known to exist, as a new array."""
+
+    @abc.abstractmethod
+    def _matvec(self, x: Floats) -> Floats:
+        """A x, as a new array."""
+
+    @abc.abstractmethod
+    def _rmatvec(self, y: Floats) -> Floats:
+        """A^T y, as a new array."""
+
+    @abc.abstractmethod
+    def _name(self, query: int) -> str:
+        """Name of a query that exists; no other query has it."""
+
+    @abc.abstractmethod
+    def _find(self, name: str) -> int:
+        """Number of the query of that name, -1 where there is none."""
+
+    @abc.abstractmethod
+    def _parameters(self) -> dict[str, Any]:
+        """What the statement holds besides type and domain."""
+
+    @classmethod
+    @abc.abstractmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        """The workload with these parameters, from outside; raises `SurveyError` unless they are well formed."""
+
+    # --- what follows from it -----------------------------------------------------------
+
+    @final
+    def _freeze(self, domain: Domain, **fields: object) -> None:
+        """Set the fields once, at the end of a constructor."""
+        object.__setattr__(self, "domain", domain)
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+        if self.n_queries > MAX_ENTRIES:
+            raise WorkloadError(
+                f"this workload would ask {self.n_queries:,} queries; at most {MAX_ENTRIES:,} are allowed: "
+                "use a smaller domain or a lower order"
+            )
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Queries and values: the shape of A."""
+        return self.n_queries, self.domain.size
+
+    @final
+    def column(self, index: int) -> Floats:
+        """The answers of one value, given by its number; raises `ValueOutsideDomainError` without naming it."""
+        number = as_integer(index)
+        if number is None or not 0 <= number < self.shape[1]:
+            raise self._outside()
+        answers: Floats = self._columns(np.array([number], dtype=np.int64))[0]
+        return answers
+
+    @final
+    def columns(self, indices: ArrayLike) -> Floats:
+        """The answers of many values, given by their numbers: one row a person."""
+        numbers = as_integers(entries_of(indices))
+        if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < self.shape[1]):
+            raise self._outside()
+        _check_memory(len(numbers) * self.n_queries, "take fewer people at a time")
+        return self._columns(numbers)
+
+    @final
+    def matvec(self, x: ArrayLike) -> Floats:
+        """A x: the answers of a distribution over the values."""
+        return self._matvec(vector_of(x, self.shape[1], "one number for every value"))
+
+    @final
+    def rmatvec(self, y: ArrayLike) -> Floats:
+        """A^T y: for every value, the inner product of its answers with y."""
+        vector = vector_of(y, self.n_queries, "one number for every query")
+        _check_memory(self.shape[1], "ask for single columns instead")
+        return self._rmatvec(vector)
+
+    @final
+    def dense(self) -> Floats:
+        """A itself, for small workloads."""
+        queries, values = self.shape
+        if queries * values > MAX_ENTRIES:
+            raise CapacityError(
+                f"the matrix has {queries:,} x {values:,} entries, above the {MAX_ENTRIES:,} that are written out; "
+                "use matvec, rmatvec and columns"
+            )
+        return np.ascontiguousarray(self._columns(np.arange(values)).T)
+
+    @final
+    def name(self, query: int) -> str:
+        """The name of a query, given by its number."""
+        number = as_integer(query)
+        if number is None or not 0 <= number < self.n_queries:
+            raise WorkloadError(f"there is no query of that number; give an integer from 0 to {self.n_queries - 1}")
+        return self._name(number)
+
+    @final
+    def names(self) -> Iterator[str]:
+        """All names in order, one at a time."""
+        return map(self._name, range(self.n_queries))
+
+    @final
+    def find(self, name: str) -> int:
+        """The number of the query of that name; names are parsed, never listed."""
+        found = self._find(name) if isinstance(name, str) else -1
+        if found < 0:
+            shown = repr(name) if len(repr(name)) <= 80 else "that long"
+            first, last = self._name(0), self._name(self.n_queries - 1)
+            raise WorkloadError(f"no query is named {shown}; names run from {first!r} to {last!r}")
+        return found
+
+    @final
+    def to_statement(self) -> dict[str, Any]:
+        """Everything that makes the workload, as plain JSON values; `workload_from_statement` reads it."""
+        return {"type": self.kind, "domain": self.domain.to_statement(), **self._parameters()}
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the statement's canonical JSON (RFC 8785), in hexadecimal."""
+        return hashlib.sha256(rfc8785.dumps(self.to_statement())).hexdigest()
+
+    @final
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workload) and self.shape == other.shape and self.digest == other.digest
+
+    @final
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @final
+    def __reduce__(self) -> tuple[Callable[[object], Workload], tuple[dict[str, Any]]]:
+        # Copies and pickles go through the statement: copying the fields would make their arrays writeable.
+        from sottovoce.workloads.statement import workload_from_statement
+
+        return workload_from_statement, (self.to_statement(),)
+
+    @final
+    def __repr__(self) -> str:
+        queries, values = self.shape
+        many = "query" if queries == 1 else "queries"
+        return f"<{self.kind} workload: {queries:,} {many} over {values:,} values, radius {self.radius:.4g}>"
+
+    @final
+    def _outside(self) -> ValueOutsideDomainError:
+        return ValueOutsideDomainError(f"not an index of this domain; give integers from 0 to {self.shape[1] - 1}")
+
+
+def integer_between(name: str, number: object, smallest: int, largest: int) -> int:
+    """Return `number` as an int if the parameter called `name` may take it."""
+    try:
+        return check_integer(name, number, smallest, largest)
+    except SurveyError as error:
+        raise WorkloadError(str(error)) from None
+
+
+def vector_of(numbers: Any, length: int, meaning: str) -> Floats:
+    """`numbers` as a float64 vector of that length: an array, a list, or an estimate's `values`."""
+    held = getattr(numbers, "values", None)
+    try:
+        array = np.asarray(held if isinstance(held, np.ndarray) else numbers)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.shape != (length,) or array.dtype.kind not in "fiub":
+        raise WorkloadError(f"expected a vector of {length:,} real numbers, {meaning}")
+    return array.astype(np.float64, copy=False)
+
+
+def _check_memory(entries: int, remedy: str) -> None:
+    if entries > MAX_CELLS:
+        raise CapacityError(f"the result has {entries:,} entries, above the {MAX_CELLS:,} that fit; {remedy}")

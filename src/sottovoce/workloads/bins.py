@@ -1,0 +1,199 @@
+"""Bins: the share of people in each of some disjoint ranges of one integer attribute."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
+from sottovoce.entries import as_integer
+from sottovoce.errors import WorkloadError
+from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, integer_between
+from sottovoce.workloads.line import rises
+from sottovoce.workloads.naming import find_label
+
+__all__ = ["Bins"]
+
+_EXACT_IN_JSON: Final = 2**53 - 1
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Bins(Workload):
+    """The share of people in each range edges[i] <= value < edges[i + 1] of an integer attribute.
+
+    Values outside all ranges are counted nowhere. Names show the smallest and the largest value of a range,
+    both included. A value lies in at most one range, so the radius is 1.
+
+    Parameters
+    ----------
+    domain
+        Integers that rise, or records with an attribute of such.
+    edges
+        Integers that rise, one more than bins, each range holding at least one value; or one integer, the width
+        of bins that start at the smallest value and cover them all.
+    attribute
+        Which attribute, where the domain has several.
+
+    Examples
+    --------
+    >>> people = Domain.product(age=range(100), country=["DE", "FR"])
+    >>> ages = Bins(people, [0, 18, 30, 65, 100], attribute="age")
+    >>> list(ages.names())
+    ['age:0-17', 'age:18-29', 'age:30-64', 'age:65-99']
+    >>> ages.column(people.index({"age": 30, "country": "FR"}))
+    array([0., 0., 1., 0.])
+    >>> Bins(range(100), 10).name(3)
+    '30-39'
+    """
+
+    attribute: str | None
+    edges: tuple[int, ...]
+
+    kind: ClassVar[str] = "bins"
+
+    def __init__(self, domain: object, edges: int | Iterable[int], attribute: str | None = None) -> None:
+        whole = Domain.of(domain)
+        axis = _axis(whole, attribute)
+        self._freeze(whole, attribute=attribute, edges=_edges(axis, edges))
+
+    @cached_property
+    def _place(self) -> tuple[int, Domain, int]:
+        """How many records there are per value before the attribute, its domain, and how many after it."""
+        if not isinstance(self.domain, ProductDomain):
+            return 1, self.domain, 1
+        names = [name for name, _ in self.domain.attributes]
+        place = names.index(str(self.attribute))
+        sizes = [inner.size for _, inner in self.domain.attributes]
+        return math.prod(sizes[:place]), self.domain.attributes[place][1], math.prod(sizes[place + 1 :])
+
+    @cached_property
+    def _bounds(self) -> Indices:
+        """The number of each bin's first value, and that of the first value behind the last bin."""
+        return _starts(self._place[1], self.edges)
+
+    @property
+    def n_queries(self) -> int:
+        """As many as bins."""
+        return len(self.edges) - 1
+
+    @property
+    def radius(self) -> float:
+        """1: a value lies in one bin or in none."""
+        return 1.0
+
+    @property
+    def _same_norm(self) -> bool:
+        return bool(self._bounds[0] == 0 and self._bounds[-1] == self._place[1].size)
+
+    def _bin(self, indices: Indices) -> Indices:
+        """The bin of each value; -1 or the number of bins where it is in none."""
+        _, axis, after = self._place
+        found: Indices = np.searchsorted(self._bounds, indices // after % axis.size, "right") - 1
+        return found
+
+    def _squared_norms(self, indices: Indices) -> Floats:
+        found = self._bin(indices)
+        return ((found >= 0) & (found < self.n_queries)).astype(np.float64)
+
+    def _columns(self, indices: Indices) -> Floats:
+        inside: NDArray[np.bool_] = self._bin(indices)[:, None] == np.arange(self.n_queries)
+        return inside.astype(np.float64)
+
+    def _matvec(self, x: Floats) -> Floats:
+        before, axis, after = self._place
+        shares = x.reshape(before, axis.size, after).sum(axis=(0, 2))
+        answers: Floats = np.add.reduceat(shares[: self._bounds[-1]], self._bounds[:-1])
+        return answers
+
+    def _rmatvec(self, y: Floats) -> Floats:
+        before, axis, after = self._place
+        totals = np.zeros(axis.size)
+        totals[self._bounds[0] : self._bounds[-1]] = np.repeat(y, np.diff(self._bounds))
+        return np.tile(np.repeat(totals, after), before)
+
+    @property
+    def _prefix(self) -> str:
+        return "" if self.attribute is None else f"{self.attribute}:"
+
+    @cached_property
+    def _between(self) -> str:
+        """What stands between two integers; "-" would read badly beside a minus."""
+        return " to " if int(self._place[1].label(0)) < 0 else "-"
+
+    def _name(self, query: int) -> str:
+        axis = self._place[1]
+        first, last = int(self._bounds[query]), int(self._bounds[query + 1]) - 1
+        ends = [first] if first == last else [first, last]
+        return self._prefix + self._between.join(axis.label(index) for index in ends)
+
+    def _find(self, name: str) -> int:
+        low = name.removeprefix(self._prefix).partition(self._between)[0]
+        first = find_label(self._place[1], low)
+        query = int(np.searchsorted(self._bounds, first)) if first >= 0 else self.n_queries
+        return query if query < self.n_queries and self._name(query) == name else -1
+
+    def _parameters(self) -> dict[str, Any]:
+        named = {} if self.attribute is None else {"attribute": self.attribute}
+        return {"edges": list(self.edges), **named}
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        match parameters:
+            case {"edges": list(edges), **rest} if not set(rest) - {"attribute"}:
+                return cls(domain, edges, **rest)
+        raise WorkloadError("a bins workload holds a domain, edges and perhaps an attribute, nothing else")
+
+
+def _axis(domain: Domain, attribute: object) -> Domain:
+    """The integers that are binned."""
+    axis, where = domain, "the domain"
+    if isinstance(domain, ProductDomain):
+        inner = dict(domain.attributes)
+        if not isinstance(attribute, str) or attribute not in inner:
+            raise WorkloadError(f"say which attribute is binned; the domain has {', '.join(inner)}")
+        axis, where = inner[attribute], f"attribute {attribute!r}"
+    elif attribute is not None:
+        raise WorkloadError("this domain has no attributes; leave attribute out, or give Domain.product(age=...)")
+    if not rises(axis):
+        raise WorkloadError(f"{where} does not hold integers that rise, and only those can be binned")
+    return axis
+
+
+def _edges(axis: Domain, edges: object) -> tuple[int, ...]:
+    smallest, largest = int(axis.label(0)), int(axis.label(axis.size - 1))
+    width = as_integer(edges)
+    if width is not None:
+        width = integer_between("the width of a bin", width, 1, largest - smallest + 1)
+        if (largest - smallest) // width >= MAX_ENTRIES:
+            raise WorkloadError(f"there would be more than {MAX_ENTRIES:,} bins; make them wider")
+        found = (*range(smallest, largest + 1, width), largest + 1)
+    else:
+        listed = [as_integer(edge) for edge in edges] if isinstance(edges, Iterable) else []
+        found = tuple(edge for edge in listed if edge is not None)
+        if len(found) < 2 or len(found) < len(listed):
+            raise WorkloadError("edges must be a width, or a list of two or more integers, one more than bins")
+    if max(map(abs, found)) > _EXACT_IN_JSON:
+        raise WorkloadError(f"edges must lie within +-{_EXACT_IN_JSON}")
+    if (np.diff(_starts(axis, found)) <= 0).any():
+        raise WorkloadError(
+            f"edges must rise and leave no bin empty; the values run from {smallest} to {largest}, "
+            "and a bin holds those from one edge to below the next"
+        )
+    return found
+
+
+def _starts(axis: Domain, edges: tuple[int, ...]) -> Indices:
+    """For each edge, the number of the first value that is not below it; the size where all are."""
+    places = np.array(edges, dtype=np.int64)
+    if isinstance(axis, RangeDomain):
+        return (-((axis.start - places) // axis.step)).clip(0, axis.size)
+    names = axis.names if isinstance(axis, LabelDomain) else ()
+    found: Indices = np.searchsorted(np.array(names, dtype=np.int64), places)
+    return found

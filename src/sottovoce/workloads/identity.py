@@ -1,0 +1,90 @@
+"""Identity: one query a value, the share of people who have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from sottovoce.domain import Domain, ProductDomain
+from sottovoce.errors import WorkloadError
+from sottovoce.workloads.base import Floats, Indices, Workload
+from sottovoce.workloads.naming import find_label, find_record, record_name
+
+__all__ = ["Identity"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Identity(Workload):
+    """The share of people with each value: A is the identity. Columns have norm 1.
+
+    Examples
+    --------
+    >>> colours = Identity(["red", "green", "blue"])
+    >>> colours.column(1), colours.find("blue"), colours.radius
+    (array([0., 1., 0.]), 2, 1.0)
+    """
+
+    kind: ClassVar[str] = "identity"
+
+    def __init__(self, domain: object) -> None:
+        self._freeze(Domain.of(domain))
+
+    @property
+    def n_queries(self) -> int:
+        """As many as values."""
+        return self.domain.size
+
+    @property
+    def radius(self) -> float:
+        """1: every column holds a single 1."""
+        return 1.0
+
+    @property
+    def _same_norm(self) -> bool:
+        return True
+
+    def _squared_norms(self, indices: Indices) -> Floats:
+        return np.ones(len(indices))
+
+    def _columns(self, indices: Indices) -> Floats:
+        answers = np.zeros((len(indices), self.n_queries))
+        answers[np.arange(len(indices)), indices] = 1
+        return answers
+
+    def _matvec(self, x: Floats) -> Floats:
+        return x.copy()
+
+    def _rmatvec(self, y: Floats) -> Floats:
+        return y.copy()
+
+    def _name(self, query: int) -> str:
+        if not isinstance(self.domain, ProductDomain):
+            return self.domain.label(query)
+        parts = []
+        for place in range(len(self.domain.attributes) - 1, -1, -1):
+            query, index = divmod(query, self.domain.attributes[place][1].size)
+            parts.append((place, index))
+        return record_name(self.domain, parts[::-1])
+
+    def _find(self, name: str) -> int:
+        if not isinstance(self.domain, ProductDomain):
+            return find_label(self.domain, name)
+        record = find_record(self.domain, name)
+        if record is None or len(record) < len(self.domain.attributes):
+            return -1
+        query = 0
+        for place, (_, inner) in enumerate(self.domain.attributes):
+            query = query * inner.size + record[place]
+        return query
+
+    def _parameters(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        if parameters:
+            raise WorkloadError("an identity workload holds a domain and nothing else")
+        return cls(domain)

@@ -1,0 +1,197 @@
+"""Marginals: every cross table of k attributes, one query a cell."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, combinations
+from typing import Any, ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.domain import Domain, ProductDomain
+from sottovoce.errors import WorkloadError
+from sottovoce.workloads.base import Floats, Indices, Workload, integer_between, vector_of
+from sottovoce.workloads.naming import find_record, record_name
+
+__all__ = ["Marginals"]
+
+_MAX_TABLES: Final = 2**20
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Marginals(Workload):
+    """All k-way tables: for every k of the attributes, the share of people in each cell.
+
+    Tables come in the lexicographic order of their attributes, the cells of one with its last attribute fastest.
+    A record lies in one cell of each, so every column has norm sqrt(C(attributes, k)). Products with A take
+    a few passes over the J records: tables share their partial sums.
+
+    Parameters
+    ----------
+    domain
+        A product domain or a mapping of attributes; or leave it out and give the attributes by keyword.
+    k
+        How many attributes a table crosses.
+
+    Examples
+    --------
+    >>> people = Marginals(k=2, age=10, sex=["F", "M"], country=30)
+    >>> people.shape, round(people.radius**2)
+    ((380, 600), 3)
+    >>> people.find("age=3, sex=F"), people.name(6)
+    (6, 'age=3, sex=F')
+    >>> people.table(people.column(0), "sex", "age").shape
+    (2, 10)
+    """
+
+    domain: ProductDomain
+    k: int
+
+    kind: ClassVar[str] = "marginals"
+
+    def __init__(self, domain: object = None, k: int = 2, **attributes: object) -> None:
+        if (domain is None) == (not attributes):
+            raise WorkloadError("give either a product domain or attributes by keyword, for example age=10, sex=2")
+        records = Domain.of(attributes if domain is None else domain)
+        if not isinstance(records, ProductDomain):
+            raise WorkloadError("tables need named attributes: give Domain.product(age=range(100), ...)")
+        count = len(records.attributes)
+        order = integer_between("k, the number of attributes a table crosses,", k, 1, count)
+        if math.comb(count, order) > _MAX_TABLES:
+            raise WorkloadError(f"{count} attributes have more than {_MAX_TABLES:,} tables of {order}; lower k")
+        self._freeze(records, k=order)
+
+    @cached_property
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(inner.size for _, inner in self.domain.attributes)
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[int, ...], ...]:
+        """The attributes of each table, by place."""
+        return tuple(combinations(range(len(self._sizes)), self.k))
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """The row of each table's first cell, and the number of rows."""
+        cells = (math.prod(self._sizes[place] for place in table) for table in self._tables)
+        return tuple(accumulate(cells, initial=0))
+
+    @property
+    def n_queries(self) -> int:
+        """The cells of all tables."""
+        return self._starts[-1]
+
+    @property
+    def radius(self) -> float:
+        """sqrt(C(attributes, k)): a record lies in one cell of every table."""
+        return math.sqrt(len(self._tables))
+
+    @property
+    def _same_norm(self) -> bool:
+        return True
+
+    def _squared_norms(self, indices: Indices) -> Floats:
+        return np.full(len(indices), float(len(self._tables)))
+
+    def _columns(self, indices: Indices) -> Floats:
+        digits = np.empty((len(self._sizes), len(indices)), dtype=np.int64)
+        rest = indices
+        for place in range(len(self._sizes) - 1, -1, -1):
+            rest, digits[place] = np.divmod(rest, self._sizes[place])
+        sizes, tables, starts = self._layout
+        cells = np.zeros((len(starts), len(indices)), dtype=np.int64)
+        for places in tables.T:
+            cells = cells * sizes[places, None] + digits[places]
+        answers = np.zeros((len(indices), self.n_queries))
+        answers[np.arange(len(indices)), cells + starts[:, None]] = 1
+        return answers
+
+    @cached_property
+    def _layout(self) -> tuple[Indices, Indices, Indices]:
+        """Sizes, tables and their first rows as arrays."""
+        return np.array(self._sizes), np.array(self._tables), np.array(self._starts[:-1])
+
+    def _matvec(self, x: Floats) -> Floats:
+        return np.concatenate(list(self._sums(x.reshape(1, -1), 0, 0)))
+
+    def _sums(self, partial: Floats, place: int, kept: int) -> Iterator[Floats]:
+        """Tables that keep what is kept so far, from partial sums: rows are kept cells, columns the places to come."""
+        cells = len(partial)
+        if kept == self.k:
+            yield partial.sum(axis=1)
+            return
+        size = self._sizes[place]
+        yield from self._sums(partial.reshape(cells * size, -1), place + 1, kept + 1)
+        if self.k - kept < len(self._sizes) - place:
+            yield from self._sums(partial.reshape(cells, size, -1).sum(axis=1), place + 1, kept)
+
+    def _rmatvec(self, y: Floats) -> Floats:
+        tables = (y[start:stop] for start, stop in zip(self._starts, self._starts[1:], strict=False))
+        return self._spread(tables, 1, 0, 0).reshape(-1).copy()
+
+    def _spread(self, tables: Iterator[Floats], cells: int, place: int, kept: int) -> Floats:
+        """The transpose of `_sums`, taking tables in its order; one column where all places to come share it."""
+        if kept == self.k:
+            return next(tables).reshape(cells, 1)
+        size = self._sizes[place]
+        spread = self._spread(tables, cells * size, place + 1, kept + 1).reshape(cells, size, -1)
+        if self.k - kept < len(self._sizes) - place:
+            spread = spread + self._spread(tables, cells, place + 1, kept)[:, None, :]
+        return spread.reshape(cells, -1)
+
+    def table(self, answers: ArrayLike | Any, *attributes: str) -> Floats:
+        """One table out of all answers, its axes in the order of the attributes named.
+
+        Parameters
+        ----------
+        answers
+            A vector of `n_queries` numbers, or an estimate whose `values` is one.
+        attributes
+            The k attributes of the table.
+        """
+        vector = vector_of(answers, self.n_queries, "one number for every query")
+        names = [name for name, _ in self.domain.attributes]
+        if len(attributes) != self.k or len(set(attributes)) != self.k or not set(attributes) <= set(names):
+            raise WorkloadError(f"a table is named by {self.k} different attributes out of {', '.join(names)}")
+        places = [names.index(attribute) for attribute in attributes]
+        number = self._numbers[tuple(sorted(places))]
+        stored = vector[self._starts[number] : self._starts[number + 1]]
+        axes = [sorted(places).index(place) for place in places]
+        return stored.reshape([self._sizes[place] for place in sorted(places)]).transpose(axes).copy()
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[int, ...], int]:
+        return {table: number for number, table in enumerate(self._tables)}
+
+    def _name(self, query: int) -> str:
+        number = bisect_right(self._starts, query) - 1
+        cell, parts = query - self._starts[number], []
+        for place in reversed(self._tables[number]):
+            cell, index = divmod(cell, self._sizes[place])
+            parts.append((place, index))
+        return record_name(self.domain, parts[::-1])
+
+    def _find(self, name: str) -> int:
+        record = find_record(self.domain, name)
+        if record is None or len(record) != self.k:
+            return -1
+        table, cell = tuple(sorted(record)), 0
+        for place in table:
+            cell = cell * self._sizes[place] + record[place]
+        return self._starts[self._numbers[table]] + cell
+
+    def _parameters(self) -> dict[str, Any]:
+        return {"k": self.k}
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        match parameters:
+            case {"k": int(k), **rest} if not rest:
+                return cls(domain, k)
+        raise WorkloadError("a marginals workload holds a domain of attributes and the integer k, nothing else")

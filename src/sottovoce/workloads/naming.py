@@ -1,0 +1,166 @@
+"""Names of values inside names of queries: written so that they can be read back without listing any.
+
+A label that holds the separator of the name it stands in is quoted as in JSON, so no two names coincide.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+from sottovoce.domain import Domain, LabelDomain, ProductDomain
+from sottovoce.errors import ValueOutsideDomainError, WorkloadError
+
+__all__ = [
+    "Names",
+    "find_label",
+    "find_record",
+    "is_text_labelled",
+    "quoted",
+    "record_name",
+    "split",
+    "value_at",
+]
+
+_INTEGER = re.compile(r"-?[0-9]{1,16}", re.ASCII)
+
+
+def is_text_labelled(domain: Domain) -> bool:
+    """Whether the values are strings, not integers or records."""
+    return isinstance(domain, LabelDomain) and isinstance(domain.names[0], str)
+
+
+def value_at(domain: Domain, index: int) -> Any:
+    """The value with that number: a string, an integer, or a dict with one for each attribute.
+
+    Examples
+    --------
+    >>> value_at(Domain.product(age=range(18, 100), sex=["F", "M"]), 25)
+    {'age': 30, 'sex': 'M'}
+    """
+    if isinstance(domain, ProductDomain):
+        parts: dict[str, Any] = {}
+        for name, inner in reversed(domain.attributes):
+            index, part = divmod(index, inner.size)
+            parts[name] = value_at(inner, part)
+        return dict(reversed(parts.items()))
+    return domain.label(index) if is_text_labelled(domain) else int(domain.label(index))
+
+
+def quoted(label: str, separator: str) -> str:
+    """The label as it stands before or after that separator.
+
+    Examples
+    --------
+    >>> quoted("low", "-"), quoted("low-ish", "-")
+    ('low', '"low-ish"')
+    """
+    return json.dumps(label, ensure_ascii=False) if separator in label or label.startswith('"') else label
+
+
+def split(text: str, separator: str) -> tuple[str, str | None] | None:
+    """A label and what follows the separator after it (None where nothing does); None where no label can stand.
+
+    Examples
+    --------
+    >>> split('"low-ish"-high', "-"), split("low", "-")
+    (('low-ish', 'high'), ('low', None))
+    """
+    if not text.startswith('"'):
+        label, found, rest = text.partition(separator)
+        return label, rest if found else None
+    try:
+        label, end = json.JSONDecoder().raw_decode(text)
+    except ValueError:
+        return None
+    if end == len(text):
+        return label, None
+    return (label, text[end + len(separator) :]) if text.startswith(separator, end) else None
+
+
+def find_label(domain: Domain, text: str) -> int:
+    """The number of the value that a plain domain labels so, -1 where there is none."""
+    value: object = text
+    if not is_text_labelled(domain):
+        value = int(text) if _INTEGER.fullmatch(text) else None
+        if str(value) != text:
+            return -1
+    try:
+        return domain.index(value)
+    except ValueOutsideDomainError:
+        return -1
+
+
+def record_name(domain: ProductDomain, parts: Sequence[tuple[int, int]]) -> str:
+    """Such as "age=30, sex=F", from pairs of an attribute's place and a value's number."""
+    named = ((*domain.attributes[place], index) for place, index in parts)
+    return ", ".join(f"{name}={quoted(inner.label(index), ', ')}" for name, inner, index in named)
+
+
+def find_record(domain: ProductDomain, text: str) -> dict[int, int] | None:
+    """Places of attributes and numbers of their values, in any order; None where `record_name` wrote no such thing."""
+    places = {name: place for place, (name, _) in enumerate(domain.attributes)}
+    found: dict[int, int] = {}
+    rest: str | None = text
+    while rest is not None:
+        name, equals, after = rest.partition("=")
+        place = places.get(name, -1)
+        taken = split(after, ", ")
+        if not equals or place < 0 or place in found or taken is None:
+            return None
+        label, rest = taken
+        index = find_label(domain.attributes[place][1], label)
+        if index < 0:
+            return None
+        found[place] = index
+    return found
+
+
+@final
+@dataclass(frozen=True)
+class Names:
+    """Names of queries that say nothing by themselves: those given by hand, or "query 0", "query 1", .."""
+
+    count: int
+    given: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, names: object, count: int) -> Names:
+        """Checked: as many as queries, distinct, Unicode text; None for "query 0", "query 1", .."""
+        if names is None:
+            return cls(count, None)
+        remedy = f"names must be a list of {count:,} distinct strings, one a query"
+        if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
+            raise WorkloadError(f"names has type {type(names).__name__}: {remedy}")
+        listed = tuple(names)
+        if len(listed) != count or not all(type(name) is str for name in listed):
+            raise WorkloadError(f"there are {len(listed):,} names, or not all are strings: {remedy}")
+        if len(set(listed)) < count:
+            raise WorkloadError(f"two queries have the same name: {remedy}")
+        if any("\ud800" <= letter <= "\udfff" for name in listed for letter in name):
+            raise WorkloadError("a name is not valid Unicode text: remove the lone surrogate it holds")
+        return cls(count, listed)
+
+    def name(self, query: int) -> str:
+        """The name of a query that exists."""
+        return f"query {query}" if self.given is None else self.given[query]
+
+    def find(self, name: str) -> int:
+        """The query of that name, -1 where there is none."""
+        if self.given is not None:
+            return self._numbers.get(name, -1)
+        digits = name.removeprefix("query ")
+        number = int(digits) if _INTEGER.fullmatch(digits) else -1
+        return number if 0 <= number < self.count and self.name(number) == name else -1
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.given or ())}
+
+    def to_statement(self) -> dict[str, list[str]]:
+        """What a workload's statement holds of them."""
+        return {} if self.given is None else {"names": list(self.given)}

@@ -1,0 +1,144 @@
+"""Ranges: one query for every interval of a line, the share of people inside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+
+from sottovoce.domain import Domain
+from sottovoce.entries import as_integer
+from sottovoce.errors import WorkloadError
+from sottovoce.workloads.base import Floats, Indices, Workload
+from sottovoce.workloads.line import line
+from sottovoce.workloads.naming import find_label, is_text_labelled, quoted, split
+
+__all__ = ["Ranges"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Ranges(Workload):
+    """All J (J + 1) / 2 intervals [i, j], i <= j, of a line of J values, both ends included.
+
+    Order: by left end, then by right end: [0, 0], [0, 1], .., [0, J-1], [1, 1], .., [J-1, J-1]; the interval [i, j]
+    is row ``i J - i (i - 1) / 2 + j - i``. Value v lies in (v + 1)(J - v) of them, most in the middle, so
+    the radius is sqrt(floor((J + 1)**2 / 4)).
+
+    Examples
+    --------
+    >>> hours = Ranges(24)
+    >>> hours.n_queries, hours.name(23), hours.find("9-17"), hours.row(9, 17)
+    (300, '0-23', 188, 188)
+    >>> float(hours.radius**2)
+    156.0
+    """
+
+    kind: ClassVar[str] = "ranges"
+
+    def __init__(self, domain: object) -> None:
+        self._freeze(line(domain, "ranges"))
+
+    @property
+    def n_queries(self) -> int:
+        """J (J + 1) / 2."""
+        return self.domain.size * (self.domain.size + 1) // 2
+
+    @property
+    def radius(self) -> float:
+        """sqrt(floor((J + 1)**2 / 4)), the norm of the middle value's column."""
+        return math.sqrt((self.domain.size + 1) ** 2 // 4)
+
+    def row(self, first: int, last: int) -> int:
+        """The number of the interval from the value numbered `first` to the one numbered `last`."""
+        left, right = as_integer(first), as_integer(last)
+        if left is None or right is None or not 0 <= left <= right < self.domain.size:
+            raise WorkloadError(f"an interval needs integers 0 <= first <= last <= {self.domain.size - 1}")
+        return self._start(left) + right - left
+
+    def ends(self, query: int) -> tuple[int, int]:
+        """The numbers of an interval's first and last value; the inverse of `row`."""
+        number = as_integer(query)
+        if number is None or not 0 <= number < self.n_queries:
+            raise WorkloadError(f"there is no query of that number; give an integer from 0 to {self.n_queries - 1}")
+        # Counted from the end, left ends J-1, J-2, .. have 1, 2, .. intervals: a triangular number, inverted exactly.
+        below = self.n_queries - 1 - number
+        first = self.domain.size - 1 - (math.isqrt(8 * below + 1) - 1) // 2
+        return first, first + number - self._start(first)
+
+    def _start(self, first: int) -> int:
+        return first * self.domain.size - first * (first - 1) // 2
+
+    @property
+    def _same_norm(self) -> bool:
+        return False
+
+    def _squared_norms(self, indices: Indices) -> Floats:
+        return ((indices + 1) * (self.domain.size - indices)).astype(np.float64)
+
+    def _columns(self, indices: Indices) -> Floats:
+        size = self.domain.size
+        answers = np.empty((len(indices), self.n_queries))
+        reached = indices[:, None] <= np.arange(size)
+        for first in range(size):
+            start = self._start(first)
+            answers[:, start : start + size - first] = reached[:, first:] & (indices[:, None] >= first)
+        return answers
+
+    # Both products sum along each left end on its own: no difference of large sums, so nothing cancels.
+
+    def _matvec(self, x: Floats) -> Floats:
+        size = self.domain.size
+        answers = np.empty(self.n_queries)
+        for first in range(size):
+            start = self._start(first)
+            np.cumsum(x[first:], out=answers[start : start + size - first])
+        return answers
+
+    def _rmatvec(self, y: Floats) -> Floats:
+        size = self.domain.size
+        totals = np.zeros(size)
+        for first in range(size):
+            start = self._start(first)
+            totals[first:] += np.cumsum(y[start : start + size - first][::-1])[::-1]
+        return totals
+
+    @cached_property
+    def _between(self) -> str:
+        """What stands between two labels; "-" would read badly beside a minus."""
+        ends = self.domain.label(0), self.domain.label(self.domain.size - 1)
+        return " to " if not is_text_labelled(self.domain) and min(map(int, ends)) < 0 else "-"
+
+    def _name(self, query: int) -> str:
+        first, last = self.ends(query)
+        between = self._between
+        ends = [first] if first == last else [first, last]
+        return between.join(quoted(self.domain.label(index), between) for index in ends)
+
+    def _find(self, name: str) -> int:
+        between = self._between
+        taken = split(name, between)
+        if taken is None:
+            return -1
+        label, rest = taken
+        first = last = find_label(self.domain, label)
+        if rest is not None:
+            taken = split(rest, between)
+            if taken is None or taken[1] is not None:
+                return -1
+            last = find_label(self.domain, taken[0])
+        # An interval of one value has one name only: its label, once.
+        single = rest is None
+        return self.row(first, last) if 0 <= first <= last and single == (first == last) else -1
+
+    def _parameters(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        if parameters:
+            raise WorkloadError("a ranges workload holds a domain and nothing else")
+        return cls(domain)

@@ -1,0 +1,169 @@
+"""Stack: several workloads asked at once of the same people."""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from numbers import Real
+from typing import Any, ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.domain import Domain
+from sottovoce.errors import WorkloadError
+from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, vector_of
+from sottovoce.workloads.table import check_norm
+
+__all__ = ["Stack"]
+
+_MAX_PARTS: Final = 1000
+_BLOCK: Final = 2**18
+_PREFIXED: Final = re.compile(r"(0|[1-9][0-9]{0,3}): (.*)", re.DOTALL | re.ASCII)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Stack(Workload):
+    """The rows of several workloads over one domain, one below the other, each part times its weight.
+
+    A larger weight buys its part a smaller error at the others' expense. Answers come scaled by the weights;
+    `split` takes them apart and divides them out. Names are the parts' own; one that several parts know, or that
+    looks like "3: ..", is written "k: name" with the part's number k.
+
+    Parameters
+    ----------
+    workloads
+        At least one, none of them a stack.
+    weights
+        Positive numbers, one a part; all 1 unless given.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Identity, Prefix
+    >>> both = Stack([Identity(4), Prefix(4)], weights=[2, 1])
+    >>> both.find("<= 2"), both.find("2"), both.column(2)
+    (6, 2, array([0., 0., 2., 0., 0., 0., 1., 1.]))
+    >>> both.split(both.column(2))[0]
+    array([0., 0., 1., 0.])
+    """
+
+    parts: tuple[Workload, ...]
+    weights: tuple[float, ...]
+
+    kind: ClassVar[str] = "stack"
+
+    def __init__(self, workloads: Sequence[Workload], weights: Sequence[float] | None = None) -> None:
+        parts = tuple(workloads) if isinstance(workloads, Sequence) else ()
+        if not 0 < len(parts) <= _MAX_PARTS or not all(isinstance(part, Workload) for part in parts):
+            raise WorkloadError(f"a stack is a list of 1 to {_MAX_PARTS:,} workloads")
+        if any(isinstance(part, Stack) for part in parts):
+            raise WorkloadError("one of the workloads is itself a stack; give its parts directly")
+        if any(part.domain != parts[0].domain for part in parts):
+            raise WorkloadError("the workloads are over different domains; all must ask about the same values")
+        self._freeze(parts[0].domain, parts=parts, weights=_checked(weights, len(parts)))
+        check_norm(self.radius)
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """The row of each part's first query, and the number of rows."""
+        return tuple(accumulate((part.n_queries for part in self.parts), initial=0))
+
+    @property
+    def n_queries(self) -> int:
+        """The queries of all parts."""
+        return self._starts[-1]
+
+    @cached_property
+    def radius(self) -> float:
+        """The largest norm of a column, from the parts' norms value by value where more than one varies."""
+        weighted = list(zip(self.parts, self.weights, strict=True))
+        varying = [(part, weight) for part, weight in weighted if not part._same_norm]
+        if len(varying) <= 1:
+            return math.hypot(*(weight * part.radius for part, weight in weighted))
+        if self.domain.size > MAX_ENTRIES:
+            raise WorkloadError(
+                f"the largest norm of this stack cannot be found over {self.domain.size:,} values; "
+                f"let bins cover all values of their attribute, or use at most {MAX_ENTRIES:,} values"
+            )
+        blocks = range(0, self.domain.size, _BLOCK)
+        limits = (np.arange(first, min(first + _BLOCK, self.domain.size)) for first in blocks)
+        return math.sqrt(max(float(self._squared_norms(indices).max()) for indices in limits))
+
+    @property
+    def _same_norm(self) -> bool:
+        return all(part._same_norm for part in self.parts)
+
+    def _squared_norms(self, indices: Indices) -> Floats:
+        total = np.zeros(len(indices))
+        with np.errstate(over="ignore"):  # the radius is then infinite, and refused
+            for part, weight in zip(self.parts, self.weights, strict=True):
+                total += weight**2 * part._squared_norms(indices)
+        return total
+
+    def _columns(self, indices: Indices) -> Floats:
+        answers = np.empty((len(indices), self.n_queries))
+        for part, weight, start in zip(self.parts, self.weights, self._starts, strict=False):
+            np.multiply(weight, part._columns(indices), out=answers[:, start : start + part.n_queries])
+        return answers
+
+    def _matvec(self, x: Floats) -> Floats:
+        return np.concatenate([weight * part._matvec(x) for part, weight in zip(self.parts, self.weights, strict=True)])
+
+    def _rmatvec(self, y: Floats) -> Floats:
+        total = np.zeros(self.domain.size)
+        for part, weight, start in zip(self.parts, self.weights, self._starts, strict=False):
+            total += weight * part._rmatvec(y[start : start + part.n_queries])
+        return total
+
+    def split(self, answers: ArrayLike | Any) -> tuple[Floats, ...]:
+        """The answers of each part, its weight divided out; from a vector, or an estimate whose `values` is one."""
+        vector = vector_of(answers, self.n_queries, "one number for every query")
+        pieces = np.split(vector, self._starts[1:-1])
+        return tuple(piece / weight for piece, weight in zip(pieces, self.weights, strict=True))
+
+    def _name(self, query: int) -> str:
+        number = bisect_right(self._starts, query) - 1
+        name = self.parts[number]._name(query - self._starts[number])
+        shared = any(part._find(name) >= 0 for other, part in enumerate(self.parts) if other != number)
+        return f"{number}: {name}" if shared or _PREFIXED.fullmatch(name) else name
+
+    def _find(self, name: str) -> int:
+        prefixed = _PREFIXED.fullmatch(name)
+        if prefixed:
+            number, name = int(prefixed[1]), prefixed[2]
+            found = [(number, self.parts[number]._find(name))] if number < len(self.parts) else []
+        else:
+            found = [(number, part._find(name)) for number, part in enumerate(self.parts)]
+        rows = [self._starts[number] + query for number, query in found if query >= 0]
+        return rows[0] if len(rows) == 1 else -1
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
+            "parts": [{"type": part.kind, **part._parameters()} for part in self.parts],
+            "weights": list(self.weights),
+        }
+
+    @classmethod
+    def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
+        from sottovoce.workloads.statement import part_from_statement
+
+        match parameters:
+            case {"parts": list(parts), "weights": list(weights), **rest} if not rest and len(parts) <= _MAX_PARTS:
+                return cls([part_from_statement(part, domain) for part in parts], weights)
+        raise WorkloadError(f"a stack holds a domain, a list of 1 to {_MAX_PARTS:,} parts and their weights")
+
+
+def _checked(weights: object, count: int) -> tuple[float, ...]:
+    if weights is None:
+        return (1.0,) * count
+    listed = list(weights) if isinstance(weights, (Sequence, np.ndarray)) else []
+    real = all(isinstance(weight, Real) and not isinstance(weight, bool) for weight in listed)
+    if len(listed) != count or not real or not all(1e-100 <= weight <= 1e100 for weight in listed):
+        raise WorkloadError(f"weights must be {count} positive numbers, one a workload, from 1e-100 to 1e100")
+    return tuple(float(weight) for weight in listed)

@@ -1,0 +1,120 @@
+"""The documentation builds without a warning, its links lead somewhere, and its pages fetch nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from sottovoce import __version__
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of built pages; the configuration makes every unknown reference a warning."""
+    out = tmp_path_factory.mktemp("documentation")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(out / "doctrees"), "-b", "html"]
+    done = subprocess.run(
+        [*command, str(ROOT / "docs"), str(out / "html")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out / "html"
+
+
+class Page(HTMLParser):
+    """Anchors, links and loaded files of one HTML page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value for name, value in attrs if value}
+        self.anchors.update(found[name] for name in ("id", "name") if name in found)
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        if "src" in found:
+            self.loaded.append(found["src"])
+        if tag == "link" and "stylesheet" in found.get("rel", ""):
+            self.loaded.append(found["href"])
+
+
+def pages(folder: Path) -> dict[Path, Page]:
+    """Every page of a folder, parsed."""
+    return {path: Page(path.read_text(encoding="utf-8")) for path in sorted(folder.rglob("*.html"))}
+
+
+def dead_links(folder: Path) -> list[str]:
+    """Links and files of the pages that are not there."""
+    found = pages(folder)
+    dead = []
+    for path, page in found.items():
+        for link in page.links + page.loaded:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            missing_anchor = target in found and parts.fragment and parts.fragment not in found[target].anchors
+            if not target.exists() or missing_anchor:
+                dead.append(f"{path.relative_to(folder)}: {link}")
+    return dead
+
+
+def test_every_link_inside_leads_somewhere(built: Path) -> None:
+    assert len(pages(built)) > 25
+    assert dead_links(built) == []
+
+
+def test_pages_fetch_nothing_from_elsewhere(built: Path) -> None:
+    for path, page in pages(built).items():
+        elsewhere = [address for address in page.loaded if urlsplit(address).netloc]
+        assert elsewhere == [], path
+    for sheet in built.rglob("*.css"):
+        assert not re.search(r"(url\(|@import)\s*['\"]?\s*(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+
+
+def test_formulas_are_drawn_by_the_browser_itself(built: Path) -> None:
+    assert "<math" in (built / "api.html").read_text(encoding="utf-8")
+
+
+def test_a_dead_link_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<p id="here"></p><a href="b.html#there"></a><a href="#here"></a><img src="c.png">'
+    )
+    (tmp_path / "b.html").write_text('<a href="a.html#here">')
+    assert dead_links(tmp_path) == ["a.html: b.html#there", "a.html: c.png"]
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_of_the_front_pages_lead_somewhere(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    relative = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not urlsplit(link).scheme]
+    for link in relative:
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).is_file(), link
+        if anchor:
+            assert anchor in headings(ROOT / path), link
+
+
+def headings(page: Path) -> set[str]:
+    """Anchors that readers of Markdown give to a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_readme_shows_its_picture() -> None:
+    assert "(docs/images/demo.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_citation_names_this_version() -> None:
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

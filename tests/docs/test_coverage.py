@@ -1,0 +1,147 @@
+"""Whatever there is to use is documented: names, mechanisms, errors, commands and their options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+import sottovoce as sv
+from sottovoce.cli.parser import build_parser
+from sottovoce.survey import FORMAT
+
+DOCS = Path(__file__).parents[2] / "docs"
+README = DOCS.parent / "README.md"
+
+
+def read(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def sections(text: str) -> dict[str, str]:
+    """The text under each heading of the second level."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def commands(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
+    """Every command that takes no further word, by the words that lead to it."""
+    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not inner:
+        return {name: parser}
+    return {
+        words: leaf
+        for action in inner
+        for word, sub in action.choices.items()
+        for words, leaf in commands(sub, f"{name} {word}").items()
+    }
+
+
+COMMANDS = commands(build_parser(), "sottovoce")
+CLI = sections(read("cli.md"))
+
+
+def options(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return [action for action in parser._actions if "--help" not in action.option_strings]
+
+
+def written(action: argparse.Action) -> str:
+    """An option as the tables write it: with its metavariable."""
+    if not action.option_strings:
+        return f"{action.metavar} ..."
+    name = action.option_strings[-1]
+    return f"{name} {action.metavar}" if action.metavar else name
+
+
+@pytest.mark.parametrize("name", sv.__all__)
+def test_public_names_are_in_the_reference(name: str) -> None:
+    assert re.search(rf"sottovoce\.{name}\b", read("api.md"))
+
+
+def test_every_page_is_reachable_from_the_contents() -> None:
+    listed = set()
+    for page in DOCS.rglob("*.md"):
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            names = [line.strip() for line in tree.splitlines() if line.strip() and not line.startswith(":")]
+            listed |= {(page.parent / f"{name}.md").relative_to(DOCS) for name in names}
+    there = {page.relative_to(DOCS) for page in DOCS.rglob("*.md") if "_build" not in page.parts}
+    assert there - listed == {Path("index.md")}
+
+
+@pytest.mark.parametrize("name", sv.MECHANISMS)
+def test_mechanisms_have_theory_format_and_advice(name: str) -> None:
+    theory = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "theory").glob("*.md"))
+    formats = sections(read("wire_format.md"))
+    parameters = formats["The survey"].split("**Mechanisms.**")[1]
+    assert f"`{name}`" in theory
+    assert f"| `{name}` |" in parameters
+    assert re.search(rf"\*\*{name}\b", formats["The mechanisms"])
+    assert f"`{name}`" in read("choosing.md")
+    assert f"`{name}`" in README.read_text(encoding="utf-8")
+    row = next(line for line in parameters.splitlines() if line.startswith(f"| `{name}` |"))
+    assert set(re.findall(r"`(\w+)`:", row)) == set(sv.MECHANISMS[name].best(100, 1.0).parameters())
+
+
+def drawn_tree() -> dict[str, tuple[str, ...]]:
+    """For every error drawn in the tree, the names of its bases."""
+    block = re.search(r"```text\n(.*?)```", read("errors.md"), re.DOTALL)
+    assert block
+    bases, path = {}, []
+    for line in block[1].splitlines():
+        drawn = re.match(r"([│├└─ ]*)(\w+)(?: \((\w+)\))?", line)
+        assert drawn, line
+        depth = len(drawn[1]) // 4
+        path = [*path[:depth], drawn[2]]
+        parent = path[depth - 1] if depth else "Exception"
+        bases[drawn[2]] = (parent, drawn[3]) if drawn[3] else (parent,)
+    return bases
+
+
+@pytest.mark.parametrize("name", sv.errors.__all__)
+def test_errors_are_drawn_where_they_stand(name: str) -> None:
+    assert drawn_tree()[name] == tuple(base.__name__ for base in getattr(sv.errors, name).__bases__)
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_commands_are_documented_with_their_options(words: str) -> None:
+    parser, section = COMMANDS[words], CLI[words]
+    rows = {}
+    for line in section.splitlines():
+        cells = re.match(r"\| `([^`]+)` \| (.*?) ?\|", line)
+        if cells:
+            rows[cells[1]] = cells[2]
+    assert set(rows) == {written(action) for action in options(parser)}
+    for action in options(parser):
+        default = rows[written(action)]
+        if getattr(action, "required", False) and action.option_strings:
+            assert default == "required"
+        elif isinstance(action.default, (int, float)) and not isinstance(action.default, bool):
+            assert float(default.replace(",", "")) == action.default
+        elif isinstance(action.default, (str, Path)):
+            assert default == str(action.default)
+
+
+def test_no_command_is_documented_that_does_not_exist() -> None:
+    assert {heading for heading in CLI if heading.startswith("sottovoce ")} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("page", sorted([README, *DOCS.rglob("*.md")]), ids=lambda page: page.name)
+def test_commands_in_consoles_parse(page: Path) -> None:
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for line in re.findall(r"^\$ sottovoce (.+?)(?:\s+#.*)?$", block, re.MULTILINE):
+            if not line.startswith("COMMAND"):
+                build_parser().parse_args(line.split())
+
+
+def test_wire_format_is_the_one_in_force() -> None:
+    assert read("wire_format.md").startswith(f"# Wire format {FORMAT}\n")
+    assert f"**wire** Format {FORMAT}" in (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_every_codec_has_its_payload_described() -> None:
+    # A new kind of payload must not slip in without a row in the table of the wire format.
+    described = {"IndexCodec", "BitmapCodec", "SubsetBitmapCodec", "SubsetCodec"}
+    kinds = sv.MECHANISMS.values()
+    assert {type(kind.best(size, 1.0).codec).__name__ for kind in kinds for size in (10, 1000)} <= described

@@ -1,0 +1,97 @@
+"""The public face: what it holds, what each module offers, and what importing it costs."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import sottovoce as sv
+
+HEAVY = ("numba", "scipy", "matplotlib", "pandas", "rich", "litestar", "llvmlite")
+
+PUBLIC = [
+    "MECHANISMS",
+    "Aggregate",
+    "Domain",
+    "Estimate",
+    "Mechanism",
+    "Plan",
+    "Reports",
+    "Survey",
+    "audit",
+    "errors",
+    "plan",
+]
+
+ERRORS = [
+    "CapacityError",
+    "DomainError",
+    "MechanismError",
+    "MismatchError",
+    "MissingExtraError",
+    "NoReportsError",
+    "PlanError",
+    "ProjectionError",
+    "ReportError",
+    "SimulationError",
+    "SottovoceError",
+    "SurveyError",
+    "ValueOutsideDomainError",
+    "WorkloadError",
+]
+
+
+def test_the_public_names() -> None:
+    """Adding one is a decision, removing one breaks somebody: either way this list is changed with it."""
+    assert sorted(sv.__all__) == sorted(PUBLIC)
+    assert sv.__all__ == sorted(sv.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name))
+    for name in sv.__all__:
+        assert getattr(sv, name) is not None
+    assert sv.__version__
+
+
+def test_the_errors() -> None:
+    assert sorted(sv.errors.__all__) == ERRORS
+    for name in ERRORS:
+        error = getattr(sv.errors, name)
+        assert issubclass(error, sv.errors.SottovoceError)
+        assert error.__doc__
+        assert name in sv.errors.__doc__, "the tree in the module's docstring shows every error"
+
+
+def modules() -> list[str]:
+    found = [m.name for m in pkgutil.walk_packages(sv.__path__, "sottovoce.") if not m.name.endswith("__main__")]
+    assert "sottovoce.mechanisms.hadamard" in found
+    return found
+
+
+@pytest.mark.parametrize("name", modules())
+def test_every_module_keeps_its_promises(name: str) -> None:
+    """It has a docstring, and all that stands in `__all__` exists."""
+    module = importlib.import_module(name)
+    assert module.__doc__
+    for public in getattr(module, "__all__", []):
+        assert hasattr(module, public), public
+
+
+def test_importing_is_light() -> None:
+    program = f"import sys, sottovoce; print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_device_needs_nothing_heavy() -> None:
+    """Stating a survey and answering it loads neither a compiler nor SciPy."""
+    program = (
+        "import sys, sottovoce as sv\n"
+        "for name in sv.MECHANISMS:\n"
+        "    survey = sv.Survey.from_json(sv.Survey.distribution(['a', 'b', 'c'], 1.0, name).to_json())\n"
+        "    survey.randomize('b')\n"
+        f"print(*[m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

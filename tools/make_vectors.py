@@ -1,0 +1,321 @@
+"""Write the test vectors under vectors/: what any client in any language must reproduce bit for bit.
+
+Run `python tools/make_vectors.py`. Nothing random goes in: tapes come from SHAKE-256 of a label,
+so the files change only when the wire contract does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import sottovoce as sv
+from sottovoce.errors import SottovoceError
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.mechanisms.unary import Unary
+from sottovoce.randomness import ONE, ByteSource
+
+VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+
+SIZES: dict[str, list[tuple[int, float]]] = {
+    "hadamard": [(2, 1.0), (5, 2.0), (1000, 0.5), (2**40, 1.0)],
+    "hadamard_blocks": [(2, 1.0), (5, 2.0), (1000, 3.0), (2**40, 8.0)],
+    "projective_geometry": [(2, 1.0), (5, 2.0), (1000, 0.5), (1000, 3.0), (2**40, 4.0)],
+    "randomized_response": [(2, 1.0), (5, 2.0), (1000, 3.0), (2**40, 16.0)],
+    "subset_selection": [(2, 1.0), (5, 2.0), (17, 0.5), (300, 4.0)],
+    "unary_optimized": [(2, 1.0), (5, 2.0), (17, 0.5)],
+    "unary_symmetric": [(2, 1.0), (5, 2.0), (17, 0.5)],
+}
+
+
+class Recorder:
+    """An endless tape of bytes that only depend on a label, and a record of what was read."""
+
+    def __init__(self, label: str) -> None:
+        self._stream = hashlib.shake_256(label.encode()).digest(1 << 14)
+        self.read = b""
+
+    def __call__(self, n: int) -> bytes:
+        start = len(self.read)
+        self.read += self._stream[start : start + n]
+        if len(self.read) < start + n:
+            raise EOFError("make the tape longer")
+        return self.read[start:]
+
+
+def mechanism_vectors(name: str) -> list[dict[str, Any]]:
+    """Surveys of one mechanism, each with reports drawn from known bytes."""
+    surveys = [sv.Survey.distribution(J, epsilon, name) for J, epsilon in SIZES[name]]
+    people = sv.Domain.product(age=range(18, 24), country=["DE", "FR", "Österreich"])
+    surveys.append(sv.Survey.distribution(people, math.log(3), name, title="Älter als 17? “sotto voce”"))
+    return [survey_vector(survey) for survey in surveys]
+
+
+def survey_vector(survey: sv.Survey) -> dict[str, Any]:
+    """Everything a client derives from one survey."""
+    return {
+        "survey": json.loads(survey.canonical),
+        "canonical": survey.to_json(),
+        "id": survey.id,
+        "tag": survey.tag.hex(),
+        "domain_size": survey.domain.size,
+        "thresholds": thresholds(survey),
+        "report_bytes": survey.mechanism.report_bytes,
+        "reports": [report_vector(survey, value, run) for value, run in draws(survey)],
+    }
+
+
+def thresholds(survey: sv.Survey) -> dict[str, str]:
+    """Probabilities out of 2**64, as decimal text: they do not fit into a JSON number."""
+    mechanism = survey.mechanism
+    if isinstance(mechanism, Unary):
+        return {"own": str(mechanism.own_threshold), "other": str(mechanism.other_threshold)}
+    return {"inside": str(mechanism._levels.threshold)}  # type: ignore[attr-defined]
+
+
+def draws(survey: sv.Survey) -> list[tuple[int, int]]:
+    """(value, run): the first, the last and one in between, several times each."""
+    J = survey.domain.size
+    values = sorted({0, 1, J // 2, J - 1})
+    long = isinstance(survey.mechanism, Unary) and J > 8
+    return [(value, run) for value in values for run in range(1 if long else 3)]
+
+
+def report_vector(survey: sv.Survey, value: int, run: int) -> dict[str, Any]:
+    """One report: the bytes drawn, and the bytes sent."""
+    recorder = Recorder(f"sottovoce {survey.id} {value} {run}")
+    payload = survey.mechanism.encode(survey.mechanism.randomize(value, ByteSource(recorder)))
+    return {
+        "value": value,
+        "tape": recorder.read.hex(),
+        "payload": payload.hex(),
+        "report": (survey.tag + payload).hex(),
+    }
+
+
+def source_vectors() -> dict[str, Any]:
+    """Integers and Bernoulli draws from known bytes."""
+    below = []
+    for n in (1, 2, 3, 5, 6, 128, 200, 255, 256, 257, 1000, 65535, 65536, 10**6, 2**32, 2**40 - 1, 2**40, 2**53 - 1):
+        for run in range(3):
+            recorder = Recorder(f"below {n} {run}")
+            result = ByteSource(recorder).below(n)
+            below.append({"n": n, "tape": recorder.read.hex(), "result": result})
+    bernoulli = []
+    for threshold in (0, 1, 255, 2**32, 2**63, 3 * 2**62, ONE - 1, ONE):
+        words = {0, ONE - 1, *(word for word in (threshold - 1, threshold) if 0 <= word < ONE)}
+        for word in sorted(words):
+            tape = word.to_bytes(8, "little").hex()
+            bernoulli.append({"threshold": str(threshold), "tape": tape, "result": word < threshold})
+    return {"below": below, "bernoulli": bernoulli}
+
+
+def threshold_vectors() -> list[dict[str, Any]]:
+    """Rounded probabilities over the whole range of epsilon, where float64 gets them wrong."""
+    found = []
+    for epsilon in (2.0**-20, 0.01, 0.1, 0.5, 1.0, math.log(2), math.log(3), 2.0, math.pi, 4.0, 8.0, 16.0):
+        for inside, outside in ((1, 1), (1, 999), (16, 1008), (2**19, 2**40)):
+            levels = TwoLevel(inside, outside, epsilon)
+            found.append({"epsilon": epsilon, "inside": inside, "outside": outside, "threshold": str(levels.threshold)})
+    return found
+
+
+def domain_vectors() -> list[dict[str, Any]]:
+    """Values, their numbers and how they read; and what is no value."""
+    cases: list[tuple[sv.Domain, list[Any], list[Any]]] = [
+        (sv.Domain.of(["red", "green", "blue"]), ["red", "green", "blue", 0, 2], ["Red", "", 3, -1, 1.5, True, None]),
+        (sv.Domain.of(["ü", "u\u0308", "日本", "", "😀"]), ["ü", "u\u0308", "日本", "", "😀"], ["日", "\u00fc ", 5]),
+        (sv.Domain.of([10, -5, 2**53 - 1]), [10, -5, 2**53 - 1], [0, 1, "10", 10.5, False]),
+        (sv.Domain.of(5), [0, 4], [5, -1, "0", True, None]),
+        (sv.Domain.of(range(10, -12, -4)), [10, 6, -10], [11, 8, -14, "6"]),
+        (
+            sv.Domain.product(age=range(18, 100), country=["DE", "FR"], club=[7, 3]),
+            [
+                {"age": 18, "country": "DE", "club": 7},
+                {"age": 18, "country": "DE", "club": 3},
+                {"age": 18, "country": "FR", "club": 7},
+                {"age": 99, "country": "FR", "club": 3},
+                0,
+                327,
+            ],
+            [{"age": 18, "country": "DE"}, {"age": 17, "country": "DE", "club": 7}, 328, -1, {}, "age"],
+        ),
+    ]
+    found = []
+    for domain, inside, outside in cases:
+        numbers = [domain.index(value) for value in inside]
+        found.append(
+            {
+                "domain": domain.to_statement(),
+                "size": domain.size,
+                "values": [
+                    {"value": value, "index": index, "label": domain.label(index)}
+                    for value, index in zip(inside, numbers, strict=True)
+                ],
+                "outside": outside,
+            }
+        )
+    return found
+
+
+def refusal(survey: sv.Survey, report: bytes) -> str:
+    """The class of the error that a report causes."""
+    try:
+        survey.aggregate().add(report)
+    except SottovoceError as error:
+        return type(error).__name__
+    raise ValueError(f"{report.hex()} is accepted")
+
+
+def bad_report_vectors() -> list[dict[str, Any]]:
+    """Bytes that no device following the survey could have sent, one fault each."""
+    index = sv.Survey.distribution(300, 1.0, "randomized_response")
+    bitmap = sv.Survey.distribution(13, 1.0, "unary_optimized")
+    subset = sv.Survey.distribution(17, 0.5, "subset_selection")
+    listed = sv.Survey.distribution(300, 4.0, "subset_selection")
+    size = listed.mechanism.parameters()["subset_size"]
+
+    def members(*numbers: int) -> bytes:
+        packed = sum(v << (9 * i) for i, v in enumerate(numbers))
+        return packed.to_bytes(listed.mechanism.report_bytes, "little")
+
+    def bits(survey: sv.Survey, *numbers: int) -> bytes:
+        return sum(1 << v for v in numbers).to_bytes(survey.mechanism.report_bytes, "little")
+
+    full = range(subset.mechanism.parameters()["subset_size"])
+    first = list(range(size))
+    spare = 8 * listed.mechanism.report_bytes - 9 * size
+    padded = int.from_bytes(members(*first), "little") | 1 << (9 * size)
+    cases = [
+        (index, "empty", b""),
+        (index, "truncated", index.tag + b"\x05"),
+        (index, "tag alone", index.tag),
+        (index, "one byte too long", index.tag + b"\x05\x00\x00"),
+        (index, "first number out of range", index.tag + (300).to_bytes(2, "little")),
+        (index, "all bits set", index.tag + b"\xff\xff"),
+        (index, "big-endian", index.tag + (43).to_bytes(2, "big")),
+        (index, "another survey's tag", bytes(4) + b"\x05\x00"),
+        (index, "tag with one bit flipped", bytes([index.tag[0] ^ 1]) + index.tag[1:] + b"\x05\x00"),
+        (bitmap, "first padding bit set", bitmap.tag + bits(bitmap, 0, 13)),
+        (bitmap, "last padding bit set", bitmap.tag + bits(bitmap, 15)),
+        (subset, "one member too few", subset.tag + bits(subset, *full[1:])),
+        (subset, "one member too many", subset.tag + bits(subset, *full, 16)),
+        (subset, "no member", subset.tag + bits(subset)),
+        (subset, "padding bit instead of a member", subset.tag + bits(subset, *full[1:], 17)),
+        (listed, "members not increasing", listed.tag + members(*first[::-1])),
+        (listed, "a member twice", listed.tag + members(*first[:-1], first[-2])),
+        (listed, "member out of range", listed.tag + members(*first[:-1], 300)),
+        (listed, "padding not zero", listed.tag + padded.to_bytes(listed.mechanism.report_bytes, "little")),
+    ]
+    if spare < 1:
+        raise ValueError("choose a subset size that leaves padding")
+    return [
+        {
+            "canonical": survey.to_json(),
+            "fault": fault,
+            "report": report.hex(),
+            "error": refusal(survey, report),
+        }
+        for survey, fault, report in cases
+    ]
+
+
+def bad_survey_vectors() -> list[dict[str, Any]]:
+    """Texts that are no survey, one fault each."""
+    good = sv.Survey.distribution(16, 1.0, "subset_selection").to_json()
+    blocks = sv.Survey.distribution(16, 1.0, "hadamard_blocks").to_json()
+    space = sv.Survey.distribution(16, 1.0, "projective_geometry").to_json()
+
+    def swap(text: str, **changes: Any) -> str:
+        return json.dumps({**json.loads(text), **changes}, separators=(",", ":"))
+
+    def tuned(text: str, **changes: Any) -> str:
+        return swap(text, mechanism={**json.loads(text)["mechanism"], **changes})
+
+    def over(domain: Any) -> str:
+        return swap(good, domain=domain)
+
+    two = {"labels": ["x", "y"]}
+    cases: list[tuple[str, str]] = [
+        ("empty", ""),
+        ("not JSON", "survey"),
+        ("no object", "[]"),
+        ("truncated", good[:-1]),
+        ("trailing comma", good[:-1] + ",}"),
+        ("NaN", good.replace('"epsilon":1', '"epsilon":NaN')),
+        ("an unknown field", swap(good, salt=1)),
+        ("a missing field", json.dumps({k: v for k, v in json.loads(good).items() if k != "title"})),
+        ("an unknown format", swap(good, format=2)),
+        ("a format that is no integer", good.replace('"format":1', '"format":1.0')),
+        ("a format that is a truth value", swap(good, format=True)),
+        ("an unknown kind", swap(good, kind="census")),
+        ("a title of two lines", swap(good, title="a\nb")),
+        ("a title that is too long", swap(good, title="x" * 201)),
+        ("a title that is no text", swap(good, title=5)),
+        ("epsilon 0", swap(good, epsilon=0)),
+        ("negative epsilon", swap(good, epsilon=-1)),
+        ("epsilon above 16", swap(good, epsilon=16.5)),
+        ("epsilon below 2^-20", swap(good, epsilon=1e-7)),
+        ("epsilon as text", swap(good, epsilon="1")),
+        ("epsilon as a truth value", swap(good, epsilon=True)),
+        ("huge epsilon", swap(good, epsilon=10**400)),
+        ("an unknown mechanism", tuned(good, name="rappor")),
+        ("a mechanism that is text", swap(good, mechanism="hadamard")),
+        ("an unknown parameter", tuned(good, threshold=5)),
+        ("a missing parameter", swap(good, mechanism={"name": "subset_selection"})),
+        ("subset size 0", tuned(good, subset_size=0)),
+        ("subset size J", tuned(good, subset_size=16)),
+        ("a subset size that is no integer", tuned(good, subset_size=4.0)),
+        ("a subset size that is a truth value", tuned(good, subset_size=True)),
+        ("blocks that are no power of two", tuned(blocks, blocks=3)),
+        ("more blocks than values", tuned(blocks, blocks=32)),
+        ("an order that is no prime", tuned(space, order=4)),
+        ("a space too small for the domain", tuned(space, order=2, dimension=2)),
+        ("a domain of one value", over({"start": 0, "step": 1, "size": 1})),
+        ("a domain above 2^40", over({"start": 0, "step": 1, "size": 2**40 + 1})),
+        ("step 0", over({"start": 0, "step": 0, "size": 16})),
+        ("a start that is a truth value", over({"start": True, "step": 1, "size": 16})),
+        ("a range beyond 2^53 - 1", over({"start": 2**53 - 2, "step": 1, "size": 16})),
+        ("a label twice", over({"labels": ["a", "b", "a"]})),
+        ("mixed labels", over({"labels": ["a", 1]})),
+        ("labels that are no text", over({"labels": [1.5, 2.5]})),
+        ("an attribute twice", over({"attributes": [{"name": "a", "domain": two}, {"name": "a", "domain": two}]})),
+        ("an attribute that is no identifier", over({"attributes": [{"name": "a b", "domain": two}]})),
+        ("a product in a product", over({"attributes": [{"name": "a", "domain": {"attributes": []}}]})),
+        ("a domain with more than it should hold", over({**two, "size": 2})),
+    ]
+    found = []
+    for fault, text in cases:
+        try:
+            sv.Survey.from_json(text)
+        except SottovoceError as error:
+            found.append({"fault": fault, "text": text, "error": type(error).__name__})
+        else:
+            raise ValueError(f"{fault} is accepted")
+    return found
+
+
+def files() -> dict[str, str]:
+    """Every vector file's name and text."""
+    contents: dict[str, Any] = {f"{name}.json": mechanism_vectors(name) for name in sv.MECHANISMS}
+    contents["source.json"] = source_vectors()
+    contents["thresholds.json"] = threshold_vectors()
+    contents["domains.json"] = domain_vectors()
+    contents["bad_reports.json"] = bad_report_vectors()
+    contents["bad_surveys.json"] = bad_survey_vectors()
+    return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in contents.items()}
+
+
+def main() -> None:
+    """Write the files."""
+    for name, text in files().items():
+        (VECTORS / name).write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{name}: {len(text.encode()):,} bytes\n")
+
+
+if __name__ == "__main__":
+    main()
