@@ -247,6 +247,7 @@ def bad_survey_vectors() -> list[dict[str, Any]]:
         ("truncated", good[:-1]),
         ("trailing comma", good[:-1] + ",}"),
         ("NaN", good.replace('"epsilon":1', '"epsilon":NaN')),
+        ("a key twice", good.replace('"epsilon":1', '"epsilon":8,"epsilon":1')),
         ("an unknown field", swap(good, salt=1)),
         ("a missing field", json.dumps({k: v for k, v in json.loads(good).items() if k != "title"})),
         ("an unknown format", swap(good, format=2)),

@@ -244,6 +244,7 @@ def test_unknown_mechanisms_are_refused(mechanism: Any) -> None:
         "NaN",
         "nonsense",
         '{"format":1,}',
+        colours().to_json().replace('"epsilon":1', '"epsilon":8,"epsilon":1'),
         "\ufeff{}",
         b"\xff\xfe",
         b'{"\xff": 1}',

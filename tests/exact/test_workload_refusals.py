@@ -326,3 +326,11 @@ def test_the_statements_that_are_damaged_below_are_good():
 def test_hostile_statements_are_refused(statement):
     with pytest.raises(WorkloadError):
         workload_from_statement(statement)
+
+
+def test_nesting_without_end_is_refused_at_its_first_step():
+    statement = {"type": "prefix"}
+    for _ in range(10_000):
+        statement = {"type": "stack", "parts": [statement], "weights": [1]}
+    with pytest.raises(WorkloadError, match="itself a stack"):
+        workload_from_statement({**statement, "domain": LINE})

@@ -7,6 +7,7 @@ import math
 import pickle
 import subprocess
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -178,6 +179,27 @@ def test_radii_in_closed_form():
 )
 def test_names_read_like_the_question(workload, names):
     assert list(workload.names()) == list(names)
+
+
+@pytest.mark.parametrize("attribute", ["age", "year", "score"])
+def test_bins_see_their_attribute_wherever_it_stands(attribute):
+    domain = Domain.product(age=range(5), year=[1999, 2003, 2004], score=range(-2, 4, 2))
+    edges = {"age": [1, 2, 4], "year": [1999, 2000, 2005], "score": [-2, 0, 9]}[attribute]
+    place = ["age", "year", "score"].index(attribute)
+    values = [int(domain.label(index).split(", ")[place].partition("=")[2]) for index in range(domain.size)]
+    expected = [[low <= value < high for value in values] for low, high in pairwise(edges)]
+    np.testing.assert_array_equal(Bins(domain, edges, attribute).dense(), expected)
+
+
+def test_a_radius_is_found_over_many_blocks():
+    matrix = np.random.default_rng(5).integers(-8, 9, size=(300, 1000))
+    squares = (matrix**2).sum(axis=0)
+    assert Dense(matrix).radius == Sparse(matrix).radius == math.sqrt(squares.max())
+    first, second = np.random.default_rng(6).integers(-8, 9, size=(2, 1, 600_000))
+    for largest in (0, 300_000, 599_999):  # 8^2 + (2 * 20)^2, beyond all others
+        first[0, largest], second[0, largest] = 8, 20
+        assert Stack([Dense(first), Dense(second)], [1, 2]).radius == math.sqrt(1664)
+        second[0, largest] = 0
 
 
 def test_parities_of_records_follow_the_order_of_attributes():

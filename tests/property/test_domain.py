@@ -111,14 +111,7 @@ def test_the_readable_form_of_every_kind() -> None:
     assert Domain.of(["a", "b", "c", "d"]).label(3) == "d"
     assert Domain.of(range(10, 0, -3)).labels() == ["10", "7", "4", "1"]
     assert Domain.of(3).labels() == ["0", "1", "2"]
-    assert Domain.product(age=range(2), sex=["f", "m"]).labels() == [
-        "age=0, sex=f",
-        "age=0, sex=m",
-        "age=1, sex=f",
-        "age=1, sex=m",
-    ]
-    assert repr(Domain.of(5)) == "Domain.of(range(0, 5))"
-    assert repr(Domain.product(age=range(2), sex=["f", "m"])) == "Domain.product(age: 2, sex: 2)  # 4 records"
+    assert Domain.product(a=2, s=["f", "m"]).labels() == ["a=0, s=f", "a=0, s=m", "a=1, s=f", "a=1, s=m"]
 
 
 INTEGER_TYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">u2", "<i8"]

@@ -53,7 +53,7 @@ def int_ranges(draw, steps):
 rising = st.one_of(rising_labels, int_ranges(st.integers(1, 4)))
 lines = st.one_of(rising, nasty_labels, int_ranges(st.integers(-4, -1)), rising_labels.map(lambda names: names[::-1]))
 attributes = st.one_of(lines, st.just(2), st.lists(st.integers(-9, 30), min_size=2, max_size=4, unique=True))
-records = st.lists(st.sampled_from(["age", "sex", "a", "b2"]), min_size=1, max_size=3, unique=True).flatmap(
+records = st.lists(st.sampled_from(["age", "sex", "a", "b2"]), min_size=2, max_size=3, unique=True).flatmap(
     lambda names: st.fixed_dictionaries(dict.fromkeys(names, attributes))
 )
 bits = st.lists(st.sampled_from(["smokes", "drinks", "a", "b2"]), min_size=1, max_size=4, unique=True).map(

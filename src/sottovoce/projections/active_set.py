@@ -24,7 +24,7 @@ _NEARER = 0.95
 
 
 class ActiveSet:
-    """A few affinely independent points with positive weights that sum to one.
+    """A few affinely independent points with weights, none negative, that sum to one.
 
     Attributes
     ----------
@@ -32,16 +32,24 @@ class ActiveSet:
         Which points: column numbers and signs.
     weights
         Their weights.
+    longest
+        Length of the longest column seen so far, active or not.
     """
 
-    def __init__(self, points: Points, weight: float) -> None:
+    def __init__(self, points: Points, choice: Choice, weights: Floats) -> None:
+        """Start with some points; of those that depend on others the weights are lost."""
+        rows = points.rows(choice)
         self.points = points
         self.choice: Choice = np.zeros(0, dtype=np.int64), np.zeros(0)
         self.weights: Floats = np.zeros(0)
-        self._factor = Factor.empty(weight)
+        self.longest = 0.0
+        self._factor = Factor.empty(float(np.square(rows).sum(axis=1).max()) or 1.0)
         # Rows of points that have left stay until others enter, so that leaving copies nothing.
         self._rows: Floats | None = np.zeros((0, points.dimension))
         self._position = np.zeros(0, dtype=np.intp)
+        entered = self._enter(choice, rows)
+        kept = weights[entered]
+        self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -49,42 +57,49 @@ class ActiveSet:
     def average(self) -> Floats:
         """Return the weighted average of the active points."""
         if self._rows is None:
-            return self.points.combination(self.choice, self.weights)
+            return self.points.average(self.choice, self.weights)
         weights = np.zeros(len(self._rows))
         weights[self._position] = self.weights
         average: Floats = weights @ self._rows
         return average
 
-    def enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
-        """Let those of some points enter, with weight zero, that are affinely independent; return which these are."""
-        with_old, among_new = self._products(choice, rows)
-        self._factor, entered = self._factor.extended(with_old, among_new)
-        self._append(choice, rows, entered)
-        return entered
+    def costs(self, prices: Floats) -> Floats:
+        """Return the prices of the active points."""
+        columns, signs = self.choice
+        costs: Floats = signs * prices[columns]
+        return costs
 
-    def exchange(self, choice: Choice, row: Floats, price: float, gradient: Floats) -> bool:
-        """Let one point that depends on the active ones enter in place of one of them; say whether it could.
+    def enter(self, choice: Choice) -> bool:
+        """Let those of some points enter, at weight zero, that are affinely independent; say whether one is."""
+        return choice[0].size > 0 and self._enter(choice, self.points.rows(choice)).size > 0
 
-        By the dependence p = sum_i c_i p_i, sum_i c_i = 1, weight can go to p from the others, in proportion to
-        c, and the average stays where it is up to a part of p too small for the factor to see, which is what
-        makes p worth having. It goes until the first weight is zero; that point leaves.
+    def exchange(self, choice: Choice, prices: Floats) -> bool:
+        """Let a point that depends on the active ones take the place of one of them; say whether that is a gain.
+
+        The point is the first chosen. By its dependence p = sum_i c_i p_i, sum_i c_i = 1, weight can go to it from
+        the others in proportion to c: that moves the average by no more than the factor can resolve, and is a gain
+        if p costs less than the others do in that proportion. It goes until the first weight is zero; that point
+        leaves.
         """
-        with_old, among_new = self._products(choice, row)
-        dependence = self._factor.solve(self._factor.solve_transposed(with_old + self._factor.weight))[:, 0]
-        falling = dependence > 0
-        if price >= dependence @ gradient:
+        if not choice[0].size:
             return False
+        columns, signs = choice[0][:1], choice[1][:1]
+        rows = self.points.rows((columns, signs))
+        with_old, among_new = self._products((columns, signs), rows)
+        dependence = self._factor.solve(self._factor.solve_transposed(with_old + self._factor.weight))[:, 0]
+        if signs[0] * prices[columns[0]] >= dependence @ self.costs(prices):
+            return False
+        falling = dependence > 0
         share = float(np.min(self.weights[falling] / dependence[falling]))
         weights = self.weights - share * dependence
         kept = ~(falling & (weights <= _NOTHING))
         factor, entered = self._factor.reduced(kept).extended(with_old[kept], among_new)
         if not len(entered):
             return False
-        self.weights = weights
         self._keep(kept)
-        self._append(choice, row, entered)
+        self._append((columns, signs), rows, entered)
         self._factor = factor
-        self.weights[-1] = share
+        self.weights = np.append(weights[kept], share)
         self.weights /= self.weights.sum()
         return True
 
@@ -127,7 +142,16 @@ class ActiveSet:
         share = float(np.min(room / (room - goal[falling])))
         moved: Floats = self.weights + share * (goal - self.weights)
         moved[falling & (moved <= _NOTHING)] = 0.0
-        return moved / moved.sum()
+        moved /= moved.sum()
+        return moved
+
+    def _enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
+        """Append the affinely independent ones of some points; return which these are."""
+        self.longest = max(self.longest, self.points.column_length(rows))
+        with_old, among_new = self._products(choice, rows)
+        self._factor, entered = self._factor.extended(with_old, among_new)
+        self._append(choice, rows, entered)
+        return entered
 
     def _products(self, choice: Choice, rows: Floats) -> tuple[Floats, Floats]:
         """Return the inner products of new points with the active ones, and with each other."""

@@ -68,10 +68,11 @@ def project_ball(raw: NDArray[np.float64], radius: float) -> Projected:
     return Projected(values, gap)
 
 
-def _checked_radius(radius: float) -> float:
+def _checked_radius(radius: object) -> float:
     remedy = "the radius of a ball must be a finite number, zero or more"
     if isinstance(radius, bool) or not isinstance(radius, Real):
         raise ProjectionError(f"The radius has type {type(radius).__name__}; {remedy}.")
-    if not isfinite(radius) or radius < 0:
-        raise ProjectionError(f"The radius is {radius}; {remedy}.")
-    return float(radius)
+    length = float(radius)
+    if not isfinite(length) or length < 0:
+        raise ProjectionError(f"The radius is {length}; {remedy}.")
+    return length

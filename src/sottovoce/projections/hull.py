@@ -1,114 +1,182 @@
-"""Euclidean projection on the hull of a query matrix's columns: exact, certified, and without storing the matrix."""
+"""Euclidean projection on the hull of a query matrix's columns: exact, certified, the matrix never stored."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.projections.active_set import ActiveSet
+from sottovoce.errors import ProjectionError
 from sottovoce.projections.checks import checked_vector
-from sottovoce.projections.hull_points import Points
-from sottovoce.projections.operator import as_operator
+from sottovoce.projections.hull_points import Choice, Points
+from sottovoce.projections.hull_search import search
+from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.projections.projected import Projected
 
 __all__ = ["HullProjection", "project_hull"]
 
 Floats = NDArray[np.float64]
-Start = tuple[NDArray[np.int64], Floats]
-
-_BATCH = 32
-_MOST_ACTIVE = 8192
-_PATIENCE = 4
-FRACTION = 0.0
-DIV = 4
 
 
 @dataclass(frozen=True, eq=False)
 class HullProjection(Projected):
+    """A projection on the hull of columns, and the distribution that has those answers.
+
+    With x the distribution (`weights` on `support`, zero elsewhere), `values` = A x and g = A^T(A x - raw), the
+    certificate is ``gap`` = <g, x> - min_j g_j, and it bounds the distance to the true projection y*:
+
+    1. y* minimises ||y - raw||^2 over the hull, which holds A x, so <y* - raw, A x - y*> >= 0.
+    2. Hence <A x - raw, A x - y*> = ||A x - y*||^2 + <y* - raw, A x - y*> >= ||A x - y*||^2.
+    3. y* is an average of columns, A w, so <A x - raw, A x - y*> = <g, x> - <g, w> <= <g, x> - min_j g_j = gap.
+
+    Together ||A x - y*|| <= sqrt(gap), whatever the method did. For the symmetric polytope x and w range over the
+    L1 ball and -max_j |g_j| stands for min_j g_j.
+
+    Attributes
+    ----------
+    values : numpy.ndarray
+        The projected answers, A x; float64, read-only.
+    gap : float
+        The certificate; never negative, itself exact up to the rounding of g.
+    support : numpy.ndarray
+        The columns that x gives weight to, ascending; int64, read-only. At most d + 1.
+    weights : numpy.ndarray
+        Their weights, positive and summing to one; float64, read-only. For the symmetric polytope they are signed,
+        and their absolute values sum to one or less.
+    steps : int
+        Products with A^T that were certificates on the way.
+    converged : bool
+        Whether the gap is within the tolerance.
+    """
+
     support: NDArray[np.int64]
     weights: Floats
     steps: int
     converged: bool
 
 
-def project_hull(operator, raw, *, tolerance=1e-10, start=None, max_steps=None, symmetric=False):
+def project_hull(
+    operator: Operator | Floats,
+    raw: Floats,
+    *,
+    tolerance: float = 1e-10,
+    start: tuple[NDArray[np.int64], Floats] | None = None,
+    max_steps: int | None = None,
+    symmetric: bool = False,
+) -> HullProjection:
+    r"""Return the answers that some distribution gives and that are nearest to a raw estimate:
+
+    .. math:: A x, \quad x = \operatorname*{argmin}_x \ \lVert A x - \mathrm{raw} \rVert_2^2
+              \quad \text{subject to} \quad x_j \ge 0, \ \sum_j x_j = 1.
+
+    With ``symmetric`` the constraint is :math:`\sum_j |x_j| \le 1` instead: the hull of the columns and their
+    opposites, the paper's polytope A B_1. Both hold the true answers A p, so in L2 neither projection is ever
+    farther from these than ``raw`` is.
+
+    This is Wolfe's minimum-norm-point method [1]_ on the points a_j - raw; `sottovoce.projections.hull_search` says
+    how it goes. It ends in finitely many steps at the exact solution up to rounding, not at an approximation of a
+    rate. A step needs one product with A^T and a few columns. Memory is O(J + d) and some 2^28 bytes, beside the
+    square of the number of active columns, which is kept below 8,192: a solution that needs more is not found, and
+    ``converged`` says so.
+
+    Parameters
+    ----------
+    operator : Operator or numpy.ndarray
+        The query matrix A: d rows, J columns, finite.
+    raw : numpy.ndarray
+        The raw estimate: d finite entries; not modified.
+    tolerance : float
+        The gap at which to stop, relative to r max(r, ||A x - raw||), where r is the largest length of the columns
+        met on the way. That product is the size of the terms that cancel in the gap, so that some 1e-15 of it is
+        rounding, and at the default a wrong active set is still told from the right one.
+    start : tuple of numpy.ndarray, optional
+        Support and weights to start from, such as those of a projection of a similar vector.
+    max_steps : int, optional
+        Stop after this many steps, with the best certificate met. By default ten times the number of columns that
+        can be active, and a hundred more: a bound against surprises that none is known to reach.
+    symmetric : bool
+        Whether to project on the symmetric polytope.
+
+    Returns
+    -------
+    HullProjection
+        The answers, their certificate, and the sparse distribution that has them.
+
+    Raises
+    ------
+    ProjectionError
+        If the operator or ``raw`` is not finite or the shapes differ, or an option is out of range.
+
+    References
+    ----------
+    .. [1] P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> triangle = np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+    >>> nearest = project_hull(triangle, np.array([2.0, 1.0]))
+    >>> nearest.values
+    array([1.5, 0.5])
+    >>> nearest.support, nearest.weights
+    (array([1, 2]), array([0.75, 0.25]))
+    """
     matrix = as_operator(operator)
     target = checked_vector(raw)
-    d, J = matrix.shape
+    d, columns = matrix.shape
+    if target.size != d:
+        raise ProjectionError(
+            f"The vector has {target.size} entries and the query matrix {d} rows; a raw estimate has one entry a query."
+        )
+    limit = 100 + 10 * min(d + 1, columns) if max_steps is None else _checked_steps(max_steps)
+    given = None if start is None else _checked_start(start, columns, symmetric)
     points = Points(matrix, target, symmetric)
-    if start is None:
-        prices = points.prices(-points.target)
-        least = points.least(prices)
-        n = min(_BATCH, d + 1, J)
-        cols = np.argpartition(least, n - 1)[:n]
-        cols = cols[np.argsort(least[cols])]
-        choice = points.signed(cols, prices)
-        weights = np.zeros(n)
-        weights[0] = 1
-    else:
-        sup, w = start
-        choice = np.asarray(sup), np.where(np.asarray(w) < 0, -1.0, 1.0)
-        weights = np.abs(w)
-    points.measure_by(choice)
-    rows = points.rows(choice)
-    radius2 = points.squared_length(rows)
-    size = float(np.einsum("ij,ij->i", rows, rows).max()) or 1.0
-    active = ActiveSet(points, size)
-    entered = active.enter(choice, rows)
-    if not len(entered):
-        raise RuntimeError
-    active.weights = weights[entered]
-    if not active.weights.sum():
-        active.weights[0] = 1
-    active.weights /= active.weights.sum()
-    active.descend(rows[entered] @ (active.average() - points.target))
-    steps = 0
-    best = None
-    seen = set()
-    stalls = 0
-    info = []
-    while True:
-        residual = active.average() - points.target
-        prices = points.prices(residual)
-        steps += 1
-        least = points.least(prices)
-        columns, signs = active.choice
-        gradient = signs * prices[columns]
-        level = float(active.weights @ gradient)
-        gap = float(active.weights @ (gradient - least.min()))
-        scale2 = np.sqrt(radius2) * max(np.sqrt(radius2), float(np.linalg.norm(residual)))
-        info.append((len(active), gap / scale2))
-        if best is None or gap < best[0]:
-            best = (gap, active.choice, active.weights)
-        if gap <= tolerance * scale2 or (max_steps and steps >= max_steps):
-            break
-        key = hash(np.sort(columns * signs.astype(int)).tobytes())
-        if key in seen:
-            stalls += 1
-            if stalls > _PATIENCE:
-                break
-        seen.add(key)
-        least = least.copy()
-        least[columns[(signs > 0) == (prices[columns] <= 0)] if symmetric else columns] = np.inf
-        cand = np.flatnonzero(least < level - FRACTION * (level - least.min()))
-        m = max(1, min(max(_BATCH, len(active) // DIV), d + 1 - len(active), _MOST_ACTIVE - len(active)))
-        if stalls:
-            m = 1
-        if len(cand) > m:
-            cand = cand[np.argpartition(least[cand], m - 1)[:m]]
-        if len(cand):
-            cand = cand[np.argsort(least[cand])]
-            choice = points.signed(cand, prices)
-            rows = points.rows(choice)
-            radius2 = max(radius2, points.squared_length(rows))
-            entered = active.enter(choice, rows)
-            if not len(entered):
-                one = choice[0][:1], choice[1][:1]
-                info.append(("exch", active.exchange(one, rows[:1])))
-                continue
-            columns, signs = active.choice
-        active.descend(signs * prices[columns])
-    v = points.in_answers(active.average())
-    return v, gap, scale2, steps, len(active), info, stalls
+    found, steps = search(points, given, _checked_tolerance(tolerance), limit)
+    support, weights = _distribution(found.choice, found.weights)
+    with np.errstate(over="ignore", under="ignore"):
+        # Rounded up where it would vanish: a gap of zero must be one.
+        gap = max(float(np.ldexp(found.gap, 2 * points.exponent)), 5e-324 if found.gap else 0.0)
+    values = points.as_answers(found.average)
+    for array in (values, support, weights):
+        array.flags.writeable = False
+    return HullProjection(values, gap, support, weights, steps, found.converged)
+
+
+def _distribution(choice: Choice, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return the columns and their weights, the two signs of one column taken together."""
+    support, place = np.unique(choice[0], return_inverse=True)
+    total = np.bincount(place, choice[1] * weights, support.size)
+    return support[total != 0], total[total != 0]
+
+
+def _checked_tolerance(tolerance: object) -> float:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
+        raise ProjectionError("The tolerance must be a number from 0 to 1; the default of 1e-10 suits nearly all uses.")
+    return float(tolerance)
+
+
+def _checked_steps(max_steps: object) -> int:
+    if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or int(max_steps) < 1:
+        raise ProjectionError("max_steps must be an integer, one or more; leave it out to have no limit in practice.")
+    return int(max_steps)
+
+
+def _checked_start(start: tuple[NDArray[np.int64], Floats], columns: int, symmetric: bool) -> tuple[Choice, Floats]:
+    """Return the start as signed points and positive weights."""
+    support, weights = (np.asarray(part) for part in start)
+    if support.ndim != 1 or support.shape != weights.shape or support.size == 0:
+        raise ProjectionError(
+            f"The start has a support of shape {support.shape} and weights of shape {weights.shape}; "
+            "both must be vectors of the same length, one entry or more."
+        )
+    if support.dtype.kind not in "iu" or support.min() < 0 or support.max() >= columns:
+        raise ProjectionError(f"The start's support must hold column numbers: integers from 0 to {columns - 1}.")
+    if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all() or not np.any(weights):
+        raise ProjectionError("The start's weights must be finite real numbers, not all of them zero.")
+    if not symmetric and weights.min() < 0:
+        raise ProjectionError("The start's weights must not be negative, but on the symmetric polytope.")
+    signs = np.where(weights < 0, -1.0, 1.0)
+    sizes = np.abs(weights).astype(np.float64)
+    return (support.astype(np.int64), signs), sizes / sizes.max()

@@ -35,7 +35,9 @@ class Points:
         self._raw = raw
         self._mean = np.zeros(self.dimension)
         if not symmetric:
-            self._mean = self._answer("matvec", operator.matvec(np.full(self.columns, 1 / self.columns)), self.dimension)
+            self._mean = self._answer(
+                "matvec", operator.matvec(np.full(self.columns, 1 / self.columns)), self.dimension
+            )
         self._measure_in(max(_largest(raw), _largest(self._mean)))
 
     def measure_by(self, choice: Choice) -> None:
@@ -52,7 +54,7 @@ class Points:
         """Return the price of each column with the sign that makes it lower."""
         return -np.abs(prices) if self.symmetric else prices
 
-    def with_lowest_sign(self, columns: NDArray[np.int64], prices: Floats) -> Choice:
+    def with_lower_sign(self, columns: NDArray[np.int64], prices: Floats) -> Choice:
         """Return these columns, each with the sign that makes its price lower."""
         signs = np.where(prices[columns] > 0, -1.0, 1.0) if self.symmetric else np.ones(len(columns))
         return columns, signs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,56 +26,80 @@ _PATIENCE = 8
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The average with the smallest gap that a search has met; gap and tolerance in the points' unit, squared."""
+    """The average with the smallest gap that a search has met, the gap in squares of the points' unit."""
 
     average: Floats
     choice: Choice
     weights: Floats
     gap: float
-    steps: int
     converged: bool
 
 
-def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float, max_steps: int) -> Found:
-    """Find the average of the points that is nearest to the target.
+def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float, max_steps: int) -> tuple[Found, int]:
+    """Find the average of the points nearest to the target; return it with the number of steps taken.
 
-    A step takes one product with A^T. It prices all points p at the present average x: <p, x - target>. Those
-    active cost the same, at the affine minimiser; a point that costs less lies on the near side, so that x gets
-    better when it enters. Wolfe lets the cheapest enter. Here a batch of the cheapest does, which saves products:
-    the descent is the same as if they were all active at weight zero already. (Along the way to the affine
-    minimiser the distance falls at a rate that is a sum over the entering points of weight gained times cost saved,
-    so some point always gains weight.) Every step ends in an affine minimiser that is better than all before, and
-    there are finitely many active sets.
+    A step takes one product with A^T, which prices all points p at the present average x: <p, x - target>. At an
+    affine minimiser all active points cost the same; one that costs less lies on the near side, and x gets better
+    when it enters. Wolfe lets the cheapest enter. Here a batch of the cheapest does, at weight zero, which saves
+    products: toward the new affine minimiser the distance falls at a rate that is a sum over the entering points of
+    weight gained times cost saved, so some of them gain weight, and the others leave again. Every step thus ends in
+    an affine minimiser better than all before it, and there are finitely many sets to be active.
 
-    In floating point a set may come back when only rounding is left to gain. That is counted, and ends the search.
+    In floating point a set may come back, when only rounding is left to gain; that is counted, and ends the search.
     """
-    active, longest = _begin(points, start)
+    active = _begin(points, start)
     best: Found | None = None
     seen: set[int] = set()
-    returns = 0
-    steps = 0
+    steps = returns = 0
     while True:
         average = active.average()
         residual = average - points.target
         prices = points.prices(residual)
-        steps += 1
-        columns, signs = active.choice
-        costs = signs * prices[columns]
         lowest = points.lowest(prices)
+        costs = active.costs(prices)
         gap = float(active.weights @ (costs - lowest.min()))
-        allowed = tolerance * longest * max(longest, float(np.linalg.norm(residual)))
+        steps += 1
         if best is None or gap < best.gap:
-            best = Found(average, active.choice, active.weights, gap, steps, gap <= allowed)
-        returns += _mark(seen, active.choice)
+            allowed = tolerance * active.longest * max(active.longest, float(np.linalg.norm(residual)))
+            best = Found(average, active.choice, active.weights, gap, gap <= allowed)
+        identity = hash(np.sort(active.choice[0] * active.choice[1]).tobytes())
+        returns += identity in seen
+        seen.add(identity)
         room = _MOST_ACTIVE - len(active)
-        if best.converged or steps >= max_steps or returns > _PATIENCE or not room:
-            return Found(best.average, best.choice, best.weights, best.gap, steps, best.converged)
-        batch = 1 if returns else min(room, max(_BATCH, len(active) // 4), max(1, points.dimension + 1 - len(active)))
-        entering = _cheapest(points, active, prices, lowest, batch)
-        if len(entering[0]):
-            rows = points.rows(entering)
-            longest = max(longest, points.column_length(rows))
-            if not active.enter(entering, rows) and active.exchange(entering, rows, lowest, costs):
-                continue
-        columns, signs = active.choice
-        active.descend(signs * prices[columns])
+        if best.converged or steps >= max_steps or returns > _PATIENCE or room <= 0:
+            return best, steps
+        batch = min(room, max(_BATCH, len(active) // 4), max(1, points.dimension + 1 - len(active)))
+        entering = _cheapest(points, active, prices, lowest, 1 if returns else batch)
+        if not active.enter(entering) and active.exchange(entering, prices):
+            continue
+        active.descend(active.costs(prices))
+
+
+def _begin(points: Points, start: tuple[Choice, Floats] | None) -> ActiveSet:
+    """Return the active set given, or else the affine minimiser of a few points on the target's side."""
+    if start is not None:
+        points.measure_by(start[0])
+        return ActiveSet(points, *start)
+    prices = points.prices(-points.target)
+    few = min(_BATCH, points.dimension + 1, points.columns)
+    choice = points.with_lower_sign(_smallest(points.lowest(prices), few), prices)
+    points.measure_by(choice)
+    active = ActiveSet(points, choice, np.eye(1, few)[0])
+    active.descend(active.costs(points.prices(active.average() - points.target)))
+    return active
+
+
+def _cheapest(points: Points, active: ActiveSet, prices: Floats, lowest: Floats, batch: int) -> Choice:
+    """Return the cheapest points that are not active and cost less than the average, `batch` at most."""
+    columns, signs = active.choice
+    _, lower_signs = points.with_lower_sign(columns, prices)
+    others = lowest.copy()
+    others[columns[signs == lower_signs]] = np.inf
+    cheaper = np.flatnonzero(others < active.weights @ active.costs(prices))
+    return points.with_lower_sign(cheaper[_smallest(others[cheaper], min(batch, cheaper.size))], prices)
+
+
+def _smallest(entries: Floats, number: int) -> NDArray[np.int64]:
+    """Return where the smallest entries are, the smallest first."""
+    places = np.argpartition(entries, number)[:number] if number < entries.size else np.arange(entries.size)
+    return places[np.argsort(entries[places], kind="stable")]

@@ -84,7 +84,7 @@ class _Dense:
 def _checked_matrix(matrix: NDArray[np.float64]) -> Floats:
     if matrix.dtype.kind not in "fiu":
         raise ProjectionError(
-            f"The matrix's entries are of type {matrix.dtype}; a hull needs real numbers; convert them to float64 first."
+            f"The matrix's entries are of type {matrix.dtype}; a hull needs real numbers; convert it to float64 first."
         )
     if matrix.ndim != 2 or matrix.size == 0:
         raise ProjectionError(
