@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,10 @@ class Aggregate:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy's counts are read-only too.
+        return Aggregate, (self.survey, self.n_reports, self.counts)
 
     def __repr__(self) -> str:
         return f"<aggregate of {self.n_reports:,} reports of survey {self.survey.id[:12]}>"

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sottovoce.domain import Domain
 from sottovoce.errors import MissingExtraError, SurveyError
+from sottovoce.limits import check_integer
 from sottovoce.theory.bounds import Bound
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ class Estimate:
     @cached_property
     def standard_errors(self) -> Floats:
         """Standard error of every raw entry, sampling of people included (plug-in at `values`)."""
-        return self.survey.standard_errors(self.values, self.n_reports)
+        errors = self.survey.standard_errors(self.values, self.n_reports)
+        errors.flags.writeable = False
+        return errors
 
     def interval(
         self,
@@ -126,7 +129,7 @@ class Estimate:
             raise SurveyError("level must be a number between 0 and 1, for example 0.95")
         miss = (1 - level) / (len(self.raw) if simultaneous else 1)
         if method == "normal":
-            half = NormalDist().inv_cdf(1 - miss / 2) * self.standard_errors
+            half = -NormalDist().inv_cdf(miss / 2) * self.standard_errors
         elif method == "finite":
             half = np.full_like(
                 self.raw, math.sqrt(2 * self.survey.mechanism.proxy / self.n_reports * math.log(2 / miss))
@@ -138,21 +141,34 @@ class Estimate:
 
     def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
         """The k most frequent values by the projected estimate, with their intervals."""
-        largest = np.argsort(-self.values, kind="stable")[:k]
-        return [self._answer(int(i), level) for i in largest]
+        count = check_integer("k", k, 1, 2**53)
+        interval = self.interval(level)
+        largest = np.argsort(-self.values, kind="stable")[:count]
+        return [self._answer(int(i), interval) for i in largest]
 
     def __getitem__(self, value: object) -> Answer:
-        """The answer for one value, given by label or index."""
-        return self._answer(self.survey.answer_index(value), 0.95)
+        """The answer for one value or query, given by name or index."""
+        return self._answer(self.survey.answer_index(value), self.interval())
 
-    def _answer(self, index: int, level: float) -> Answer:
-        low, high = self.interval(level)
+    def _answer(self, index: int, interval: Interval) -> Answer:
         return Answer(
             self.survey.answer_label(index),
             float(self.values[index]),
             float(self.raw[index]),
-            float(low[index]),
-            float(high[index]),
+            float(interval.low[index]),
+            float(interval.high[index]),
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy's arrays are read-only too.
+        return Estimate, (
+            self.survey,
+            self.n_reports,
+            self.raw,
+            self.values,
+            self.gap,
+            self.bound,
+            self.distribution,
         )
 
     def __len__(self) -> int:

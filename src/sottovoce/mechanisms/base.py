@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import CapacityError, MechanismError
-from sottovoce.limits import MAX_CELLS, MAX_REPORT_BYTES
+from sottovoce.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
 from sottovoce.mechanisms.codecs import Codec
 
 __all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report"]
@@ -81,6 +81,11 @@ class Mechanism(abc.ABC):
     def parameter_names(cls) -> list[str]:
         """Names of the mechanism's own integer parameters."""
         return [f.name for f in fields(cls) if f.name not in cls.stated_by_survey]
+
+    @final
+    def _check_own(self, name: str, smallest: int, largest: int) -> None:
+        """Check one own parameter, and keep it as a plain int whatever kind of integer was given."""
+        object.__setattr__(self, name, check_integer(name, getattr(self, name), smallest, largest))
 
     @final
     def _check_report_size(self) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.two_level import TwoLevel
@@ -77,11 +76,11 @@ class Codebook(VectorMechanism):
     def _check_parameters(self) -> None:
         if self.delta != 0:
             raise SurveyError("delta must be 0 for codebook: its guarantee is pure epsilon-LDP")
-        check_integer("size", self.size, MIN_SIZE, 2**21)
-        check_integer("candidates", self.candidates, 2, 2 * self.size)
-        check_integer("marked", self.marked, 1, self.candidates // 2)
-        check_integer("rotations", self.rotations, 1, 2**32)
-        check_integer("layers", self.layers, 1, 8)
+        self._check_own("size", MIN_SIZE, 2**21)
+        self._check_own("candidates", 2, 2 * self.size)
+        self._check_own("marked", 1, self.candidates // 2)
+        self._check_own("rotations", 1, 2**32)
+        self._check_own("layers", 1, 8)
         if self.size & (self.size - 1) or self.candidates & (self.candidates - 1):
             raise SurveyError("size and candidates must be powers of two")
         if self.size <= self.dimension:

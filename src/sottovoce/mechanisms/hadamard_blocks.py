@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import SurveyError
-from sottovoce.limits import check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -61,7 +60,7 @@ class HadamardBlocks(FiniteMechanism):
         return tuple(cls(size, epsilon, blocks) for size, blocks in ((2, 1), (5, 1), (6, 2), (5, 4), (7, 4)))
 
     def _check_parameters(self) -> None:
-        check_integer("blocks", self.blocks, 1, self.domain_size)
+        self._check_own("blocks", 1, self.domain_size)
         if self.blocks & (self.blocks - 1):
             raise SurveyError(f"blocks is {self.blocks}: it must be a power of two up to the domain size")
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import SurveyError
-from sottovoce.limits import check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -81,14 +80,19 @@ class ProjectiveGeometry(FiniteMechanism):
         return tuple(cls(size, epsilon, order, dimension) for size, order, dimension in spaces)
 
     def _check_parameters(self) -> None:
-        check_integer("order", self.order, 2, MAX_ORDER)
-        check_integer("dimension", self.dimension, 2, 64)
+        self._check_own("order", 2, MAX_ORDER)
+        self._check_own("dimension", 2, 64)
         if not is_prime(self.order):
             raise SurveyError(f"order is {self.order}: it must be a prime, near e^epsilon + 1")
         if self.space.points < self.domain_size:
             raise SurveyError(
                 f"order {self.order} and dimension {self.dimension} give {self.space.points} points, too few for "
                 f"{self.domain_size} values; use a larger dimension"
+            )
+        if self.space.points > MAX_OVERSHOOT * self.domain_size:
+            raise SurveyError(
+                f"order {self.order} and dimension {self.dimension} give over {MAX_OVERSHOOT} times as many points as "
+                f"values; use a smaller dimension or order"
             )
 
     @cached_property

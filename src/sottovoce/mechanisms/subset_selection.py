@@ -13,7 +13,6 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.limits import check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import Codec, subset_codec
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -60,7 +59,7 @@ class SubsetSelection(FiniteMechanism):
         return tuple(cls(size, epsilon, k) for size, k in ((2, 1), (4, 2), (5, 2), (5, 3), (5, 4)))
 
     def _check_parameters(self) -> None:
-        check_integer("subset_size", self.subset_size, 1, self.domain_size - 1)
+        self._check_own("subset_size", 1, self.domain_size - 1)
 
     @property
     def cells(self) -> int:

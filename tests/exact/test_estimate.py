@@ -1,0 +1,99 @@
+"""The estimate's own behaviour: intervals, copies, lookups, other forms."""
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.errors import SurveyError
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.subset_selection import SubsetSelection
+
+
+@pytest.fixture(scope="module")
+def survey():
+    return sv.Survey.distribution(["a", "b", "c", "d"], 1.0, "hadamard")
+
+
+@pytest.fixture(scope="module")
+def estimate(survey):
+    return survey.estimate(survey.simulate(["a"] * 700 + ["b"] * 200 + ["c"] * 100, seed=3))
+
+
+def test_intervals_nest_and_stay_possible(estimate) -> None:
+    narrow, wide = estimate.interval(0.5), estimate.interval(0.99)
+    together, finite = estimate.interval(0.95, simultaneous=True), estimate.interval(0.95, method="finite")
+    single = estimate.interval(0.95)
+    assert (wide.low <= narrow.low).all()
+    assert (narrow.high <= wide.high).all()
+    assert (together.high - together.low >= single.high - single.low).all()
+    assert (finite.high - finite.low >= single.high - single.low).all()
+    for low, high in (narrow, wide, together, finite):
+        assert ((low >= 0) & (high <= 1) & (low <= high)).all()
+
+
+def test_the_most_extreme_levels_are_answered(estimate) -> None:
+    for level in (1e-12, 1 - 2**-53):
+        for simultaneous in (False, True):
+            assert np.isfinite(estimate.interval(level, simultaneous=simultaneous)).all()
+
+
+def test_arrays_are_read_only_in_copies_too(estimate) -> None:
+    for twin in (estimate, copy.deepcopy(estimate), pickle.loads(pickle.dumps(estimate))):  # noqa: S301
+        for array in (twin.raw, twin.values, twin.standard_errors):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = 1.0
+        assert np.array_equal(twin.values, estimate.values)
+
+
+def test_aggregates_are_read_only_in_copies_too(survey) -> None:
+    aggregate = survey.aggregate().add(survey.randomize("a"))
+    for twin in (copy.deepcopy(aggregate), pickle.loads(pickle.dumps(aggregate))):  # noqa: S301
+        assert twin == aggregate
+        with pytest.raises(ValueError, match="read-only"):
+            twin.counts[0] = 9
+
+
+def test_top_is_sorted_and_checked(estimate) -> None:
+    shares = [answer.value for answer in estimate.top(10)]
+    assert len(shares) == 4
+    assert shares == sorted(shares, reverse=True)
+    for bad in (0, -1, 2.5, "x", True):
+        with pytest.raises(SurveyError, match="k "):
+            estimate.top(bad)
+
+
+def test_forms_agree(estimate) -> None:
+    table, plain = estimate.to_pandas(), json.loads(estimate.to_json())
+    for answer in plain["answers"]:
+        row = table.loc[answer["label"]]
+        assert (row["value"], row["raw"], row["low"], row["high"]) == tuple(
+            answer[key] for key in ("value", "raw", "low", "high")
+        )
+    assert plain["n_reports"] == 1000
+    assert plain["bound"]["l2"] == estimate.bound.value
+    assert estimate["a"].value == estimate.values[0]
+    assert (
+        "<script>"
+        not in sv.Survey.distribution(["<script>", "b"], 1.0)
+        .estimate(sv.Survey.distribution(["<script>", "b"], 1.0).simulate([0, 1], seed=1))
+        ._repr_html_()
+    )
+
+
+def test_the_bound_never_exceeds_the_diameter() -> None:
+    survey = sv.Survey.distribution(10_000, 0.01, "randomized_response")
+    assert survey.estimate(survey.simulate([1, 2, 3], seed=1)).bound.value <= 2**0.5
+
+
+def test_numpy_integers_are_parameters_like_any_other() -> None:
+    assert SubsetSelection(7, 1.0, np.int32(2)) == SubsetSelection(7, 1.0, 2)
+    assert type(SubsetSelection(7, 1.0, np.int64(2)).subset_size) is int
+
+
+def test_spaces_far_larger_than_the_domain_are_refused() -> None:
+    with pytest.raises(SurveyError, match="times as many points"):
+        ProjectiveGeometry(5, 1.0, order=3, dimension=64)
