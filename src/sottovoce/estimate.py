@@ -61,7 +61,7 @@ class Answer(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """How people are distributed over a survey's values.
+    """What the reports say: the answers to a survey.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class Estimate:
 
     def __repr__(self) -> str:
         return (
-            f"<estimate of {len(self):,} frequencies from {self.n_reports:,} reports, epsilon {self.epsilon:g}, "
+            f"<estimate of {len(self):,} answers from {self.n_reports:,} reports, epsilon {self.epsilon:g}, "
             f"{self.survey.mechanism.name}; expected L2 error at most {self.bound.value:.3g}>"
         )
 

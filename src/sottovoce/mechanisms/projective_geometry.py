@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import SurveyError
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.projective_space import (
     MAX_ORDER,
     ProjectiveSpace,
@@ -23,7 +22,7 @@ from sottovoce.mechanisms.projective_space import (
     is_prime,
     orders_to_try,
 )
-from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -35,7 +34,7 @@ MAX_OVERSHOOT = 64
 
 @final
 @dataclass(frozen=True)
-class ProjectiveGeometry(FiniteMechanism):
+class ProjectiveGeometry(SupportMechanism):
     """A point of a projective space: those orthogonal to the value's point with weight e^eps, the rest with 1.
 
     Guarantee
@@ -121,11 +120,6 @@ class ProjectiveGeometry(FiniteMechanism):
         own = self._levels.probability_inside
         return Support(own, shared * self._levels.each_inside + (s - shared) * self._levels.each_outside)
 
-    @property
-    def signal(self) -> Fraction:
-        """P1 - P0."""
-        return self._support.signal
-
     def _randomize(self, value: int, source: Source) -> Report:
         orthogonal = source.bernoulli(self._levels.threshold)
         # Both numbers are drawn whichever is used: the time taken must not tell.
@@ -158,25 +152,11 @@ class ProjectiveGeometry(FiniteMechanism):
         """All points."""
         return iter(range(self.cells))
 
-    def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """(f - P0)/(P1 - P0), f(v) the fraction of reports on v's hyperplane."""
+    def _supporting(self, counts: Counts) -> Counts:
+        """How many reports lie on each value's hyperplane."""
         from sottovoce.kernels.projective import hyperplane_sums
 
-        return self._support.estimate(hyperplane_sums(counts, self.space)[: self.domain_size], n_reports)
-
-    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
-        """The support family's."""
-        return self._support.variance(frequencies, n_reports)
-
-    @property
-    def proxy(self) -> float:
-        """The support family's."""
-        return self._support.proxy
-
-    @property
-    def worst_total_variance(self) -> float:
-        """At the uniform distribution."""
-        return self._support.worst_total_variance(self.domain_size)
+        return hyperplane_sums(counts, self.space)[: self.domain_size]
 
     def citation(self) -> str:
         """Feldman, Nelson, Nguyen and Talwar 2022."""

@@ -11,10 +11,9 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -23,7 +22,7 @@ __all__ = ["RandomizedResponse"]
 
 @final
 @dataclass(frozen=True)
-class RandomizedResponse(FiniteMechanism):
+class RandomizedResponse(SupportMechanism):
     """The value with weight e^eps, every other value with weight 1.
 
     Guarantee
@@ -70,11 +69,6 @@ class RandomizedResponse(FiniteMechanism):
     def _support(self) -> Support:
         return Support(self._levels.each_inside, self._levels.each_outside)
 
-    @property
-    def signal(self) -> Fraction:
-        """P1 - P0."""
-        return self._support.signal
-
     def _randomize(self, value: int, source: Source) -> Report:
         truthful = source.bernoulli(self._levels.threshold)
         # Drawn even when it is not used: the time taken must not say whether the answer is true.
@@ -105,23 +99,8 @@ class RandomizedResponse(FiniteMechanism):
         """All values."""
         return iter(range(self.domain_size))
 
-    def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """(f - P0)/(P1 - P0)."""
-        return self._support.estimate(counts, n_reports)
-
-    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
-        """The support family's."""
-        return self._support.variance(frequencies, n_reports)
-
-    @property
-    def proxy(self) -> float:
-        """The support family's."""
-        return self._support.proxy
-
-    @property
-    def worst_total_variance(self) -> float:
-        """At the uniform distribution."""
-        return self._support.worst_total_variance(self.domain_size)
+    def _supporting(self, counts: Counts) -> Counts:
+        return counts
 
     def citation(self) -> str:
         """Warner 1965; the k-ary form after Kairouz, Bonawitz and Ramage 2016."""

@@ -13,10 +13,9 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import Codec, subset_codec
-from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -25,7 +24,7 @@ __all__ = ["SubsetSelection"]
 
 @final
 @dataclass(frozen=True)
-class SubsetSelection(FiniteMechanism):
+class SubsetSelection(SupportMechanism):
     """A set of `subset_size` values: sets that contain the value with weight e^eps, the others with weight 1.
 
     Guarantee
@@ -81,11 +80,6 @@ class SubsetSelection(FiniteMechanism):
         own = self._levels.probability_inside
         return Support(own, (self.subset_size - own) / (self.domain_size - 1))
 
-    @property
-    def signal(self) -> Fraction:
-        """P1 - P0."""
-        return self._support.signal
-
     def _randomize(self, value: int, source: Source) -> Report:
         contains = source.bernoulli(self._levels.threshold)
         # A uniform k-set of the J-1 others (Floyd 1987), then, if the value belongs, it takes the
@@ -129,23 +123,8 @@ class SubsetSelection(FiniteMechanism):
         """All sets of k values."""
         return combinations(range(self.domain_size), self.subset_size)
 
-    def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """(f - P0)/(P1 - P0)."""
-        return self._support.estimate(counts, n_reports)
-
-    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
-        """The support family's."""
-        return self._support.variance(frequencies, n_reports)
-
-    @property
-    def proxy(self) -> float:
-        """The support family's."""
-        return self._support.proxy
-
-    @property
-    def worst_total_variance(self) -> float:
-        """At the uniform distribution."""
-        return self._support.worst_total_variance(self.domain_size)
+    def _supporting(self, counts: Counts) -> Counts:
+        return counts
 
     def citation(self) -> str:
         """Ye and Barg 2018."""

@@ -7,13 +7,18 @@ other given value with probability `other`.
 
 from __future__ import annotations
 
+import abc
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Support"]
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.finite import FiniteMechanism
+
+__all__ = ["Support", "SupportMechanism"]
 
 
 @dataclass(frozen=True)
@@ -55,3 +60,45 @@ class Support:
         """
         phi = self.other + self.signal / domain_size
         return float(domain_size * phi * (1 - phi) / self.signal**2)
+
+
+@dataclass(frozen=True)
+class SupportMechanism(FiniteMechanism):
+    """A mechanism whose reports support some values and not others: it says how, the rest follows."""
+
+    @property
+    @abc.abstractmethod
+    def _support(self) -> Support:
+        """P1 and P0 at the rounded thresholds in use."""
+
+    @abc.abstractmethod
+    def _supporting(self, counts: Counts) -> Counts:
+        """How many of the counted reports support each value."""
+
+    @property
+    @final
+    def signal(self) -> Fraction:
+        """P1 - P0."""
+        return self._support.signal
+
+    @final
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """(f - P0)/(P1 - P0)."""
+        return self._support.estimate(self._supporting(counts), n_reports)
+
+    @final
+    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
+        """phi (1 - phi) / (n (P1 - P0)^2)."""
+        return self._support.variance(frequencies, n_reports)
+
+    @property
+    @final
+    def proxy(self) -> float:
+        """1 / (4 (P1 - P0)^2)."""
+        return self._support.proxy
+
+    @property
+    @final
+    def worst_total_variance(self) -> float:
+        """At the uniform distribution."""
+        return self._support.worst_total_variance(self.domain_size)

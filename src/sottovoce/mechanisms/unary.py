@@ -13,17 +13,16 @@ from typing import Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import BitmapCodec
-from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.randomness import ONE, Source
 
 __all__ = ["Unary"]
 
 
 @dataclass(frozen=True)
-class Unary(FiniteMechanism):
+class Unary(SupportMechanism):
     """Bit v is set with probability P1 where v is the person's value and P0 elsewhere, independently.
 
     Guarantee
@@ -69,11 +68,6 @@ class Unary(FiniteMechanism):
     def _support(self) -> Support:
         return Support(Fraction(self.own_threshold, ONE), Fraction(self.other_threshold, ONE))
 
-    @property
-    def signal(self) -> Fraction:
-        """P1 - P0."""
-        return self._support.signal
-
     def _randomize(self, value: int, source: Source) -> Report:
         thresholds = [self.other_threshold] * self.domain_size
         thresholds[value] = self.own_threshold
@@ -112,20 +106,5 @@ class Unary(FiniteMechanism):
         values = range(self.domain_size)
         return chain.from_iterable(combinations(values, k) for k in range(self.domain_size + 1))
 
-    def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """(f - P0)/(P1 - P0)."""
-        return self._support.estimate(counts, n_reports)
-
-    def variance(self, frequencies: Floats, n_reports: int) -> Floats:
-        """The support family's."""
-        return self._support.variance(frequencies, n_reports)
-
-    @property
-    def proxy(self) -> float:
-        """The support family's."""
-        return self._support.proxy
-
-    @property
-    def worst_total_variance(self) -> float:
-        """At the uniform distribution."""
-        return self._support.worst_total_variance(self.domain_size)
+    def _supporting(self, counts: Counts) -> Counts:
+        return counts

@@ -139,7 +139,7 @@ class ActiveSet:
     def _toward(self, goal: Floats, falling: Mask) -> Floats:
         """Return the weights where the way to `goal` meets the first zero."""
         room = self.weights[falling]
-        share = float(np.min(room / (room - goal[falling])))
+        share = float(np.min(room / (room - goal[falling]))) if room.min() > _NOTHING else 0.0
         moved: Floats = self.weights + share * (goal - self.weights)
         moved[falling & (moved <= _NOTHING)] = 0.0
         moved /= moved.sum()

@@ -1,34 +1,50 @@
 """Before the launch: which mechanism, how many people, what epsilon.
 
 Errors are L2 distances between the estimated and the true distribution, in expectation, for the
-worst distribution: `l2_raw` is exact, `l2_bound` holds after projection.
+worst distribution: `l2_raw` is exact, `l2_bound` holds after projection. Queries and means are
+planned in `offline_planner`; `plan` takes either.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from numbers import Real
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from sottovoce.domain import Domain
-from sottovoce.errors import MechanismError, PlanError, SurveyError
-from sottovoce.limits import (
-    DEFAULT_REPORT_BYTES,
-    MAX_EPSILON,
-    MIN_EPSILON,
-    check_domain_size,
-    check_epsilon,
-    check_integer,
-)
+from sottovoce.errors import MechanismError, PlanError
+from sottovoce.limits import DEFAULT_REPORT_BYTES, MAX_EPSILON, MAX_REPORT_BYTES, check_domain_size, check_integer
 from sottovoce.mechanisms import FiniteMechanism, candidates
-from sottovoce.theory.bounds import projected_distribution_bound
+from sottovoce.theory.bounds import Bound, projected_distribution_bound
+from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
 
-__all__ = ["MAX_USERS", "Candidate", "Plan", "compare", "explain", "plan"]
+if TYPE_CHECKING:
+    from sottovoce.theory.offline_planner import OfflinePlan
+    from sottovoce.workloads import Workload
 
-MAX_USERS = 10**15
-"""More people than there are; a plan that needs more is refused."""
+__all__ = ["MAX_USERS", "Candidate", "Plan", "Predicted", "compare", "explain", "plan"]
+
+
+class Predicted(Protocol):
+    """What `explain` reads of a candidate, of whichever kind its mechanism is."""
+
+    @property
+    def name(self) -> str:
+        """The mechanism's."""
+
+    @property
+    def l2_raw(self) -> float:
+        """Root mean square error before projection."""
+
+    @property
+    def report_bytes(self) -> int:
+        """Bytes a report."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the report is short enough."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +56,11 @@ class Candidate:
     l2_bound: float
     margin: float
     fits: bool
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+        return self.mechanism.name
 
     @property
     def report_bits(self) -> int:
@@ -73,7 +94,7 @@ class Plan:
     epsilon: float
     users: int
     target_error: float
-    solved_for: Literal["error", "users", "epsilon"]
+    solved_for: Solved
     candidates: tuple[Candidate, ...]
     reason: str
 
@@ -92,14 +113,18 @@ class Plan:
         }
 
 
-def _predict(mechanism: FiniteMechanism, users: int, max_report_bytes: int) -> Candidate:
+def _bound(mechanism: FiniteMechanism, users: int) -> Bound:
     variance, proxy = mechanism.worst_total_variance, mechanism.proxy
-    bound = projected_distribution_bound(mechanism.domain_size, proxy, variance, users)
+    return projected_distribution_bound(mechanism.domain_size, proxy, variance, users)
+
+
+def _predict(mechanism: FiniteMechanism, users: int, max_report_bytes: int) -> Candidate:
+    each = mechanism.worst_total_variance / (mechanism.domain_size * users)
     return Candidate(
         mechanism=mechanism,
         l2_raw=mechanism.expected_l2(users),
-        l2_bound=bound.value,
-        margin=NormalDist().inv_cdf(0.975) * math.sqrt(variance / (mechanism.domain_size * users)),
+        l2_bound=_bound(mechanism, users).value,
+        margin=NormalDist().inv_cdf(0.975) * math.sqrt(each),
         fits=mechanism.report_bytes <= max_report_bytes,
     )
 
@@ -112,73 +137,120 @@ def compare(
     return tuple(sorted(found, key=lambda c: (c.l2_raw, c.report_bits)))
 
 
-def explain(compared: tuple[Candidate, ...], chosen: str) -> str:
+def explain(compared: Sequence[Predicted], chosen: str) -> str:
     """Why the mechanism called `chosen`, in a sentence or two."""
-    pick = next(c for c in compared if c.mechanism.name == chosen)
+    pick = next(c for c in compared if c.name == chosen)
     text = (
         f"{chosen} has expected L2 error {pick.l2_raw:.3g} before projection and sends "
-        f"{pick.report_bytes} byte{'s' if pick.report_bytes > 1 else ''} a report"
+        f"{pick.report_bytes:,} byte{'s' if pick.report_bytes > 1 else ''} a report"
     )
     better = [c for c in compared if c.l2_raw < pick.l2_raw * (1 - 1e-9)]
     too_large = [c for c in better if not c.fits]
     for c in too_large[:1]:
-        text += (
-            f"; {c.mechanism.name} would err {(1 - c.l2_raw / pick.l2_raw) * 100:.1f} % less "
-            f"but sends {c.report_bytes:,} bytes"
-        )
+        text += f"; {c.name} would err {(1 - c.l2_raw / pick.l2_raw) * 100:.1f} % less but sends {c.report_bytes:,} bytes"
     in_reach = [c for c in better if c.fits]
     for c in in_reach[:1]:
         less = (1 - c.l2_raw / pick.l2_raw) * 100
-        text += f"; {c.mechanism.name} would err {less:.1f} % less in {c.report_bytes} bytes"
+        text += f"; {c.name} would err {less:.1f} % less in {c.report_bytes:,} bytes"
     worse = [c for c in compared if c.fits and c.l2_raw > pick.l2_raw * (1 + 1e-9)]
     for c in worse[:1]:
-        text += f"; the next best that fits, {c.mechanism.name}, errs {(c.l2_raw / pick.l2_raw - 1) * 100:.1f} % more"
+        text += f"; the next best that fits, {c.name}, errs {(c.l2_raw / pick.l2_raw - 1) * 100:.1f} % more"
     return text
 
 
+@overload
 def plan(
     domain: object,
     *,
     epsilon: float | None = None,
     users: int | None = None,
     target_error: float | None = None,
-    max_report_bytes: int = DEFAULT_REPORT_BYTES,
-) -> Plan:
+    max_report_bytes: int | None = None,
+) -> Plan: ...
+
+
+@overload
+def plan(
+    domain: None = None,
+    *,
+    workload: Workload | None = None,
+    dimension: int | None = None,
+    radius: float = 1.0,
+    epsilon: float | None = None,
+    users: int | None = None,
+    target_error: float | None = None,
+    delta: float = 0.0,
+    max_report_bytes: int | None = None,
+) -> OfflinePlan: ...
+
+
+def plan(
+    domain: object = None,
+    *,
+    workload: Workload | None = None,
+    dimension: int | None = None,
+    radius: float = 1.0,
+    epsilon: float | None = None,
+    users: int | None = None,
+    target_error: float | None = None,
+    delta: float = 0.0,
+    max_report_bytes: int | None = None,
+) -> Plan | OfflinePlan:
     """Solve for the one of epsilon, users and target error that is not given.
 
     Parameters
     ----------
     domain
-        Anything `Domain.of` takes: labels, a size, a range, named attributes.
+        For a distribution: anything `Domain.of` takes, such as labels, a size, a range, named attributes.
+    workload
+        For query answers: one of `sottovoce.workloads`.
+    dimension, radius
+        For a mean: of how many numbers a person's vector consists, and the largest norm it may have.
     target_error
-        What the expected L2 error after projection must stay below, for every distribution.
+        What the expected L2 error after projection must stay below, for every population.
+    delta
+        For queries and means: 0 for pure epsilon-LDP; a small positive one lets `gaussian` be compared.
+    max_report_bytes
+        The longest report allowed; 64 for a distribution and 2**20 otherwise, as for surveys, unless given.
 
     Examples
     --------
     >>> plan(1000, epsilon=1.0, target_error=0.05).solved_for
     'users'
+    >>> from sottovoce.workloads import Prefix
+    >>> plan(workload=Prefix(1024), epsilon=1.0, users=100_000).best.name
+    'codebook'
     """
-    size = check_domain_size(Domain.of(domain).size)
-    limit = check_integer("max_report_bytes", max_report_bytes, 1, 2**20)
-    given = [
-        name for name, x in (("epsilon", epsilon), ("users", users), ("target_error", target_error)) if x is not None
-    ]
-    if len(given) != 2:
+    asked = {"domain": domain, "workload": workload, "dimension": dimension}
+    named = [name for name, what in asked.items() if what is not None]
+    if len(named) != 1:
         raise PlanError(
-            f"give exactly two of epsilon, users and target_error (got {', '.join(given) or 'none'}); "
-            "the third is solved for"
+            "give exactly one of domain (for a distribution), workload (for query answers) and dimension (for a mean); "
+            f"got {' and '.join(named) or 'none'}"
         )
-    if users is not None:
-        users = check_integer("users", users, 1, MAX_USERS)
-    if target_error is not None:
-        target_error = _check_target(target_error)
-    solved_for: Literal["error", "users", "epsilon"] = "error"
-    if epsilon is not None:
-        epsilon = check_epsilon(epsilon)
-    if users is None and epsilon is not None and target_error is not None:
-        users, solved_for = _users_for(size, epsilon, target_error, limit), "users"
-    elif epsilon is None and users is not None and target_error is not None:
-        epsilon, solved_for = _epsilon_for(size, users, target_error, limit), "epsilon"
+    if dimension is None and radius != 1:
+        raise PlanError("radius goes with dimension only: a distribution has none, and a workload has its own")
+    longest = DEFAULT_REPORT_BYTES if domain is not None else MAX_REPORT_BYTES
+    limit = check_integer("max_report_bytes", longest if max_report_bytes is None else max_report_bytes, 1, 2**20)
+    if domain is None:
+        from sottovoce.theory.offline_planner import plan_mean, plan_queries
+
+        given = epsilon, users, target_error
+        if workload is not None:
+            return plan_queries(workload, *given, delta=delta, max_report_bytes=limit)
+        return plan_mean(dimension, radius, *given, delta=delta, max_report_bytes=limit)
+    if delta != 0:
+        raise PlanError("delta must be left out for a distribution: every mechanism is pure epsilon-LDP")
+    size = check_domain_size(Domain.of(domain).size)
+    return _plan_distribution(size, Given.of(epsilon, users, target_error, math.sqrt(2), "distributions"), limit)
+
+
+def _plan_distribution(size: int, given: Given, limit: int) -> Plan:
+    epsilon, users, target = given.epsilon, given.users, given.target_error
+    if users is None and epsilon is not None and target is not None:
+        users = _users_for(size, epsilon, target, limit)
+    elif epsilon is None and users is not None and target is not None:
+        epsilon = _epsilon_for(size, users, target, limit)
     if epsilon is None or users is None:  # both are set by now; this tells the type checker
         raise PlanError("give exactly two of epsilon, users and target_error")
     compared = compare(size, epsilon, users, limit)
@@ -187,10 +259,10 @@ def plan(
         domain_size=size,
         epsilon=epsilon,
         users=users,
-        target_error=best.l2_bound if target_error is None else target_error,
-        solved_for=solved_for,
+        target_error=best.l2_bound if target is None else target,
+        solved_for=given.solved_for,
         candidates=compared,
-        reason=explain(compared, best.mechanism.name),
+        reason=explain(compared, best.name),
     )
 
 
@@ -199,14 +271,6 @@ def _best(compared: tuple[Candidate, ...], limit: int) -> Candidate:
     if not fitting:
         raise MechanismError(f"no mechanism fits into {limit} bytes a report; allow a few more")
     return fitting[0]
-
-
-def _check_target(target: object) -> float:
-    if isinstance(target, bool) or not isinstance(target, Real) or not 0 < float(target) < math.sqrt(2):
-        raise PlanError(
-            "target_error must be a number above 0 and below 1.414, the largest L2 distance of two distributions"
-        )
-    return float(target)
 
 
 def _error(size: int, epsilon: float, users: int, limit: int) -> float:
@@ -220,13 +284,7 @@ def _users_for(size: int, epsilon: float, target: float, limit: int) -> int:
             f"an error of {target:g} needs more than {MAX_USERS:.0e} people at epsilon {epsilon:g}: the bound "
             f"falls only like n^(-1/2); raise epsilon or the target"
         )
-    low, high = 0, 1
-    while _error(size, epsilon, high, limit) > target:
-        low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _error(size, epsilon, middle, limit) <= target else (middle, high)
-    return high
+    return fewest_users(lambda users: _error(size, epsilon, users, limit) <= target)
 
 
 def _epsilon_for(size: int, users: int, target: float, limit: int) -> float:
@@ -236,16 +294,4 @@ def _epsilon_for(size: int, users: int, target: float, limit: int) -> float:
             f"an error of {target:g} is out of reach with {users:,} people at any epsilon up to {MAX_EPSILON:g}: "
             f"the sampling of people alone is in the way; ask more people or raise the target"
         )
-    low, high = MIN_EPSILON, MAX_EPSILON
-    while high / low > 1.0005:
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if _reaches(size, middle, users, target, limit) else (middle, high)
-    unit = 10.0 ** (math.floor(math.log10(high)) - 2)
-    return min(MAX_EPSILON, math.ceil(high / unit) * unit)
-
-
-def _reaches(size: int, epsilon: float, users: int, target: float, limit: int) -> bool:
-    try:
-        return _error(size, epsilon, users, limit) <= target
-    except SurveyError:  # so small that no mechanism carries a signal
-        return False
+    return least_epsilon(lambda epsilon: _error(size, epsilon, users, limit) <= target)

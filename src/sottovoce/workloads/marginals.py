@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
-from typing import Any, ClassVar, Final, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,6 @@ from sottovoce.workloads.naming import find_record, record_name
 
 __all__ = ["Marginals"]
 
-_MAX_TABLES: Final = 2**20
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -29,8 +27,8 @@ class Marginals(Workload):
     """All k-way tables: for every k of the attributes, the share of people in each cell.
 
     Tables come in the lexicographic order of their attributes, the cells of one with its last attribute fastest.
-    A record lies in one cell of each, so every column has norm sqrt(C(attributes, k)). Products with A take
-    a few passes over the J records: tables share their partial sums.
+    A record lies in one cell of each, so every column has norm sqrt(C(attributes, k)). In products with A the
+    tables share their partial sums: far fewer passes over the J records than there are tables.
 
     Parameters
     ----------
@@ -61,10 +59,7 @@ class Marginals(Workload):
         records = Domain.of(attributes if domain is None else domain)
         if not isinstance(records, ProductDomain):
             raise WorkloadError("tables need named attributes: give Domain.product(age=range(100), ...)")
-        count = len(records.attributes)
-        order = integer_between("k, the number of attributes a table crosses,", k, 1, count)
-        if math.comb(count, order) > _MAX_TABLES:
-            raise WorkloadError(f"{count} attributes have more than {_MAX_TABLES:,} tables of {order}; lower k")
+        order = integer_between("k, the number of attributes a table crosses,", k, 1, len(records.attributes))
         self._freeze(records, k=order)
 
     @cached_property
@@ -78,26 +73,30 @@ class Marginals(Workload):
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
-        """The row of each table's first cell, and the number of rows."""
+        """The row of each table's first cell, and the number of rows behind them."""
         cells = (math.prod(self._sizes[place] for place in table) for table in self._tables)
         return tuple(accumulate(cells, initial=0))
 
-    @property
+    @cached_property
     def n_queries(self) -> int:
-        """The cells of all tables."""
-        return self._starts[-1]
+        """The cells of all tables: the sum over k attributes of the product of their sizes."""
+        cells = [1] + [0] * self.k
+        for size in self._sizes:
+            for kept in range(self.k, 0, -1):
+                cells[kept] += size * cells[kept - 1]
+        return cells[self.k]
 
     @property
     def radius(self) -> float:
         """sqrt(C(attributes, k)): a record lies in one cell of every table."""
-        return math.sqrt(len(self._tables))
+        return math.sqrt(math.comb(len(self._sizes), self.k))
 
     @property
     def _same_norm(self) -> bool:
         return True
 
     def _squared_norms(self, indices: Indices) -> Floats:
-        return np.full(len(indices), float(len(self._tables)))
+        return np.full(len(indices), float(math.comb(len(self._sizes), self.k)))
 
     def _columns(self, indices: Indices) -> Floats:
         digits = np.empty((len(self._sizes), len(indices)), dtype=np.int64)
