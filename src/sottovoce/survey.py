@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
     from sottovoce.workloads import Workload
 
-__all__ = ["FORMAT", "Survey", "check_fields", "mechanism_statement"]
+__all__ = ["FORMAT", "Ends", "Survey", "check_fields", "mechanism_statement"]
 
 FORMAT = 1
 """Version of the survey's JSON; a device refuses one it does not know."""
@@ -38,6 +38,9 @@ TAG_BYTES = 4
 """How much of the survey's id stands before every report, so that a stray one is noticed."""
 
 MAX_TITLE = 200
+
+
+Ends = float | NDArray[np.float64]
 
 
 class Survey(abc.ABC):
@@ -186,8 +189,8 @@ class Survey(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def answer_range(self) -> tuple[float, float]:
-        """Between which numbers every answer must lie."""
+    def answer_range(self) -> tuple[Ends, Ends]:
+        """Between which numbers the answers must lie: for all of them, or one pair each."""
 
     @abc.abstractmethod
     def explain(self, users: int = 1_000_000) -> str:

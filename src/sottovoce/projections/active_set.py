@@ -87,7 +87,9 @@ class ActiveSet:
         rows = self.points.rows((columns, signs))
         with_old, among_new = self._products((columns, signs), rows)
         dependence = self._factor.solve(self._factor.solve_transposed(with_old + self._factor.weight))[:, 0]
-        if signs[0] * prices[columns[0]] >= dependence @ self.costs(prices):
+        costs = self.costs(prices)
+        level = costs.mean()
+        if signs[0] * prices[columns[0]] - level >= dependence @ (costs - level):
             return False
         falling = dependence > 0
         share = float(np.min(self.weights[falling] / dependence[falling]))
@@ -126,7 +128,7 @@ class ActiveSet:
                 self.weights = goal / goal.sum()
                 return
             moved = np.where(positive, goal, 0.0)
-            moved /= moved.sum()
+            moved /= max(moved.sum(), _NOTHING)
             if self._factor.length(moved - goal) > _NEARER * self._factor.length(step):
                 moved = self._toward(goal, ~positive)
             gradient = gradient + self._factor.curvature(moved - self.weights)

@@ -86,10 +86,11 @@ class Factor:
     def newton_step(self, gradient: Floats) -> Floats:
         """Return the change of weights, summing to zero, that makes the gradient the same for all active points."""
         both = np.ones((len(gradient), 2), order="F")
-        both[:, 0] = gradient
+        # What all have in common does not matter, and would drown the rest where the target is far.
+        both[:, 0] = gradient - gradient.mean()
         downhill, constant = self.solve(self.solve_transposed(both)).T
         step: Floats = constant * (downhill.sum() / constant.sum()) - downhill
-        return step
+        return step - step.mean()
 
     def length(self, z: Floats) -> float:
         """Return || sum_i z_i p_i || for z that sums to zero."""

@@ -69,7 +69,9 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         if best.converged or steps >= max_steps or returns > _PATIENCE or room <= 0:
             return best, steps
         batch = min(room, max(_BATCH, len(active) // 4), max(1, points.dimension + 1 - len(active)))
-        entering = _cheapest(points, active, prices, lowest, 1 if returns else batch)
+        entering = _cheapest(points, active, prices, lowest, returns or batch)
+        if returns:  # the batch was of no use, and neither were the cheapest one by one: try the next of them
+            entering = entering[0][-1:], entering[1][-1:]
         if not active.enter(entering) and active.exchange(entering, prices):
             continue
         active.descend(active.costs(prices))

@@ -16,7 +16,7 @@ from sottovoce.limits import MAX_DOMAIN_SIZE, MAX_REPORT_BYTES, check_epsilon, c
 from sottovoce.mechanisms import FiniteMechanism, choose, create, restore
 from sottovoce.projections.simplex import project_simplex
 from sottovoce.simulation import People, check_histogram
-from sottovoce.survey import Survey, check_fields, mechanism_statement
+from sottovoce.survey import Ends, Survey, check_fields, mechanism_statement
 from sottovoce.theory.bounds import projected_distribution_bound
 
 __all__ = ["DistributionSurvey"]
@@ -97,7 +97,7 @@ class DistributionSurvey(Survey):
         return np.asarray(np.sqrt(self.mechanism.variance(values, n_reports)))
 
     @property
-    def answer_range(self) -> tuple[float, float]:
+    def answer_range(self) -> tuple[Ends, Ends]:
         """Frequencies."""
         return 0.0, 1.0
 

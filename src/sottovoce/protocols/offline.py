@@ -23,7 +23,7 @@ from sottovoce.mechanisms.vector import VectorMechanism, clip_to_ball
 from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector
 from sottovoce.randomness.philox import key_of
 from sottovoce.simulation import MAX_PEOPLE, People, check_histogram
-from sottovoce.survey import Survey, check_fields, mechanism_statement
+from sottovoce.survey import Ends, Survey, check_fields, mechanism_statement
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.statement import workload_from_statement
@@ -73,15 +73,12 @@ class _VectorSurvey(Survey):
         """One per query or coordinate."""
         return self.mechanism.dimension
 
-    @property
-    def answer_range(self) -> tuple[float, float]:
-        """No entry of a vector of norm r is larger."""
-        return -self.mechanism.radius, self.mechanism.radius
-
     @final
     def standard_errors(self, values: Floats, n_reports: int) -> Floats:
         """From the mechanism's variance at its worst: the second moments of the answers are not known."""
-        bounds = np.full(self.n_answers, self.mechanism.radius)
+        low, high = self.answer_range
+        bounds = np.minimum(np.maximum(np.abs(low), np.abs(high)), self.mechanism.radius)
+        bounds = np.broadcast_to(bounds, self.n_answers)
         return np.asarray(np.sqrt(self.mechanism.variance(bounds, n_reports)))
 
     @final
@@ -165,6 +162,11 @@ class QuerySurvey(_VectorSurvey):
         from sottovoce.projections.hull import project_hull
 
         return project_hull(self.workload, raw, symmetric=symmetric)
+
+    @property
+    def answer_range(self) -> tuple[Ends, Ends]:
+        """What the workload's answers can be."""
+        return self.workload.answer_range
 
     def answer_label(self, index: int) -> str:
         """The query's name."""
@@ -263,6 +265,11 @@ class MeanSurvey(_VectorSurvey):
         projected = project_ball(raw, self.radius)
         bound = offline_bound(self.n_answers, None, m.radius, m.proxy, m.worst_total_variance, n)
         return Estimate(self, n, raw, projected.values, projected.gap, bound)
+
+    @property
+    def answer_range(self) -> tuple[Ends, Ends]:
+        """No entry of a vector of norm r is larger."""
+        return -self.radius, self.radius
 
     def answer_label(self, index: int) -> str:
         """The coordinate's number."""

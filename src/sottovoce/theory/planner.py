@@ -17,7 +17,7 @@ from sottovoce.domain import Domain
 from sottovoce.errors import MechanismError, PlanError
 from sottovoce.limits import DEFAULT_REPORT_BYTES, MAX_EPSILON, MAX_REPORT_BYTES, check_domain_size, check_integer
 from sottovoce.mechanisms import FiniteMechanism, candidates
-from sottovoce.theory.bounds import Bound, projected_distribution_bound
+from sottovoce.theory.bounds import projected_distribution_bound
 from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
 
 if TYPE_CHECKING:
@@ -113,18 +113,14 @@ class Plan:
         }
 
 
-def _bound(mechanism: FiniteMechanism, users: int) -> Bound:
-    variance, proxy = mechanism.worst_total_variance, mechanism.proxy
-    return projected_distribution_bound(mechanism.domain_size, proxy, variance, users)
-
-
 def _predict(mechanism: FiniteMechanism, users: int, max_report_bytes: int) -> Candidate:
-    each = mechanism.worst_total_variance / (mechanism.domain_size * users)
+    variance, proxy = mechanism.worst_total_variance, mechanism.proxy
+    bound = projected_distribution_bound(mechanism.domain_size, proxy, variance, users)
     return Candidate(
         mechanism=mechanism,
         l2_raw=mechanism.expected_l2(users),
-        l2_bound=_bound(mechanism, users).value,
-        margin=NormalDist().inv_cdf(0.975) * math.sqrt(each),
+        l2_bound=bound.value,
+        margin=NormalDist().inv_cdf(0.975) * math.sqrt(variance / (mechanism.domain_size * users)),
         fits=mechanism.report_bytes <= max_report_bytes,
     )
 
@@ -147,7 +143,9 @@ def explain(compared: Sequence[Predicted], chosen: str) -> str:
     better = [c for c in compared if c.l2_raw < pick.l2_raw * (1 - 1e-9)]
     too_large = [c for c in better if not c.fits]
     for c in too_large[:1]:
-        text += f"; {c.name} would err {(1 - c.l2_raw / pick.l2_raw) * 100:.1f} % less but sends {c.report_bytes:,} bytes"
+        text += (
+            f"; {c.name} would err {(1 - c.l2_raw / pick.l2_raw) * 100:.1f} % less but sends {c.report_bytes:,} bytes"
+        )
     in_reach = [c for c in better if c.fits]
     for c in in_reach[:1]:
         less = (1 - c.l2_raw / pick.l2_raw) * 100
@@ -171,7 +169,6 @@ def plan(
 
 @overload
 def plan(
-    domain: None = None,
     *,
     workload: Workload | None = None,
     dimension: int | None = None,

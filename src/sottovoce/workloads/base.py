@@ -58,6 +58,11 @@ class Workload(abc.ABC):
 
     @property
     @abc.abstractmethod
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Between which numbers the answers must lie, whatever the population: for all queries, or one a query."""
+
+    @property
+    @abc.abstractmethod
     def _same_norm(self) -> bool:
         """Whether all columns have the same norm."""
 

@@ -89,6 +89,11 @@ class Bins(Workload):
         return 1.0
 
     @property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Shares of the people."""
+        return 0.0, 1.0
+
+    @property
     def _same_norm(self) -> bool:
         return bool(self._bounds[0] == 0 and self._bounds[-1] == self._place[1].size)
 

@@ -43,6 +43,11 @@ class Identity(Workload):
         return 1.0
 
     @property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Shares of the people."""
+        return 0.0, 1.0
+
+    @property
     def _same_norm(self) -> bool:
         return True
 

@@ -92,6 +92,11 @@ class Marginals(Workload):
         return math.sqrt(math.comb(len(self._sizes), self.k))
 
     @property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Shares of the people."""
+        return 0.0, 1.0
+
+    @property
     def _same_norm(self) -> bool:
         return True
 

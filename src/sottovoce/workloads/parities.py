@@ -91,6 +91,11 @@ class Parities(Workload):
         return math.sqrt(self.n_queries)
 
     @property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Means of signs."""
+        return -1.0, 1.0
+
+    @property
     def _same_norm(self) -> bool:
         return True
 

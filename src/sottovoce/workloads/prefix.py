@@ -49,6 +49,11 @@ class Prefix(Workload):
         return math.sqrt(self.domain.size)
 
     @property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Shares of the people."""
+        return 0.0, 1.0
+
+    @property
     def _same_norm(self) -> bool:
         return False
 

@@ -73,6 +73,11 @@ class Ranges(Workload):
         return first * self.domain.size - first * (first - 1) // 2
 
     @property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """Shares of the people."""
+        return 0.0, 1.0
+
+    @property
     def _same_norm(self) -> bool:
         return False
 

@@ -86,6 +86,14 @@ class Sparse(Workload):
         """The largest norm of a column, computed from all that are not zero."""
         return math.sqrt(self._filled[1].max())
 
+    @cached_property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """The least and largest entry of every row, zero among them."""
+        low, high = np.zeros(self.n_rows), np.zeros(self.n_rows)
+        np.minimum.at(low, self.rows, self.values)
+        np.maximum.at(high, self.rows, self.values)
+        return low, high
+
     @property
     def _same_norm(self) -> bool:
         return False

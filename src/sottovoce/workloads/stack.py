@@ -95,6 +95,20 @@ class Stack(Workload):
         limits = (np.arange(first, min(first + _BLOCK, self.domain.size)) for first in blocks)
         return math.sqrt(max(float(self._squared_norms(indices).max()) for indices in limits))
 
+    @cached_property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """The parts' ranges, scaled by their weights."""
+        ends = [
+            np.concatenate(
+                [
+                    np.broadcast_to(part.answer_range[side], part.n_queries) * weight
+                    for part, weight in zip(self.parts, self.weights, strict=True)
+                ]
+            )
+            for side in (0, 1)
+        ]
+        return ends[0], ends[1]
+
     @property
     def _same_norm(self) -> bool:
         return all(part._same_norm for part in self.parts)

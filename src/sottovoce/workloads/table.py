@@ -61,6 +61,11 @@ class Table(Workload):
         """The largest norm of a column, computed from all of them."""
         return math.sqrt(self._all_squared_norms.max())
 
+    @cached_property
+    def answer_range(self) -> tuple[float | Floats, float | Floats]:
+        """The least and largest entry of every row."""
+        return self.matrix.min(axis=1), self.matrix.max(axis=1)
+
     @property
     def _same_norm(self) -> bool:
         return False

@@ -1,0 +1,321 @@
+"""Before the launch of a survey of queries or means: which mechanism, how many people, what epsilon.
+
+Errors are L2 distances between estimated and true answers, in expectation, for the worst population:
+`l2_raw` before projection, `l2_bound` after it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal
+
+import numpy as np
+
+from sottovoce.errors import MechanismError, PlanError, WorkloadError
+from sottovoce.limits import (
+    DEFAULT_USERS,
+    MAX_EPSILON,
+    MAX_REPORT_BYTES,
+    check_delta,
+    check_dimension,
+    check_radius,
+)
+from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.vector_registry import choose_vector, vector_candidates
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.histogram_route import HistogramRoute, histogram_route, squared_frobenius
+from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.planner import explain
+from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
+from sottovoce.workloads import Workload
+
+__all__ = ["OfflinePlan", "VectorCandidate", "compare_vectors", "explain_vectors", "plan_mean", "plan_queries"]
+
+
+@dataclass(frozen=True)
+class VectorCandidate:
+    """One mechanism's prediction; `margin` is half of the 95 % interval that the survey will give every answer."""
+
+    mechanism: VectorMechanism
+    l2_raw: float
+    bound: Bound
+    margin: float
+    fits: bool
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+        return self.mechanism.name
+
+    @property
+    def l2_bound(self) -> float:
+        """What the expected error after projection stays below."""
+        return self.bound.value
+
+    @property
+    def report_bits(self) -> int:
+        """Bits a report."""
+        return self.mechanism.report_bits
+
+    @property
+    def report_bytes(self) -> int:
+        """Bytes a report."""
+        return self.mechanism.report_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "mechanism": self.name,
+            "parameters": self.mechanism.parameters(),
+            "delta": self.mechanism.delta,
+            "l2_raw": self.l2_raw,
+            "l2_bound": self.l2_bound,
+            "statement": self.bound.statement,
+            "margin": self.margin,
+            "report_bits": self.report_bits,
+            "report_bytes": self.report_bytes,
+            "fits": self.fits,
+        }
+
+
+@dataclass(frozen=True)
+class OfflinePlan:
+    """A survey of queries or means that can be run; the third of epsilon, users and target error follows.
+
+    Attributes
+    ----------
+    dimension
+        How many queries, or how many coordinates.
+    domain_size
+        How many values; None for means.
+    alternative, note
+        For queries: the way over the whole distribution, and what there is to say about it.
+    """
+
+    kind: Literal["queries", "mean"]
+    dimension: int
+    domain_size: int | None
+    radius: float
+    epsilon: float
+    delta: float
+    users: int
+    target_error: float
+    solved_for: Solved
+    candidates: tuple[VectorCandidate, ...]
+    reason: str
+    alternative: HistogramRoute | None = None
+    note: str = ""
+
+    @property
+    def best(self) -> VectorCandidate:
+        """The mechanism to use."""
+        return next(c for c in self.candidates if c.fits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        if self.kind == "queries":
+            asked = {
+                "n_queries": self.dimension,
+                "domain_size": self.domain_size,
+                "alternative": None if self.alternative is None else self.alternative.to_dict(),
+                "note": self.note,
+            }
+        else:
+            asked = {"dimension": self.dimension}
+        return {
+            "kind": self.kind,
+            "radius": self.radius,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "users": self.users,
+            "target_error": self.target_error,
+            "solved_for": self.solved_for,
+            "mechanism": self.best.name,
+            "reason": self.reason,
+            **asked,
+            "candidates": [c.to_dict() for c in self.candidates],
+        }
+
+
+def _bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> Bound:
+    m = mechanism
+    return offline_bound(m.dimension, domain_size, m.radius, m.proxy, m.worst_total_variance, users)
+
+
+def compare_vectors(
+    dimension: int,
+    radius: float,
+    epsilon: float,
+    delta: float,
+    users: int,
+    domain_size: int | None = None,
+    max_report_bytes: int = MAX_REPORT_BYTES,
+) -> tuple[VectorCandidate, ...]:
+    """Every deployable mechanism that can serve, the least expected error before projection first.
+
+    Examples
+    --------
+    >>> [c.name for c in compare_vectors(256, 1.0, epsilon=1.0, delta=1e-6, users=100_000)]
+    ['codebook', 'rejection', 'gaussian']
+    """
+    found = []
+    for mechanism in vector_candidates(dimension, radius, epsilon, delta, users):
+        widest = float(mechanism.variance(np.array([mechanism.radius]), users)[0])
+        found.append(
+            VectorCandidate(
+                mechanism=mechanism,
+                l2_raw=math.sqrt(mechanism.worst_total_variance / users),
+                bound=_bound(mechanism, domain_size, users),
+                margin=NormalDist().inv_cdf(0.975) * math.sqrt(widest),
+                fits=mechanism.report_bytes <= max_report_bytes,
+            )
+        )
+    return tuple(sorted(found, key=lambda c: (c.l2_raw, c.report_bits)))
+
+
+def explain_vectors(compared: Sequence[VectorCandidate], chosen: str) -> str:
+    """Why the mechanism called `chosen`, in a sentence or two."""
+    return explain(compared, chosen)
+
+
+def plan_queries(
+    workload: Workload,
+    epsilon: float | None,
+    users: int | None,
+    target_error: float | None,
+    *,
+    delta: float = 0.0,
+    max_report_bytes: int = MAX_REPORT_BYTES,
+) -> OfflinePlan:
+    """`sottovoce.plan` for the answers to a workload."""
+    if not isinstance(workload, Workload):
+        raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+    queries, values = workload.shape
+    survey = _Asked("queries", check_dimension(queries), values, workload.radius, check_delta(delta), max_report_bytes)
+    plan = survey.solve(Given.of(epsilon, users, target_error, 2 * workload.radius, "points within the radius"))
+    squared_norm = squared_frobenius(workload)
+    if squared_norm is None:
+        note = (
+            f"the matrix has {queries * values:,} entries: too many to add up for a comparison with Hadamard Response "
+            "over the values"
+        )
+        return replace(plan, note=note)
+    route = histogram_route(workload, squared_norm, plan.epsilon, plan.users)
+    if route.l2_raw < plan.best.l2_raw:
+        less = (1 - route.l2_raw / plan.best.l2_raw) * 100
+        note = f"Hadamard Response over the values would err {less:.1f} % less before projection: {route.how}"
+    else:
+        more = (route.l2_raw / plan.best.l2_raw - 1) * 100
+        note = f"Hadamard Response over the values, then the queries, may err {more:.1f} % more before projection"
+    return replace(plan, alternative=route, note=note)
+
+
+def plan_mean(
+    dimension: object,
+    radius: object,
+    epsilon: float | None,
+    users: int | None,
+    target_error: float | None,
+    *,
+    delta: float = 0.0,
+    max_report_bytes: int = MAX_REPORT_BYTES,
+) -> OfflinePlan:
+    """`sottovoce.plan` for the mean of vectors in a ball."""
+    size, ball = check_dimension(dimension), check_radius(radius)
+    survey = _Asked("mean", size, None, ball, check_delta(delta), max_report_bytes)
+    return survey.solve(Given.of(epsilon, users, target_error, 2 * ball, "vectors within the radius"))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked, apart from epsilon, users and error."""
+
+    kind: Literal["queries", "mean"]
+    dimension: int
+    domain_size: int | None
+    radius: float
+    delta: float
+    max_report_bytes: int
+
+    def solve(self, given: Given) -> OfflinePlan:
+        epsilon, users, target = given.epsilon, given.users, given.target_error
+        if users is None and epsilon is not None and target is not None:
+            users = self._users_for(epsilon, target)
+        elif epsilon is None and users is not None and target is not None:
+            epsilon = self._epsilon_for(users, target)
+        if epsilon is None or users is None:  # both are set by now; this tells the type checker
+            raise PlanError("give exactly two of epsilon, users and target_error")
+        compared = compare_vectors(
+            self.dimension, self.radius, epsilon, self.delta, users, self.domain_size, self.max_report_bytes
+        )
+        best = next((c for c in compared if c.fits), None)
+        if best is None:
+            raise MechanismError(
+                f"no mechanism can serve at epsilon {epsilon:g} in {self.max_report_bytes:,} bytes a report; "
+                "allow a few more, or a larger epsilon"
+            )
+        return OfflinePlan(
+            kind=self.kind,
+            dimension=self.dimension,
+            domain_size=self.domain_size,
+            radius=self.radius,
+            epsilon=epsilon,
+            delta=self.delta,
+            users=users,
+            target_error=best.l2_bound if target is None else target,
+            solved_for=given.solved_for,
+            candidates=compared,
+            reason=explain_vectors(compared, best.name),
+        )
+
+    def _best(self, epsilon: float, users: int) -> VectorMechanism:
+        return choose_vector(self.dimension, self.radius, epsilon, self.delta, users, self.max_report_bytes)
+
+    def _users_for(self, epsilon: float, target: float) -> int:
+        """The fewest users whose guaranteed error is at most the target.
+
+        The parameters of a mechanism depend a little on the users expected, and its fewest users on its parameters:
+        each is found from the other until nothing changes. Where they go round in a circle, the fewest that were
+        enough for their own mechanism are taken.
+        """
+        users, enough = DEFAULT_USERS, MAX_USERS
+        for _ in range(8):
+            found = self._fewest(self._best(epsilon, users), target)
+            if found <= users:
+                enough = min(enough, users)
+            if found == users:
+                break
+            users = found
+        return enough
+
+    def _fewest(self, mechanism: VectorMechanism, target: float) -> int:
+        """The fewest users for this very mechanism; its error falls as they grow."""
+        V, tau2 = mechanism.worst_total_variance, mechanism.proxy
+
+        def bound(users: int) -> Bound:
+            return offline_bound(self.dimension, self.domain_size, self.radius, tau2, V, users)
+
+        last = bound(MAX_USERS)
+        if last.value > target:
+            raise PlanError(
+                f"an error of {target:g} needs more than {MAX_USERS:.0e} people at epsilon {mechanism.epsilon:g}: the "
+                f"bound of {mechanism.name} ({last.statement}) is still {last.value:.3g}; raise epsilon or the target"
+            )
+        return fewest_users(lambda users: bound(users).value <= target)
+
+    def _epsilon_for(self, users: int, target: float) -> float:
+        """The least epsilon, to three digits, whose guaranteed error is at most the target."""
+
+        def bound(epsilon: float) -> Bound:
+            return _bound(self._best(epsilon, users), self.domain_size, users)
+
+        last = bound(MAX_EPSILON)
+        if last.value > target:
+            raise PlanError(
+                f"an error of {target:g} is out of reach with {users:,} people at any epsilon up to {MAX_EPSILON:g}: "
+                f"there the bound ({last.statement}) is still {last.value:.3g}; ask more people or raise the target"
+            )
+        return least_epsilon(lambda epsilon: bound(epsilon).value <= target)
