@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
     from sottovoce.experiments.demo import Demo
 
-__all__ = ["STYLE", "demo_figure", "plot_top", "require_matplotlib", "save_demo_picture"]
+__all__ = ["STYLE", "demo_figure", "new_figure", "plot_top", "require_matplotlib", "save_demo_picture"]
 
 STYLE: Final[dict[str, str]] = {
     "ink": "#1f2328",
@@ -55,7 +55,7 @@ def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.9
     require_matplotlib()
     answers = estimate.top(k, level)
     if ax is None:
-        ax = _new_figure(8, 1.2 + 0.3 * len(answers)).subplots()
+        ax = new_figure(8, 1.2 + 0.3 * len(answers)).subplots()
     _bars(
         ax,
         [a.label for a in answers],
@@ -82,7 +82,7 @@ def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.9
 def demo_figure(demo: Demo, k: int = 14) -> Any:
     """The demonstration's most frequent answers, estimated and true, as a matplotlib figure."""
     require_matplotlib()
-    figure = _new_figure(12, 6)
+    figure = new_figure(12, 6)
     ax = figure.subplots()
     rows = demo.top(k)
     _bars(
@@ -117,7 +117,7 @@ def save_demo_picture(demo: Demo, path: Path) -> None:
     demo_figure(demo).savefig(path, dpi=100, facecolor="white")
 
 
-def _new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Any:
     # A figure of its own, without pyplot: no window system is asked for and no global state changes.
     from matplotlib.figure import Figure
 

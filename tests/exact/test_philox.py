@@ -34,7 +34,7 @@ def test_compiled_form_agrees() -> None:
 
 
 def test_streams_are_addressed_by_their_counter() -> None:
-    stream = words((1, 2), 11, layer=3, rotation=4, purpose=5)
+    stream = words((1, 2), 11, layers=4, rotation=4, purpose=5)[3]
     block = philox4x32((1, 2), np.array([[2, 3, 4, 5]], dtype=np.uint32))[0]
     assert stream[8:11].tolist() == block[:3].tolist()
 
@@ -48,7 +48,7 @@ def test_device_and_compiled_rotations_agree(size: int) -> None:
     key, x = (77, 88), np.random.default_rng(size).normal(size=size)
     flipped = x.copy()
     flip_signs(flipped, np.uint64(77), np.uint64(88), 9, 2)
-    assert np.array_equal(flipped, x * signs(key, size, 9, 2))
+    assert np.array_equal(flipped, x * signs(key, size, 9, 3)[2])
     turned = x.copy()
     rotate_compiled(turned, np.uint64(77), np.uint64(88), 9, 3)
     assert np.allclose(turned, rotate(x, key, 9, 3), rtol=0, atol=1e-12)
@@ -58,8 +58,9 @@ def test_device_and_compiled_rotations_agree(size: int) -> None:
 
 def test_signs_are_balanced_and_streams_differ() -> None:
     """65,536 signs: the sum has standard deviation 256, so 2,000 is out of reach (1e-14)."""
-    many = np.concatenate([signs((5, 6), 1024, rotation, 0) for rotation in range(64)])
+    many = np.concatenate([signs((5, 6), 1024, rotation, 1)[0] for rotation in range(64)])
     assert abs(many.sum()) < 2000
-    assert not np.array_equal(signs((5, 6), 64, 0, 0), signs((5, 6), 64, 0, 1))
-    assert not np.array_equal(signs((5, 6), 64, 0, 0), signs((5, 6), 64, 1, 0))
-    assert not np.array_equal(signs((5, 6), 64, 0, 0), signs((5, 7), 64, 0, 0))
+    first, second = signs((5, 6), 64, 0, 2)
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, signs((5, 6), 64, 1, 1)[0])
+    assert not np.array_equal(first, signs((5, 7), 64, 0, 1)[0])

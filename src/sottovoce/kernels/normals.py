@@ -51,7 +51,7 @@ def seed_key(seed: int) -> Key:
 
 def seed_normals(seed: int, n: int) -> Floats:
     """The first n normals of a report's seed, without compiled code: what a device runs."""
-    stream = words(seed_key(seed), n + n % 2, layer=0, rotation=0, purpose=REJECTION_NORMALS)
+    stream = words(seed_key(seed), n + n % 2, layers=1, rotation=0, purpose=REJECTION_NORMALS)[0]
     return box_muller(stream)[:n]
 
 

@@ -16,10 +16,10 @@ __all__ = ["count_signed", "fold_counts", "rotate", "signs", "simulate_codebook"
 Floats = NDArray[np.float64]
 
 
-def signs(key: Key, size: int, rotation: int, layer: int) -> Floats:
-    """The signs of one layer, +1 or -1."""
-    stream = words(key, size // 32, layer=layer, rotation=rotation, purpose=ROTATION_SIGNS)
-    bits = np.unpackbits(stream.astype("<u4").view(np.uint8), bitorder="little")
+def signs(key: Key, size: int, rotation: int, layers: int) -> Floats:
+    """The signs of a rotation, +1 or -1, one row a layer."""
+    streams = words(key, size // 32, layers=layers, rotation=rotation, purpose=ROTATION_SIGNS)
+    bits = np.unpackbits(streams.astype("<u4").view(np.uint8), axis=1, bitorder="little")
     return 1.0 - 2.0 * bits.astype(np.float64)
 
 
@@ -34,10 +34,10 @@ def rotate(vector: Floats, key: Key, rotation: int, layers: int) -> Floats:
     """
     from sottovoce.kernels.reference import walsh_hadamard
 
-    x = vector.copy()
-    for layer in range(layers):
-        x = walsh_hadamard(x * signs(key, len(x), rotation, layer)) / np.sqrt(len(x))
-    return x
+    x = vector
+    for layer in signs(key, len(x), rotation, layers):
+        x = walsh_hadamard(x * layer)
+    return x * float(len(x)) ** (-0.5 * layers)
 
 
 def simulate_codebook(

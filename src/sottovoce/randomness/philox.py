@@ -59,9 +59,11 @@ def philox4x32(key: Key, counters: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return np.stack([c0, c1, c2, c3], axis=1).astype(np.uint32)
 
 
-def words(key: Key, n: int, *, layer: int, rotation: int, purpose: int) -> NDArray[np.uint32]:
-    """The first n words of one stream."""
-    counters = np.empty((-(-n // 4), 4), dtype=np.uint32)
-    counters[:, 0] = np.arange(len(counters))
-    counters[:, 1], counters[:, 2], counters[:, 3] = layer, rotation, purpose
-    return philox4x32(key, counters).reshape(-1)[:n]
+def words(key: Key, n: int, *, layers: int, rotation: int, purpose: int) -> NDArray[np.uint32]:
+    """The first n words of the streams of layers 0, 1, .., one row each."""
+    blocks = -(-n // 4)
+    counters = np.empty((layers, blocks, 4), dtype=np.uint32)
+    counters[:, :, 0] = np.arange(blocks)
+    counters[:, :, 1] = np.arange(layers)[:, None]
+    counters[:, :, 2], counters[:, :, 3] = rotation, purpose
+    return philox4x32(key, counters.reshape(-1, 4)).reshape(layers, -1)[:, :n]

@@ -60,7 +60,7 @@ def _best_order(rho: float, epsilon: float) -> float:
 
 
 def zcdp_delta_upper(rho: Fraction, epsilon: float) -> Fraction:
-    """A number certainly not below the delta of rho-zCDP at epsilon, and within 1e-13 of it relatively.
+    """A number certainly not below the delta of rho-zCDP at epsilon, and close to it (but never below e^-1000).
 
     The conversion holds for every alpha, so the minimising one may come from floating point; it is then
     taken as the exact rational it is, and the formula is evaluated with 60 digits and rounded up.
@@ -73,8 +73,9 @@ def zcdp_delta_upper(rho: Fraction, epsilon: float) -> Fraction:
         a = Decimal(excess.numerator) / excess.denominator
         rate = Decimal(rho.numerator) / rho.denominator
         exponent = a * ((a + 1) * rate - Decimal(epsilon)) + a * (a / (a + 1)).ln() - (a + 1).ln()
-        # Every term is below 1e15 in size and off by a few units of its 60th digit.
-        bound = (exponent + Decimal("1e-40")).exp()
+        # Every term is below 1e18 in size and off by a few units of its 60th digit. No float is as small as e^-1000,
+        # and the fraction of a far smaller number would fill the memory.
+        bound = max(exponent + Decimal("1e-40"), Decimal(-1000)).exp()
         return min(Fraction(1), Fraction(bound))
 
 

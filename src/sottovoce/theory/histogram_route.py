@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -52,8 +52,8 @@ class HistogramRoute:
     l2_raw: float
     margin: float
 
-    name: Final = "hadamard, then the queries"
-    how: Final = (
+    name: ClassVar[str] = "hadamard, then the queries"
+    how: ClassVar[str] = (
         "run Survey.distribution(workload.domain, epsilon, 'hadamard') and take "
         "project_hull(workload, workload.matvec(estimate.raw))"
     )
