@@ -14,8 +14,18 @@ from sottovoce.errors import MissingExtraError
 if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
     from sottovoce.experiments.demo import Demo
+    from sottovoce.experiments.error_curves import ErrorCurves
 
-__all__ = ["STYLE", "demo_figure", "new_figure", "plot_top", "require_matplotlib", "save_demo_picture"]
+__all__ = [
+    "STYLE",
+    "demo_figure",
+    "error_figure",
+    "new_figure",
+    "plot_top",
+    "require_matplotlib",
+    "save_demo_picture",
+    "save_error_picture",
+]
 
 STYLE: Final[dict[str, str]] = {
     "ink": "#1f2328",
@@ -115,6 +125,68 @@ def demo_figure(demo: Demo, k: int = 14) -> Any:
 def save_demo_picture(demo: Demo, path: Path) -> None:
     """Write `demo_figure` as a picture of 1200 by 600 points; the format follows the name's ending."""
     demo_figure(demo).savefig(path, dpi=100, facecolor="white")
+
+
+def error_figure(curves: ErrorCurves) -> Any:
+    """A plan's error against the number of people, both axes logarithmic: bounds, exact raw error, simulations."""
+    require_matplotlib()
+    figure = new_figure(9, 6)
+    ax = figure.subplots()
+    lines = (
+        (curves.l2_bound_paper, STYLE["muted"], "--", 1.8, f"the paper's bound ({curves.paper})"),
+        (curves.l2_raw, STYLE["raw"], "-", 3.6, "raw, exact for the worst population"),
+        (curves.l2_bound, STYLE["estimate"], "-", 1.6, "projected, proved for every population"),
+    )
+    # Widths and sizes differ so that both are seen where one lies on the other.
+    for errors, colour, style, width, label in lines:
+        ax.plot(curves.people, errors, color=colour, linestyle=style, linewidth=width, label=label)
+    marks = (
+        ([point.l2_raw for point in curves.measured], STYLE["raw"], "o", 10, "raw"),
+        ([point.l2_projected for point in curves.measured], STYLE["estimate"], "D", 5, "projected"),
+    )
+    for found, colour, shape, size, label in marks if curves.measured else ():
+        ax.plot(
+            [point.users for point in curves.measured],
+            found,
+            linestyle="none",
+            marker=shape,
+            markersize=size,
+            markerfacecolor="white",
+            markeredgewidth=1.6,
+            color=colour,
+            label=f"{label}, simulated ({curves.population})",
+        )
+    ax.set(xscale="log", yscale="log")
+    ax.set_ylim(bottom=ax.get_ylim()[0] * 0.8)
+    ax.axvline(curves.users, color=STYLE["line"], linewidth=1.4, zorder=0)
+    ax.annotate(
+        f"planned: {curves.users:,}",
+        (curves.users, 0.015),
+        xycoords=("data", "axes fraction"),
+        xytext=(-5, 0),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=_SMALL,
+        color=STYLE["muted"],
+    )
+    ax.set_xlabel("people", fontsize=_TEXT, color=STYLE["ink"])
+    ax.set_ylabel("expected L2 error", fontsize=_TEXT, color=STYLE["ink"])
+    ax.tick_params(which="both", labelsize=_SMALL, labelcolor=STYLE["muted"], color=STYLE["line"])
+    ax.grid(color=STYLE["line"], linewidth=0.6)
+    ax.set_axisbelow(True)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("bottom", "left"))
+        spine.set_color(STYLE["line"])
+    title = f"{curves.what}: {curves.mechanism}, epsilon {curves.epsilon:g}"
+    ax.set_title(title, loc="left", fontsize=_TITLE, color=STYLE["ink"], pad=12)
+    ax.legend(loc="upper right", framealpha=0.9, edgecolor="none", fontsize=_SMALL, labelcolor=STYLE["ink"])
+    return figure
+
+
+def save_error_picture(curves: ErrorCurves, path: Path) -> None:
+    """Write `error_figure`; the format follows the name's ending."""
+    error_figure(curves).savefig(path, dpi=110, facecolor="white")
 
 
 def new_figure(width: float, height: float) -> Any:

@@ -136,14 +136,13 @@ def _audit_rejection(mechanism: VectorMechanism, samples: int, alpha: float) -> 
     per_seed = [[_threshold(m, vector, seed) for vector in vectors] for seed in seeds]
     everything = [number for row in per_seed for number in row] + [m.threshold(x) for x in HOSTILE_FLOATS]
     ratios = [worst_bit_ratio(row) for row in per_seed]
-    bounded = all(m.lowest <= number <= m.highest for number in everything)
-    ratio = m.privacy_ratio() if bounded else worst_bit_ratio(everything)
+    ratio = worst_bit_ratio([*everything, m.lowest, m.highest])
     found = max((epsilon_of(r) if r is not None else math.inf for r in ratios), default=0.0)
 
     def stated(payload: bytes, value: int) -> float:
         seed, bit = m.codec.decode(payload)
         chance = _threshold(m, _opposite(m, value), seed)
-        return math.log(chance if bit else ONE - chance)
+        return math.log(max(1, chance if bit else ONE - chance))
 
     certified = _certified(m, samples, alpha, stated)
     return AuditResult(

@@ -18,13 +18,22 @@ from sottovoce.estimate import Estimate
 from sottovoce.experiments.distribution_error import MAX_REPEATS, check_users, seeds_of
 from sottovoce.experiments.distributions import frequencies
 from sottovoce.experiments.vectors import people_with_vectors, true_mean
+from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
 from sottovoce.simulation import Seed, count_reports, histogram_of
 from sottovoce.survey import Survey
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads import Workload
 
-__all__ = ["Measured", "MeasuredMean", "MeasuredQueries", "OfflineErrors", "measure_mean", "measure_queries"]
+__all__ = [
+    "Measured",
+    "MeasuredMean",
+    "MeasuredQueries",
+    "OfflineErrors",
+    "measure_mean",
+    "measure_queries",
+    "paper_bound",
+]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int], object]
@@ -39,7 +48,8 @@ class OfflineErrors:
     l2_raw, l2_projected
         Of the unbiased estimate, and of its projection on the hull of the columns (for means: on the ball).
     l2_symmetric
-        Of its projection on the paper's symmetric polytope, the hull of columns and opposites; None for means.
+        Of its projection on the paper's symmetric polytope, the hull of columns and opposites; None for means,
+        and where it was not asked for.
     per_coordinate_variance
         ||raw - truth||^2 users/(dimension radius^2): the mean over coordinates of the squared raw error, times the
         people, in units of the squared radius. Nothing is subtracted: it holds what the people's sampling adds, at
@@ -125,6 +135,7 @@ def measure_queries(
     *,
     repeats: int = 1,
     seed: Seed = None,
+    symmetric: bool = True,
     progress: Progress | None = None,
 ) -> MeasuredQueries:
     """Draw people from a true distribution p, let them report, estimate A p, and compare; `repeats` times.
@@ -137,6 +148,8 @@ def measure_queries(
         "zipf", "uniform", "geometric", or the name of a file; see `sottovoce.experiments.distributions`.
     seed
         For the same people and reports again; a fresh one, told in the result, unless given.
+    symmetric
+        Whether to project on the paper's symmetric polytope too, which takes as long again as the hull.
     progress
         Called with the number of people done since its last call; in all there are `users * repeats`.
 
@@ -157,12 +170,14 @@ def measure_queries(
         return survey.estimate(survey.simulate_aggregate(histogram=histogram, seed=report_seed, progress=progress))
 
     def errors(found: Estimate) -> OfflineErrors:
-        symmetric = survey.project(found.raw, symmetric=True).values
-        return _errors(survey, found, truth, float(np.linalg.norm(symmetric - truth)))
+        if not symmetric:
+            return _errors(survey, found, truth, None)
+        wider = survey.project(found.raw, symmetric=True).values
+        return _errors(survey, found, truth, float(np.linalg.norm(wider - truth)))
 
     return MeasuredQueries(
         **_repeated(survey, people, repeats, seed, estimate, errors),
-        l2_bound_paper=_paper_bound(survey, workload.domain.size, people),
+        l2_bound_paper=paper_bound(survey.mechanism, workload.domain.size, people),
         workload=workload.kind,
         n_queries=workload.n_queries,
         domain_size=workload.domain.size,
@@ -204,7 +219,7 @@ def measure_mean(
 
     return MeasuredMean(
         **_repeated(survey, people, repeats, seed, estimate, lambda found: _errors(survey, found, truth, None)),
-        l2_bound_paper=_paper_bound(survey, None, people),
+        l2_bound_paper=paper_bound(survey.mechanism, None, people),
         dimension=survey.dimension,
     )
 
@@ -274,8 +289,9 @@ def _summarised(found: list[OfflineErrors]) -> tuple[OfflineErrors, OfflineError
     return mean, None if len(found) == 1 else each(table.std(axis=0, ddof=1) / math.sqrt(len(found)))
 
 
-def _paper_bound(survey: QuerySurvey | MeanSurvey, domain_size: int | None, users: int) -> float | None:
-    m = survey.mechanism
+def paper_bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> float | None:
+    """The bound the paper prints for a survey like this one; see `Measured`."""
+    m = mechanism
     J: Any = math.inf if domain_size is None else domain_size  # no finite domain: the term with log J is no bound
     if m.delta > 0:
         return theorem_3_2(m.dimension, J, m.radius, m.epsilon, m.delta, users).value

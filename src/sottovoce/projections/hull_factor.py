@@ -90,7 +90,8 @@ class Factor:
         both[:, 0] = gradient - gradient.mean()
         downhill, constant = self.solve(self.solve_transposed(both)).T
         step: Floats = constant * (downhill.sum() / constant.sum()) - downhill
-        return step - step.mean()
+        step -= step.mean()
+        return step
 
     def length(self, z: Floats) -> float:
         """Return || sum_i z_i p_i || for z that sums to zero."""

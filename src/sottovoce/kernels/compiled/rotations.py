@@ -14,6 +14,7 @@ _PURPOSE = np.uint64(ROTATION_SIGNS)
 def flip_signs(x, k0, k1, rotation, layer):  # type: ignore[no-untyped-def]
     """Negate x[i] where bit i of the stream (layer, rotation) is set; the length is a multiple of 32."""
     size = x.shape[0]
+    bits = x.view(np.uint64)
     for block in range((size + 127) // 128):
         words = philox4x32(k0, k1, np.uint64(block), np.uint64(layer), np.uint64(rotation), _PURPOSE)
         for w in range(4):
@@ -21,10 +22,10 @@ def flip_signs(x, k0, k1, rotation, layer):  # type: ignore[no-untyped-def]
             if first >= size:
                 break
             word = words[w]
-            part = x[first : first + 32]
+            part = bits[first : first + 32]
             for i in range(32):
-                # 1 or -1 without a branch: the bits are random, so a branch would be missed half the time.
-                part[i] *= 1.0 - 2.0 * np.float64((word >> np.uint64(i)) & np.uint64(1))
+                # A double's sign is its highest bit.
+                part[i] ^= ((word >> np.uint64(i)) & np.uint64(1)) << np.uint64(63)
 
 
 @njit(cache=True, nogil=True)
