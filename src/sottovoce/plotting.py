@@ -134,7 +134,7 @@ def error_figure(curves: ErrorCurves) -> Any:
     ax = figure.subplots()
     lines = (
         (curves.l2_bound_paper, STYLE["muted"], "--", 1.8, f"the paper's bound ({curves.paper})"),
-        (curves.l2_raw, STYLE["raw"], "-", 3.6, "raw, exact for the worst population"),
+        (curves.l2_raw, STYLE["raw"], "-", 3.6, "raw, for the worst population"),
         (curves.l2_bound, STYLE["estimate"], "-", 1.6, "projected, proved for every population"),
     )
     # Widths and sizes differ so that both are seen where one lies on the other.

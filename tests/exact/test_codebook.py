@@ -37,7 +37,7 @@ def test_every_outcome_of_the_device_is_within_epsilon() -> None:
     found = channel(SMALL, VECTORS)
     assert all(sum(row.values()) == 1 for row in found.values())
     ratio = worst_ratio(found)
-    assert ratio == SMALL._levels.ratio
+    assert ratio == SMALL.levels.ratio
     assert within_epsilon(ratio, 1.0)
     assert SMALL.exact_epsilon <= 1.0
 

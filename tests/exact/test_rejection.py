@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -210,6 +212,21 @@ def test_the_seed_is_drawn_first_and_whole() -> None:
         source = ByteSource(lambda n, log=amounts, t=tape: (log.append(n), next(t))[1])
         assert m.randomize(vector, source) == (0x0706050403020100, 1)
         assert amounts == [8, 8]
+
+
+def test_a_device_needs_neither_scipy_nor_compiled_code() -> None:
+    """Both deployable mechanisms of this family, from their parameters to the encoded report."""
+    code = """
+import sys, numpy as np
+from sottovoce.mechanisms.gaussian import Gaussian
+from sottovoce.mechanisms.rejection import Rejection
+from sottovoce.randomness import os_source
+for m in (Rejection(3, 1.0, 1.0, 0.0, 2**39, 2**40), Gaussian(3, 1.0, 1.0, 1e-6, 1000, 10**8)):
+    assert len(m.encode(m.randomize(np.zeros(3), os_source()))) == m.report_bytes
+print(sorted({'scipy', 'numba', 'pandas', 'matplotlib'} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 # --- aggregate and estimates ------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from sottovoce.cli import simulate_offline
 from sottovoce.cli.arguments import Commands, add_json, add_kind, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 
@@ -19,6 +20,13 @@ _DESCRIPTION = """\
 Draw people from a true distribution, let each whisper one report, estimate the distribution from the
 reports, and measure how far off it is: raw (unbiased) and projected (the nearest distribution), beside
 the bound that is proved. Memory does not grow with the number of people.
+"""
+
+_ALL_EXAMPLES = """\
+examples:
+  sottovoce simulate distribution --domain-size 1024 --users 1e6 --epsilon 1
+  sottovoce simulate queries --workload prefix:1024 --users 1e5 --epsilon 1
+  sottovoce simulate mean --dimension 200 --users 1e5 --epsilon 1
 """
 
 _EXAMPLES = """\
@@ -37,7 +45,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    kinds = add_kind(commands, "simulate", _SUMMARY, _EXAMPLES)
+    kinds = add_kind(commands, "simulate", _SUMMARY, _ALL_EXAMPLES)
     parser = kinds.add_parser(
         "distribution", help="how people are distributed over values", description=_DESCRIPTION, epilog=_EXAMPLES
     )
@@ -56,6 +64,7 @@ def register(commands: Commands) -> None:
     )
     add_json(parser)
     parser.set_defaults(run=_run)
+    simulate_offline.register(kinds)
 
 
 def _run(arguments: argparse.Namespace) -> int:

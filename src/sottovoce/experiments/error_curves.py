@@ -115,7 +115,7 @@ def _distribution(plan: Plan, crowds: Crowds, progress: Callable[[int], object] 
         measured.append(Point(n, found.mean.l2_raw, found.mean.l2_projected))
     bounds = [projected_distribution_bound(m.domain_size, m.proxy, m.worst_total_variance, n) for n in crowds.lines]
     return ErrorCurves(
-        what=f"the distribution over {plan.domain_size:,} values",
+        what=f"Distribution over {plan.domain_size:,} values",
         mechanism=m.name,
         epsilon=plan.epsilon,
         users=plan.users,
@@ -146,9 +146,9 @@ def _offline(
         measured.append(Point(n, found.mean.l2_raw, found.mean.l2_projected))
     papers = [paper_bound(m, plan.domain_size, n) for n in crowds.lines]
     bounds = [offline_bound(m.dimension, plan.domain_size, m.radius, tau2, V, n) for n in crowds.lines]
-    queries = f"{plan.dimension:,} queries over {plan.domain_size or 0:,} values"
+    queries = f"Answers to {plan.dimension:,} queries over {plan.domain_size or 0:,} values"
     return ErrorCurves(
-        what=queries if plan.kind == "queries" else f"the mean of {plan.dimension:,} numbers",
+        what=queries if plan.kind == "queries" else f"Mean of {plan.dimension:,} numbers",
         mechanism=m.name,
         epsilon=plan.epsilon,
         users=plan.users,

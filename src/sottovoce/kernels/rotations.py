@@ -37,7 +37,7 @@ def rotate(vector: Floats, key: Key, rotation: int, layers: int) -> Floats:
     x = vector
     for layer in signs(key, len(x), rotation, layers):
         x = walsh_hadamard(x * layer)
-    return x * float(len(x)) ** (-0.5 * layers)
+    return np.asarray(x * float(len(x)) ** (-0.5 * layers))
 
 
 def simulate_codebook(

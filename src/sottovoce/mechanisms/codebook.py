@@ -99,18 +99,19 @@ class Codebook(VectorMechanism):
         return self.rotations * self.size
 
     @cached_property
-    def _levels(self) -> TwoLevel:
+    def levels(self) -> TwoLevel:
+        """The two weights of a candidate, at the rounded probability really used."""
         return TwoLevel(self.marked, self.candidates - self.marked, self.epsilon)
 
     @property
     def exact_epsilon(self) -> float:
         """The epsilon of the rounded channel; never above the stated one."""
-        return epsilon_of(self._levels.ratio)
+        return epsilon_of(self.levels.ratio)
 
     @cached_property
     def constants(self) -> CodebookConstants:
         """De-biasing and error constants at the rounded probability really used."""
-        inside = float(self._levels.probability_inside)
+        inside = float(self.levels.probability_inside)
         return CodebookConstants(self.size, self.candidates, self.marked, inside)
 
     def _randomize(self, vector: Floats, source: Source) -> Report:
@@ -119,7 +120,7 @@ class Codebook(VectorMechanism):
         h = self.candidates // 2
         rotation = source.below(self.rotations)
         block = source.below(self.size // h)
-        inside = source.bernoulli(self._levels.threshold)
+        inside = source.bernoulli(self.levels.threshold)
         among_marked = source.below(self.marked)
         among_others = source.below(self.candidates - self.marked)
         unit = lift(vector, self.radius, self.size)[0]
@@ -135,7 +136,7 @@ class Codebook(VectorMechanism):
         from sottovoce.kernels.rotations import simulate_codebook
 
         n, h = len(vectors), self.candidates // 2
-        inside = below_threshold(self._levels.threshold, n, rng)
+        inside = below_threshold(self.levels.threshold, n, rng)
         ranks = np.where(
             inside, rng.integers(0, self.marked, size=n), rng.integers(0, self.candidates - self.marked, size=n)
         )

@@ -86,7 +86,7 @@ class ActiveSet:
         columns, signs = choice[0][:1], choice[1][:1]
         rows = self.points.rows((columns, signs))
         with_old, among_new = self._products((columns, signs), rows)
-        dependence = self._factor.solve(self._factor.solve_transposed(with_old + self._factor.weight))[:, 0]
+        dependence = self._factor.dependence(with_old[:, 0])
         costs = self.costs(prices)
         level = costs.mean()
         if signs[0] * prices[columns[0]] - level >= dependence @ (costs - level):

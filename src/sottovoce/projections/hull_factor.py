@@ -16,9 +16,6 @@ _DEPENDENT = 1e-11
 
 Inner products are off by some 1e-16 of the largest, which leaves less than five digits of such a distance."""
 
-_BLOCK = 16
-"""Columns that LAPACK rotates together when points leave; the best of several tried."""
-
 
 @dataclass(frozen=True, eq=False)
 class Factor:
@@ -40,7 +37,13 @@ class Factor:
     @classmethod
     def empty(cls, weight: float) -> Factor:
         """Return the factor of no points."""
-        return cls(np.zeros((0, 0), order="F"), weight, weight)
+        return cls(
+            np.zeros(
+                (0, 0),
+            ),
+            weight,
+            weight,
+        )
 
     def extended(self, with_old: Floats, among_new: Floats) -> tuple[Factor, NDArray[np.intp]]:
         """Append the affinely independent ones of some new points; return which these are, in their new order.
@@ -55,13 +58,13 @@ class Factor:
         from scipy.linalg import lapack
 
         k = len(self.upper)
-        corner = self.solve_transposed(with_old + self.weight)
+        corner = self._solve_transposed(with_old + self.weight)
         largest = max(self.largest, float(among_new.diagonal().max()) + self.weight)
         rest = among_new + self.weight - corner.T @ corner
         # Pivoting takes the most independent first, and stops where the others depend on those taken.
         root, order, rank, _ = lapack.dpstrf(rest, tol=_DEPENDENT * largest)
         chosen = np.asarray(order[:rank], dtype=np.intp) - 1
-        upper = np.zeros((k + rank, k + rank), order="F")
+        upper = np.zeros((k + rank, k + rank))
         upper[:k, :k] = self.upper
         upper[:k, k:] = corner[:, chosen]
         upper[k:, k:] = np.triu(root[:rank, :rank])
@@ -70,50 +73,57 @@ class Factor:
     def reduced(self, kept: NDArray[np.bool_]) -> Factor:
         """Remove the points that are not kept.
 
-        The kept rows and columns of R are triangular already; what R held in the other rows is rotated into them.
+        The kept rows and columns of R are triangular already; what R has in the other rows is absorbed into them.
         """
-        from scipy.linalg import lapack
+        from sottovoce.kernels.compiled.triangular import absorb
 
-        first = int(np.argmin(kept))
-        upper = np.asfortranarray(self.upper[np.ix_(kept, kept)])
-        n = len(upper) - first
-        if n:
-            removed = np.asfortranarray(self.upper[np.ix_(~kept, kept)][:, first:])
-            corner = np.asfortranarray(upper[first:, first:])
-            upper[first:, first:] = lapack.dtpqrt(0, min(_BLOCK, n), corner, removed, overwrite_a=1, overwrite_b=1)[0]
+        columns = self.upper[:, kept]
+        upper = columns[kept]
+        starts = np.cumsum(kept)[~kept]
+        if starts[0] < len(upper):
+            absorb(upper, columns[~kept], starts)
         return Factor(upper, self.weight, self.largest)
+
+    def dependence(self, with_old: Floats) -> Floats:
+        """Return the affine combination of the active points that is nearest to a point, given its inner products."""
+        from sottovoce.kernels.compiled.triangular import solve_normal
+
+        combination = with_old + self.weight
+        solve_normal(self.upper, combination)
+        return combination
 
     def newton_step(self, gradient: Floats) -> Floats:
         """Return the change of weights, summing to zero, that makes the gradient the same for all active points."""
-        both = np.ones((len(gradient), 2), order="F")
+        from sottovoce.kernels.compiled.triangular import solve_normal
+
         # What all have in common does not matter, and would drown the rest where the target is far.
-        both[:, 0] = gradient - gradient.mean()
-        downhill, constant = self.solve(self.solve_transposed(both)).T
+        downhill = gradient - gradient.mean()
+        constant = np.ones(len(gradient))
+        solve_normal(self.upper, downhill)
+        solve_normal(self.upper, constant)
         step: Floats = constant * (downhill.sum() / constant.sum()) - downhill
         step -= step.mean()
         return step
 
     def length(self, z: Floats) -> float:
         """Return || sum_i z_i p_i || for z that sums to zero."""
-        return float(np.linalg.norm(self.upper @ z))
+        from sottovoce.kernels.compiled.triangular import multiply
+
+        return float(np.linalg.norm(multiply(self.upper, z)))
 
     def curvature(self, z: Floats) -> Floats:
         """Return by how much the gradient grows at each active point as the weights change by z, which sums to zero."""
-        growth: Floats = self.upper.T @ (self.upper @ z)
+        from sottovoce.kernels.compiled.triangular import multiply, multiply_transposed
+
+        growth: Floats = multiply_transposed(self.upper, multiply(self.upper, z))
         return growth
 
-    def solve(self, right: Floats) -> Floats:
-        """Return R^-1 right."""
-        return self._solved(right, transposed=0)
-
-    def solve_transposed(self, right: Floats) -> Floats:
-        """Return R^-T right."""
-        return self._solved(right, transposed=1)
-
-    def _solved(self, right: Floats, transposed: int) -> Floats:
+    def _solve_transposed(self, right: Floats) -> Floats:
+        """Return R^-T right, for many columns at once."""
         from scipy.linalg import lapack
 
         if not len(self.upper):
             return right
-        solution: Floats = lapack.dtrtrs(self.upper, right, trans=transposed)[0]
+        # R by rows is R^T by columns, which is what LAPACK takes without a copy.
+        solution: Floats = lapack.dtrtrs(self.upper.T, right, lower=1)[0]
         return solution

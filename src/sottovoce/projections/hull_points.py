@@ -21,8 +21,8 @@ Choice = tuple[NDArray[np.int64], Floats]
 """Some of the points: their columns' numbers, and the sign (1 or -1) with which each column is taken."""
 
 _LARGEST_EXPONENT = 1000
-_LARGEST_ENTRY = 2.0**400
-"""In units: squares of such entries, and sums of many of them, are still far from overflowing."""
+_LARGEST_POWER = 400
+"""Of two, in units: squares of such numbers, and sums of many of them, are still far from overflowing."""
 
 
 class Points:
@@ -38,12 +38,12 @@ class Points:
             self._mean = self._answer(
                 "matvec", operator.matvec(np.full(self.columns, 1 / self.columns)), self.dimension
             )
-        self._measure_in(max(_largest(raw), _largest(self._mean)))
+        self._measure_in(max(_exponent(raw), _exponent(self._mean)))
 
     def measure_by(self, choice: Choice) -> None:
-        """Choose the unit again, now that some columns are known to matter."""
-        sizes = [_largest(self._column(int(j))) for j in choice[0]]
-        self._measure_in(max(_largest(self._raw), _largest(self._mean), *sizes))
+        """Choose the unit by some columns; a raw estimate that is much larger may enlarge it again."""
+        columns = max(_exponent(self._column(int(j))) for j in choice[0])
+        self._measure_in(max(columns, _exponent(self._mean), _exponent(self._raw) - _LARGEST_POWER))
 
     def prices(self, direction: Floats) -> Floats:
         """Return <a_j, direction> for every column: one product with A^T."""
@@ -64,7 +64,7 @@ class Points:
         rows = np.empty((len(choice[0]), self.dimension))
         for row, j, sign in zip(rows, *choice, strict=True):
             np.subtract(sign * np.ldexp(self._column(int(j)), -self.exponent), self._centre, out=row)
-        if not _largest(rows) <= _LARGEST_ENTRY:
+        if _exponent(rows) > _LARGEST_POWER:
             raise ProjectionError(
                 "The columns' sizes differ by more than 120 orders of magnitude, and the smaller ones are nothing "
                 "beside the larger; rescale the queries, or leave some out."
@@ -94,8 +94,8 @@ class Points:
         answers: Floats = np.ldexp(average + self._centre, self.exponent)
         return answers
 
-    def _measure_in(self, size: float) -> None:
-        self.exponent = min(max(frexp(size)[1], -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    def _measure_in(self, exponent: int) -> None:
+        self.exponent = min(max(exponent, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
         self._centre = np.ldexp(self._mean, -self.exponent)
         self.target: Floats = np.ldexp(self._raw, -self.exponent) - self._centre
 
@@ -118,5 +118,7 @@ class Points:
         return vector
 
 
-def _largest(entries: Floats) -> float:
-    return float(np.abs(entries).max())
+def _exponent(entries: Floats) -> int:
+    """Return the least power of two above all entries; far below every other if they are zero."""
+    largest = float(np.abs(entries).max())
+    return frexp(largest)[1] if largest else -2 * _LARGEST_EXPONENT

@@ -1,0 +1,83 @@
+"""Audit of the codebook: exact over its candidates, whatever its floating point does."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+
+from sottovoce.audit.channel import Channel, Enumerator, worst_ratio
+from sottovoce.kernels.rotations import rotate
+from sottovoce.mechanisms.base import Floats
+from sottovoce.mechanisms.codebook import Codebook, mark
+from sottovoce.mechanisms.vector import VectorMechanism, clip_to_ball, lift
+from sottovoce.randomness import within_epsilon
+
+__all__ = ["candidate_channel", "codebook_ratio"]
+
+ROTATIONS = 20
+"""Public rotations for which all pairs of vectors are compared, every block of each."""
+
+
+def _miniature(mechanism: Codebook) -> Codebook:
+    """The same code with so few rotations and candidates that every outcome can be run."""
+    return Codebook(3, mechanism.radius, mechanism.epsilon, 0.0, 64, 4, 1, 1, 6, key=mechanism.key)
+
+
+def candidate_channel(mechanism: Codebook, vectors: list[Floats], rotation: int, block: int) -> Channel:
+    """P(candidate | vector) for one rotation and block, from the marks that the device code sets."""
+    h, levels = mechanism.candidates // 2, mechanism.levels
+    channel: Channel = {}
+    for i, vector in enumerate(vectors):
+        finite = np.where(np.isfinite(vector), vector, 0.0)
+        unit = lift(clip_to_ball(finite, mechanism.radius), mechanism.radius, mechanism.size)[0]
+        scores = rotate(unit, mechanism.key, rotation, mechanism.layers)[block * h : (block + 1) * h]
+        top = mark(scores, mechanism.marked)
+        channel[i] = {
+            k.to_bytes(3, "little"): levels.each_inside if top[k] else levels.each_outside for k in range(len(top))
+        }
+    return channel
+
+
+def _device_channel(mechanism: Codebook, vectors: list[Floats]) -> Channel:
+    """Every outcome of the device's randomness, as encoded bytes."""
+    channel: Channel = {}
+    for i, vector in enumerate(vectors):
+        source = Enumerator()
+        tally: dict[bytes, Fraction] = defaultdict(Fraction)
+        while True:
+            tally[mechanism.encode(mechanism.randomize(vector, source))] += source.probability
+            if not source.advance():
+                break
+        channel[i] = dict(tally)
+    return channel
+
+
+def codebook_ratio(mechanism: VectorMechanism, vectors: list[Floats]) -> tuple[Fraction | None, bool]:
+    """The worst likelihood ratio, and whether everything that was run agrees with it.
+
+    Rotation and block are drawn before the vector is looked at, so a report's probabilities under two vectors are in
+    the ratio of its candidate's. Exactly `marked` of the candidates carry the higher level for every vector, every
+    rotation and every float error: marks are counted for hostile scores too. Hence the ratio of the two levels.
+    """
+    m = cast(Codebook, mechanism)
+    ratio = m.levels.ratio
+    rng = np.random.default_rng(2)
+    agrees = True
+    for rotation in rng.integers(0, m.rotations, size=ROTATIONS):
+        block = int(rng.integers(0, m.size // (m.candidates // 2)))
+        channel = candidate_channel(m, vectors, int(rotation), block)
+        found = worst_ratio(channel)
+        agrees &= found is not None and found <= ratio and all(sum(row.values()) == 1 for row in channel.values())
+    h = m.candidates // 2
+    hostile = [np.full(h, x) for x in (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)]
+    hostile += [rng.choice([math.nan, math.inf, -math.inf, 1.0, -1.0, 0.0], size=h) for _ in range(50)]
+    agrees &= all(int(mark(scores, m.marked).sum()) == m.marked for scores in hostile)
+    small = _miniature(m)
+    few = [np.zeros(3), np.eye(3)[0] * m.radius, -np.eye(3)[0] * m.radius]
+    run = worst_ratio(_device_channel(small, few))
+    agrees &= run is not None and run <= small.levels.ratio and within_epsilon(run, m.epsilon)
+    return ratio, agrees
