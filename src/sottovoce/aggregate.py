@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MismatchError, ReportError
+from sottovoce.errors import CapacityError, MismatchError, ReportError
 from sottovoce.mechanisms.base import Batch, Counts
 
 if TYPE_CHECKING:
@@ -83,8 +83,9 @@ class Aggregate:
         counts = self.counts.copy()
         added = 0
         for batch in self._batches(reports):
-            self.survey.mechanism.count_into(counts, batch)
             added += len(batch)
+            self._check_room(self.n_reports + added)
+            self.survey.mechanism.count_into(counts, batch)
         return Aggregate(self.survey, self.n_reports + added, counts)
 
     def merge(self, other: Aggregate) -> Aggregate:
@@ -92,7 +93,15 @@ class Aggregate:
         if not isinstance(other, Aggregate):
             raise MismatchError(f"only an aggregate can be merged, not {type(other).__name__}; use add for reports")
         _check_same(self.survey, other.survey, "aggregate")
+        self._check_room(self.n_reports + other.n_reports)
         return Aggregate(self.survey, self.n_reports + other.n_reports, self.counts + other.counts)
+
+    def _check_room(self, n_reports: int) -> None:
+        if n_reports > self.survey.mechanism.max_reports:
+            raise CapacityError(
+                f"{n_reports:,} reports could overflow 64-bit sums; {self.survey.mechanism.name} counts at most "
+                f"{self.survey.mechanism.max_reports:,} in one aggregate: estimate parts and average them"
+            )
 
     def __add__(self, other: Aggregate) -> Aggregate:
         return self.merge(other)

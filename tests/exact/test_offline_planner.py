@@ -142,7 +142,7 @@ def test_least_epsilon_is_enough_even_where_errors_rise_by_a_hair() -> None:
             raise MechanismError("too small")
         return True
 
-    assert least_epsilon(silent) == pytest.approx(1.0, rel=2e-3)
+    assert 1 <= least_epsilon(silent) <= 1.0101  # in steps of 0.01
     assert least_epsilon(lambda epsilon: epsilon >= 16) == 16
 
 

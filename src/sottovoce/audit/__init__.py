@@ -7,12 +7,17 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import FiniteMechanism
+    from sottovoce.mechanisms import FiniteMechanism, VectorMechanism
 
-__all__ = ["AuditResult", "audit"]
+__all__ = ["DEFAULT_DELTA", "AuditResult", "audit"]
 
 DEFAULT_DOMAIN_SIZE = 16
 DEFAULT_SAMPLES = 20_000
+DEFAULT_DELTA = 1e-6
+
+_VECTOR_USERS = 10_000
+_VECTOR_SAMPLES = 2_000
+"""A vector device takes a millisecond a report, and its guarantee rests on integers, not on samples."""
 
 
 @dataclass(frozen=True)
@@ -44,19 +49,21 @@ class AuditResult:
 
 
 def audit(
-    mechanism: str | FiniteMechanism,
+    mechanism: str | FiniteMechanism | VectorMechanism,
     epsilon: float = 1.0,
     *,
     domain_size: int = DEFAULT_DOMAIN_SIZE,
+    delta: float = DEFAULT_DELTA,
     samples: int = DEFAULT_SAMPLES,
     alpha: float = 1e-9,
 ) -> AuditResult:
-    """Audit a mechanism of the registry by name, or any mechanism object.
+    """Audit a mechanism by its registry name, or any mechanism object.
 
     Parameters
     ----------
     mechanism
-        A registry name (then `epsilon` and `domain_size` say which instance), or a `Mechanism`.
+        A registry name (then `epsilon` and `domain_size` say which instance; for a vector mechanism
+        `domain_size` is the dimension, and `delta` counts for `gaussian` alone), or a mechanism.
     samples
         Real device reports drawn for each value of each pair in the empirical part.
     alpha
@@ -68,32 +75,21 @@ def audit(
     >>> result.sound, round(result.exact_epsilon, 6)
     (True, 1.0)
     """
-    from sottovoce.audit.empirical import certify
-    from sottovoce.audit.exact import exact_ratio
-    from sottovoce.mechanisms import create
-    from sottovoce.randomness import epsilon_of, os_source, within_epsilon
+    from sottovoce.audit.finite import audit_finite
+    from sottovoce.audit.vector import audit_vector
+    from sottovoce.limits import check_integer
+    from sottovoce.mechanisms import VectorMechanism, create
+    from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS, create_vector
 
-    subject = create(mechanism, domain_size, epsilon) if isinstance(mechanism, str) else mechanism
-    exact = exact_ratio(subject)
-    source = os_source()
-    last = subject.domain_size - 1
-    certificate = certify(
-        lambda value: subject.encode(subject.randomize(value, source)),
-        sorted({(0, last), (0, 1), (last // 2, last)} - {(0, 0)}),
-        samples=samples,
-        alpha=alpha,
-        stated=lambda payload, value: subject.log_prob(subject.decode(payload), value),
-    )
-    sound = exact.agrees and exact.ratio is not None and within_epsilon(exact.ratio, subject.epsilon)
-    return AuditResult(
-        mechanism=subject.name,
-        epsilon=subject.epsilon,
-        delta=0.0,
-        domain_size=subject.domain_size,
-        exact_epsilon=math.inf if exact.ratio is None else epsilon_of(exact.ratio),
-        certified_lower_bound=certificate.lower_bound,
-        alpha=alpha,
-        sound=sound and certificate.lower_bound <= subject.epsilon,
-        method=exact.method,
-        witness=f"values {certificate.pair[0]} and {certificate.pair[1]}, event on {certificate.event}",
-    )
+    check_integer("samples", samples, 100, 10**9)
+    subject: FiniteMechanism | VectorMechanism
+    if not isinstance(mechanism, str):
+        subject = mechanism
+    elif mechanism in VECTOR_MECHANISMS:
+        allowed = delta if mechanism == "gaussian" else 0.0
+        subject = create_vector(mechanism, domain_size, 1.0, epsilon, allowed, _VECTOR_USERS)
+    else:
+        subject = create(mechanism, domain_size, epsilon)
+    if isinstance(subject, VectorMechanism):
+        return audit_vector(subject, samples=min(samples, _VECTOR_SAMPLES), alpha=alpha)
+    return audit_finite(subject, samples, alpha)

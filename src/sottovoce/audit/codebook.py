@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.audit.channel import Channel, Enumerator, worst_ratio
 from sottovoce.kernels.rotations import rotate
@@ -16,7 +17,7 @@ from sottovoce.mechanisms.codebook import Codebook, mark
 from sottovoce.mechanisms.vector import VectorMechanism, clip_to_ball, lift
 from sottovoce.randomness import within_epsilon
 
-__all__ = ["candidate_channel", "codebook_ratio"]
+__all__ = ["ROTATIONS", "candidate_channel", "codebook_ratio", "marks"]
 
 ROTATIONS = 20
 """Public rotations for which all pairs of vectors are compared, every block of each."""
@@ -27,19 +28,24 @@ def _miniature(mechanism: Codebook) -> Codebook:
     return Codebook(3, mechanism.radius, mechanism.epsilon, 0.0, 64, 4, 1, 1, 6, key=mechanism.key)
 
 
+def marks(mechanism: Codebook, vector: Floats, rotation: int, block: int) -> NDArray[np.bool_]:
+    """Which candidates the device code marks for any vector: not-a-number counts as zero, then the ball."""
+    h = mechanism.candidates // 2
+    finite = np.where(np.isfinite(vector), vector, 0.0)
+    unit = lift(clip_to_ball(finite, mechanism.radius), mechanism.radius, mechanism.size)[0]
+    return mark(rotate(unit, mechanism.key, rotation, mechanism.layers)[block * h : (block + 1) * h], mechanism.marked)
+
+
 def candidate_channel(mechanism: Codebook, vectors: list[Floats], rotation: int, block: int) -> Channel:
     """P(candidate | vector) for one rotation and block, from the marks that the device code sets."""
-    h, levels = mechanism.candidates // 2, mechanism.levels
-    channel: Channel = {}
-    for i, vector in enumerate(vectors):
-        finite = np.where(np.isfinite(vector), vector, 0.0)
-        unit = lift(clip_to_ball(finite, mechanism.radius), mechanism.radius, mechanism.size)[0]
-        scores = rotate(unit, mechanism.key, rotation, mechanism.layers)[block * h : (block + 1) * h]
-        top = mark(scores, mechanism.marked)
-        channel[i] = {
-            k.to_bytes(3, "little"): levels.each_inside if top[k] else levels.each_outside for k in range(len(top))
+    levels = mechanism.levels
+    return {
+        i: {
+            k.to_bytes(3, "little"): levels.each_inside if top else levels.each_outside
+            for k, top in enumerate(marks(mechanism, vector, rotation, block))
         }
-    return channel
+        for i, vector in enumerate(vectors)
+    }
 
 
 def _device_channel(mechanism: Codebook, vectors: list[Floats]) -> Channel:
@@ -56,7 +62,7 @@ def _device_channel(mechanism: Codebook, vectors: list[Floats]) -> Channel:
     return channel
 
 
-def codebook_ratio(mechanism: VectorMechanism, vectors: list[Floats]) -> tuple[Fraction | None, bool]:
+def codebook_ratio(mechanism: VectorMechanism, vectors: list[Floats]) -> tuple[Fraction, bool]:
     """The worst likelihood ratio, and whether everything that was run agrees with it.
 
     Rotation and block are drawn before the vector is looked at, so a report's probabilities under two vectors are in

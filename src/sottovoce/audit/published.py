@@ -85,7 +85,7 @@ def audit_published_gaussian(
 
     certified = _bound(hits(1.0), hits(-1.0), samples, samples, delta, alpha)
     return AuditResult(
-        mechanism="published gaussian (Alg. 1)",
+        mechanism="published_gaussian",
         epsilon=epsilon,
         delta=delta,
         domain_size=2,
@@ -197,7 +197,7 @@ def audit_published_rejection(
 
     first, second = hits(0), hits(1)
     return AuditResult(
-        mechanism="published rejection (Alg. 3)",
+        mechanism="published_rejection",
         epsilon=epsilon,
         delta=0.0,
         domain_size=2,

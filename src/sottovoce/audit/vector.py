@@ -14,9 +14,11 @@ from typing import Final, cast
 import numpy as np
 
 from sottovoce.audit import AuditResult
+from sottovoce.audit.codebook import ROTATIONS, codebook_ratio, marks
 from sottovoce.audit.empirical import certify
 from sottovoce.errors import MechanismError
 from sottovoce.mechanisms.base import Floats
+from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.vector import VectorMechanism, clip_to_ball
@@ -199,7 +201,36 @@ def _on_grid(mechanism: Gaussian, vector: Floats) -> list[int]:
     return mechanism.on_grid(clip_to_ball(finite, mechanism.radius))
 
 
+def _audit_codebook(mechanism: VectorMechanism, samples: int, alpha: float) -> AuditResult:
+    """Exact over the candidates of many rotations and all pairs of adverse vectors; see `audit.codebook`."""
+    m = cast(Codebook, mechanism)
+    vectors = adverse_vectors(m)
+    ratio, agrees = codebook_ratio(m, vectors)
+    log_levels = math.log(m.levels.each_inside), math.log(m.levels.each_outside)
+
+    def stated(payload: bytes, value: int) -> float:
+        cell, sign = divmod(m.codec.decode(payload), 2)
+        rotation, row = divmod(cell, m.size)
+        block, k = divmod(row, m.candidates // 2)
+        return log_levels[0 if marks(m, _opposite(m, value), rotation, block)[2 * k + sign] else 1]
+
+    certified = _certified(m, samples, alpha, stated)
+    return AuditResult(
+        mechanism=m.name,
+        epsilon=m.epsilon,
+        delta=m.delta,
+        domain_size=len(vectors),
+        exact_epsilon=epsilon_of(ratio),
+        certified_lower_bound=certified,
+        alpha=alpha,
+        sound=agrees and within_epsilon(ratio, m.epsilon) and certified <= m.epsilon,
+        method=f"the two levels of a candidate; exactly {m.marked} of {m.candidates} are marked whatever the floats do",
+        witness=f"all pairs of {len(vectors)} vectors in {ROTATIONS} rotations, and every outcome of a small device",
+    )
+
+
 AUDITS: Final[dict[type[VectorMechanism], Callable[[VectorMechanism, int, float], AuditResult]]] = {
+    Codebook: _audit_codebook,
     Gaussian: _audit_gaussian,
     Rejection: _audit_rejection,
 }

@@ -59,6 +59,11 @@ class Mechanism(abc.ABC):
     def cells(self) -> int:
         """How many integers the aggregate holds."""
 
+    @property
+    @abc.abstractmethod
+    def largest_step(self) -> int:
+        """The most that one report, however hostile, can move any integer of the aggregate."""
+
     @abc.abstractmethod
     def count_into(self, counts: Counts, batch: Batch) -> None:
         """Add a batch of valid reports to `counts`, in place."""
@@ -115,6 +120,12 @@ class Mechanism(abc.ABC):
                 "process keeps; use a smaller domain, dimension or number of expected users"
             )
         return np.zeros(self.cells, dtype=np.int64)
+
+    @property
+    @final
+    def max_reports(self) -> int:
+        """How many reports the aggregate's 64-bit integers are sure to hold."""
+        return (2**63 - 1) // self.largest_step
 
     @property
     @final

@@ -152,6 +152,11 @@ class Codebook(VectorMechanism):
             ranks,
         )
 
+    @property
+    def largest_step(self) -> int:
+        """A report is counted once."""
+        return 1
+
     def count_into(self, counts: Counts, batch: Batch) -> None:
         """Signed counts over (rotation, row)."""
         from sottovoce.kernels.rotations import count_signed

@@ -130,6 +130,12 @@ class FiniteMechanism(Mechanism):
 
     @property
     @final
+    def largest_step(self) -> int:
+        """A report is counted once in every cell it belongs to."""
+        return 1
+
+    @property
+    @final
     def simulation_words(self) -> int:
         """Numbers held for one simulated report."""
         return max(1, self.report_bits // 32)

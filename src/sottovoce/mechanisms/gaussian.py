@@ -137,6 +137,11 @@ class Gaussian(VectorMechanism):
         whole += sample_many(self.noise_variance, vectors.shape, rng)
         return np.clip(whole, -self.bound, self.bound, out=whole)
 
+    @property
+    def largest_step(self) -> int:
+        """An entry at the cut."""
+        return self.bound
+
     def count_into(self, counts: Counts, batch: Batch) -> None:
         """Sums per coordinate."""
         counts += batch.sum(axis=0, dtype=np.int64)

@@ -137,6 +137,13 @@ class Rejection(VectorMechanism):
         out[:, 1] = out[:, 1] < (chances * 2.0**64).astype(np.uint64)
         return out
 
+    @property
+    def largest_step(self) -> int:
+        """A normal made of 32-bit words is below 7 in absolute value: sqrt(2 log 2^33) is 6.77."""
+        from sottovoce.kernels.normals import FIXED_POINT
+
+        return 7 * FIXED_POINT
+
     def count_into(self, counts: Counts, batch: Batch) -> None:
         """Reports with bit 1, and the sums of their normals and of everybody's, in units of 2^-30."""
         from sottovoce.kernels.normals import count_normals

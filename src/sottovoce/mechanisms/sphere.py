@@ -99,6 +99,11 @@ class Sphere(VectorMechanism):
         points[((components > 0) == toward) != inside] *= -1
         return np.rint(points * FIXED_POINT).astype(np.int64)
 
+    @property
+    def largest_step(self) -> int:
+        """A coordinate of a unit vector, in fixed point."""
+        return FIXED_POINT
+
     def count_into(self, counts: Counts, batch: Batch) -> None:
         """Sums per coordinate."""
         counts += batch.sum(axis=0, dtype=np.int64)

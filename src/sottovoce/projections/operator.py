@@ -38,7 +38,7 @@ def as_operator(matrix: Operator | NDArray[np.float64]) -> Operator:
     Raises
     ------
     ProjectionError
-        If it is neither, or the matrix is empty or holds entries that are not finite real numbers.
+        If it is neither, or empty, or the matrix does not hold real numbers.
 
     Examples
     --------
@@ -90,9 +90,4 @@ def _checked_matrix(matrix: NDArray[np.float64]) -> Floats:
         raise ProjectionError(
             f"The query matrix has shape {matrix.shape}; a hull needs two dimensions, neither of them empty."
         )
-    floats = np.asarray(matrix, dtype=np.float64)
-    if not np.isfinite(floats).all():
-        raise ProjectionError(
-            "The matrix holds infinite entries or entries that are not numbers; find out which step produced them."
-        )
-    return floats
+    return np.asarray(matrix, dtype=np.float64)
