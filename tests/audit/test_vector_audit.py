@@ -47,7 +47,6 @@ def test_faults_in_the_ranking_are_found(fault: str, monkeypatch) -> None:
         return top
 
     monkeypatch.setattr(sys.modules["sottovoce.audit.codebook"], "mark", broken)  # sottovoce.audit is also a function
-    monkeypatch.setattr(codebook, "mark", broken)
     mechanism = Codebook.best(4, 1.0, 1.0, 0.0, 100)
     _, agrees = codebook_ratio(mechanism, adverse_vectors(mechanism))
     assert not agrees

@@ -96,7 +96,7 @@ def test_the_bound_holds_and_is_the_one_stated() -> None:
     people, truth = population(survey.workload, 3000)
     runs = [survey.estimate(survey.simulate_aggregate(histogram=people, seed=s)) for s in range(8)]
     m = survey.mechanism
-    stated = offline_bound(300, 64, m.radius, m.proxy, m.worst_total_variance, 3000)
+    stated = offline_bound(300, 64, m.radius, m.proxy, m.worst_total_variance, 3000, sharing=m.sharing_factor(3000))
     assert runs[0].bound == stated
     assert stated.value < math.sqrt(m.worst_total_variance / 3000)
     assert np.mean([np.linalg.norm(e.values - truth) for e in runs]) < stated.value

@@ -36,8 +36,10 @@ def test_candidates_hold_what_the_mechanisms_and_the_bounds_say(domain_size: int
     for c in compared:
         m = create_vector(c.name, 300, 2.0, 1.0, 1e-6, USERS)
         assert c.mechanism == m
-        assert c.l2_raw == math.sqrt(m.worst_total_variance / USERS)
-        assert c.bound == offline_bound(300, domain_size, 2.0, m.proxy, m.worst_total_variance, USERS)
+        sharing = 1.05 if c.name == "codebook" else 1.0
+        assert m.sharing_factor(USERS) <= sharing
+        assert c.l2_raw == math.sqrt(m.worst_total_variance * sharing / USERS)
+        assert c.bound == offline_bound(300, domain_size, 2.0, m.proxy, m.worst_total_variance, USERS, sharing=sharing)
         assert c.l2_bound == c.bound.value
         survey = sv.Survey.mean(300, 2.0, 1.0, 1e-6, c.name, users=USERS)
         widest = survey.standard_errors(np.zeros(300), USERS)
@@ -73,7 +75,11 @@ def test_surveys_explain_themselves(name: str) -> None:
 def bound_of(plan, users: int, epsilon: float) -> float:
     """The guaranteed error of the plan's mechanism elsewhere."""
     m = create_vector(plan.best.name, plan.dimension, plan.radius, epsilon, plan.delta, users)
-    return offline_bound(m.dimension, plan.domain_size, m.radius, m.proxy, m.worst_total_variance, users).value
+    sharing = 1.05 if plan.best.name == "codebook" else 1.0
+    bound = offline_bound(
+        m.dimension, plan.domain_size, m.radius, m.proxy, m.worst_total_variance, users, sharing=sharing
+    )
+    return bound.value
 
 
 ASKED = [{"workload": Prefix(100)}, {"workload": Ranges(20), "delta": 1e-6}, {"dimension": 50, "radius": 3.0}]
@@ -121,7 +127,8 @@ def test_the_first_that_fits_is_best() -> None:
 def test_mechanisms_whose_parameters_follow_the_users_in_a_circle(monkeypatch) -> None:
     # With up to 999 users expected 1,000 are needed, with more 900 are: a circle. 1,000 are enough for their own.
     def choose(dimension, radius, epsilon, delta, users, limit):
-        return SimpleNamespace(worst_total_variance=1000.0 if users < 1000 else 900.0, proxy=1.0, epsilon=epsilon)
+        variance = 1000.0 if users < 1000 else 900.0
+        return SimpleNamespace(worst_total_variance=variance, proxy=1.0, epsilon=epsilon, sharing_factor=lambda n: 1.0)
 
     monkeypatch.setattr(offline_planner, "choose_vector", choose)
     asked = offline_planner._Asked("mean", 4, None, 1.0, 0.0, 64)

@@ -145,7 +145,10 @@ def _offline(
         )
         measured.append(Point(n, found.mean.l2_raw, found.mean.l2_projected))
     papers = [paper_bound(m, plan.domain_size, n) for n in crowds.lines]
-    bounds = [offline_bound(m.dimension, plan.domain_size, m.radius, tau2, V, n) for n in crowds.lines]
+    bounds = [
+        offline_bound(m.dimension, plan.domain_size, m.radius, tau2, V, n, sharing=m.sharing_factor(n))
+        for n in crowds.lines
+    ]
     queries = f"Answers to {plan.dimension:,} queries over {plan.domain_size or 0:,} values"
     return ErrorCurves(
         what=queries if plan.kind == "queries" else f"Mean of {plan.dimension:,} numbers",

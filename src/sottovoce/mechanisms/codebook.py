@@ -69,7 +69,7 @@ class Codebook(VectorMechanism):
         candidates, marked = best_sizes(size, epsilon)
         inside = float(TwoLevel(marked, candidates - marked, epsilon).probability_inside)
         sharing = CodebookConstants(size, candidates, marked, inside).sharing
-        group = max(1.0, SHARING * size / sharing) if sharing > 0 else float(users)
+        group = SHARING * size / sharing if sharing > 0 else float(users)
         rotations = min(max(1, math.ceil(users / group)), max(1, MAX_COUNTERS // size))
         return cls(dimension, radius, epsilon, 0.0, size, candidates, marked, rotations, layers_for(size))
 

@@ -180,6 +180,10 @@ class Gaussian(VectorMechanism):
         """d sigma^2 + r^2."""
         return self.dimension * self.noise + self.radius**2
 
+    def sharing_factor(self, n_reports: int) -> float:
+        """Nothing is shared."""
+        return 1.0
+
     def citation(self) -> str:
         """The protocol is Bassily's, the noise and its account Canonne, Kamath and Steinke's."""
         return (

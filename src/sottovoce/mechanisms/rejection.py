@@ -181,6 +181,10 @@ class Rejection(VectorMechanism):
         constants = self.constants
         return self.radius**2 * ((self.dimension - 1) * constants.noise + max(constants.noise, constants.along))
 
+    def sharing_factor(self, n_reports: int) -> float:
+        """Nothing is shared."""
+        return 1.0
+
     def citation(self) -> str:
         """The protocol is Bassily's; sharing the proposal comes from Bun, Nelson and Stemmer."""
         return (

@@ -170,6 +170,10 @@ class Sphere(VectorMechanism):
         """B^2, for people whose vectors cancel."""
         return self.length**2
 
+    def sharing_factor(self, n_reports: int) -> float:
+        """Nothing is shared."""
+        return 1.0
+
     def citation(self) -> str:
         """Duchi, Jordan and Wainwright 2013."""
         return (

@@ -68,12 +68,22 @@ class VectorMechanism(Mechanism):
     @property
     @abc.abstractmethod
     def proxy(self) -> float:
-        """tau^2: <raw - mean, a> is sub-Gaussian with proxy tau^2 |a|^2 / n_reports, sampling of people included."""
+        """tau^2: <raw - mean, a> is sub-Gaussian with proxy tau^2 |a|^2 / n_reports, sampling of people included.
+
+        For people who share no public randomness.
+        """
 
     @property
     @abc.abstractmethod
     def worst_total_variance(self) -> float:
-        """An upper bound on n_reports times the trace of the raw estimate's covariance, for all populations."""
+        """An upper bound on n_reports times the trace of the raw estimate's covariance, for all populations.
+
+        For people who share no public randomness; `sharing_factor` times that otherwise.
+        """
+
+    @abc.abstractmethod
+    def sharing_factor(self, n_reports: int) -> float:
+        """What people sharing public randomness can multiply the variance by; 1 where nobody shares any."""
 
     @final
     def randomize(self, vector: NDArray[Any], source: Source) -> Report:

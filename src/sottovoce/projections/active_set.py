@@ -38,17 +38,22 @@ class ActiveSet:
 
     def __init__(self, points: Points, choice: Choice, weights: Floats) -> None:
         """Start with some points; of those that depend on others the weights are lost."""
-        rows = points.rows(choice)
         self.points = points
         self.choice: Choice = np.zeros(0, dtype=np.int64), np.zeros(0)
         self.weights: Floats = np.zeros(0)
         self.longest = 0.0
-        self._factor = Factor.empty(float(np.square(rows).sum(axis=1).max()) or 1.0)
         # Rows of points that have left stay until others enter, so that leaving copies nothing.
         self._rows: Floats | None = np.zeros((0, points.dimension))
         self._position = np.zeros(0, dtype=np.intp)
-        entered = self._enter(choice, rows)
-        kept = weights[entered]
+        columns, signs = choice
+        part = max(1, _STORED_BYTES // (8 * points.dimension))
+        rows = points.rows((columns[:part], signs[:part]))
+        self._factor = Factor.empty(float(np.square(rows).sum(axis=1).max()) or 1.0)
+        entered = [self._enter((columns[:part], signs[:part]), rows)]
+        for first in range(part, len(columns), part):
+            more = columns[first : first + part], signs[first : first + part]
+            entered.append(first + self._enter(more, points.rows(more)))
+        kept = weights[np.concatenate(entered)]
         self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
 
     def __len__(self) -> int:
@@ -91,18 +96,16 @@ class ActiveSet:
         level = costs.mean()
         if signs[0] * prices[columns[0]] - level >= dependence @ (costs - level):
             return False
-        falling = dependence > 0
-        share = float(np.min(self.weights[falling] / dependence[falling]))
-        weights = self.weights - share * dependence
-        kept = ~(falling & (weights <= _NOTHING))
+        share, leaving = self._until_zero(-dependence)
+        kept = ~leaving
         factor, entered = self._factor.reduced(kept).extended(with_old[kept], among_new)
         if not len(entered):
             return False
+        weights = np.append((self.weights - share * dependence)[kept], share)
         self._keep(kept)
         self._append((columns, signs), rows, entered)
         self._factor = factor
-        self.weights = np.append(weights[kept], share)
-        self.weights /= self.weights.sum()
+        self.weights = weights / weights.sum()
         return True
 
     def descend(self, gradient: Floats) -> None:
@@ -127,25 +130,24 @@ class ActiveSet:
             if positive.all():
                 self.weights = goal / goal.sum()
                 return
-            moved = np.where(positive, goal, 0.0)
-            moved /= max(moved.sum(), _NOTHING)
+            kept, moved = positive, np.where(positive, goal, 0.0)
+            moved /= max(float(moved.sum()), _NOTHING)
             if self._factor.length(moved - goal) > _NEARER * self._factor.length(step):
-                moved = self._toward(goal, ~positive)
-            gradient = gradient + self._factor.curvature(moved - self.weights)
-            kept = positive | (moved > _NOTHING)
+                share, leaving = self._until_zero(step)
+                kept, moved = ~leaving, np.where(leaving, 0.0, self.weights + share * step)
+                moved /= moved.sum()
+            gradient = (gradient + self._factor.curvature(moved - self.weights))[kept]
             self.weights = moved
-            gradient = gradient[kept]
             self._factor = self._factor.reduced(kept)
             self._keep(kept)
 
-    def _toward(self, goal: Floats, falling: Mask) -> Floats:
-        """Return the weights where the way to `goal` meets the first zero."""
-        room = self.weights[falling]
-        share = float(np.min(room / (room - goal[falling]))) if room.min() > _NOTHING else 0.0
-        moved: Floats = self.weights + share * (goal - self.weights)
-        moved[falling & (moved <= _NOTHING)] = 0.0
-        moved /= moved.sum()
-        return moved
+    def _until_zero(self, change: Floats) -> tuple[float, Mask]:
+        """Return the largest part of a change that leaves no weight negative, and which weights it makes zero."""
+        falling = change < 0
+        parts = np.full(len(change), np.inf)
+        parts[falling] = self.weights[falling] / -change[falling]
+        part = float(parts.min())
+        return part, (parts == part) | (falling & (self.weights + part * change <= _NOTHING))
 
     def _enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
         """Append the affinely independent ones of some points; return which these are."""

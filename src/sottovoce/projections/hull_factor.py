@@ -26,7 +26,7 @@ class Factor:
     ||R z|| is the length of sum_i z_i p_i.
 
     Changes make a new factor by updating the old one, at the cost of a solve for each point that comes and of
-    a sweep of rotations for each that goes; nothing is factored anew.
+    a sweep of reflections for those that go; nothing is factored anew.
     """
 
     upper: Floats
@@ -37,13 +37,7 @@ class Factor:
     @classmethod
     def empty(cls, weight: float) -> Factor:
         """Return the factor of no points."""
-        return cls(
-            np.zeros(
-                (0, 0),
-            ),
-            weight,
-            weight,
-        )
+        return cls(np.zeros((0, 0)), weight, weight)
 
     def extended(self, with_old: Floats, among_new: Floats) -> tuple[Factor, NDArray[np.intp]]:
         """Append the affinely independent ones of some new points; return which these are, in their new order.

@@ -21,6 +21,9 @@ Choice = tuple[NDArray[np.int64], Floats]
 """Some of the points: their columns' numbers, and the sign (1 or -1) with which each column is taken."""
 
 _LARGEST_EXPONENT = 1000
+_NO_EXPONENT = -2000
+"""Of zero: less than that of any number."""
+
 _LARGEST_POWER = 400
 """Of two, in units: squares of such numbers, and sums of many of them, are still far from overflowing."""
 
@@ -41,9 +44,10 @@ class Points:
         self._measure_in(max(_exponent(raw), _exponent(self._mean)))
 
     def measure_by(self, choice: Choice) -> None:
-        """Choose the unit by some columns; a raw estimate that is much larger may enlarge it again."""
-        columns = max(_exponent(self._column(int(j))) for j in choice[0])
-        self._measure_in(max(columns, _exponent(self._mean), _exponent(self._raw) - _LARGEST_POWER))
+        """Choose the unit by some columns, or by a raw estimate that is larger than any square of theirs could be."""
+        columns = max(_exponent(self._mean), *(_exponent(self._column(int(j))) for j in choice[0]))
+        raw = _exponent(self._raw)
+        self._measure_in(max(columns, raw - _LARGEST_POWER) if columns > _NO_EXPONENT else raw)
 
     def prices(self, direction: Floats) -> Floats:
         """Return <a_j, direction> for every column: one product with A^T."""
@@ -119,6 +123,6 @@ class Points:
 
 
 def _exponent(entries: Floats) -> int:
-    """Return the least power of two above all entries; far below every other if they are zero."""
+    """Return the least power of two above all entries."""
     largest = float(np.abs(entries).max())
-    return frexp(largest)[1] if largest else -2 * _LARGEST_EXPONENT
+    return frexp(largest)[1] if largest else _NO_EXPONENT

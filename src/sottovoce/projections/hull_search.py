@@ -15,7 +15,7 @@ __all__ = ["Found", "search"]
 Floats = NDArray[np.float64]
 
 _BATCH = 32
-"""Points that enter together, at least; with a quarter of the active ones, if that is more. Hardly matters."""
+"""Points that enter together: this many, or a quarter of the active ones; half or twice that is hardly slower."""
 
 _MOST_ACTIVE = 8192
 """Active points at most: their triangular factor then takes half a GiB, and changing it as much again."""

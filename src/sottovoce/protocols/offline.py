@@ -153,7 +153,15 @@ class QuerySurvey(_VectorSurvey):
         n, m = aggregate.n_reports, self.mechanism
         raw = m.estimate(aggregate.counts, n)
         projected = self.project(raw)
-        bound = offline_bound(self.n_answers, self.workload.domain.size, m.radius, m.proxy, m.worst_total_variance, n)
+        bound = offline_bound(
+            self.n_answers,
+            self.workload.domain.size,
+            m.radius,
+            m.proxy,
+            m.worst_total_variance,
+            n,
+            sharing=m.sharing_factor(n),
+        )
         behind = SparseDistribution(self.workload.domain, projected.support, projected.weights)
         return Estimate(self, n, raw, projected.values, projected.gap, bound, behind)
 
@@ -263,7 +271,8 @@ class MeanSurvey(_VectorSurvey):
         n, m = aggregate.n_reports, self.mechanism
         raw = m.estimate(aggregate.counts, n)
         projected = project_ball(raw, self.radius)
-        bound = offline_bound(self.n_answers, None, m.radius, m.proxy, m.worst_total_variance, n)
+        sharing = m.sharing_factor(n)
+        bound = offline_bound(self.n_answers, None, m.radius, m.proxy, m.worst_total_variance, n, sharing=sharing)
         return Estimate(self, n, raw, projected.values, projected.gap, bound)
 
     @property

@@ -36,7 +36,9 @@ def theorem_3_1_variance(epsilon: float, delta: float, radius: float) -> float:
     return 2 * radius**2 * math.log(2 / delta) / epsilon**2
 
 
-def theorem_3_2(n_queries: int, domain_size: int, radius: float, epsilon: float, delta: float, n_reports: int) -> Bound:
+def theorem_3_2(
+    n_queries: int, domain_size: float, radius: float, epsilon: float, delta: float, n_reports: int
+) -> Bound:
     """Theorem 3.2, as printed, for Alg. 2 (Gaussian noise).
 
     Examples
@@ -49,7 +51,7 @@ def theorem_3_2(n_queries: int, domain_size: int, radius: float, epsilon: float,
     return Bound(value, "Bassily 2019, Theorem 3.2, as printed")
 
 
-def theorem_3_4(n_queries: int, domain_size: int, radius: float, epsilon: float, n_reports: int) -> Bound:
+def theorem_3_4(n_queries: int, domain_size: float, radius: float, epsilon: float, n_reports: int) -> Bound:
     """Theorem 3.4, as printed, for Alg. 4 (rejection sampling), n >= 120. The printed protocol does not meet it.
 
     Examples
@@ -78,6 +80,7 @@ def offline_bound(
     n_reports: int,
     *,
     symmetric: bool = False,
+    sharing: float = 1.0,
 ) -> Bound:
     """E||projected - A p|| <= min(sqrt(V/n), sqrt(2 r tau sqrt(2 log J/n))), log 2J for the symmetric hull.
 
@@ -87,6 +90,10 @@ def offline_bound(
     <z, a_j>, and the expected maximum of J sub-Gaussians of proxy tau^2 r^2/n is at most tau r sqrt(2 log J/n). No
     log n: the mechanism's tau does not grow with n, as the paper's does.
 
+    `sharing` is the mechanism's factor for people who share public randomness. It multiplies both V and tau^2: for V
+    that is exact at worst; that the sub-Gaussian proxy grows by no more is measured, not proved, and the statement
+    says so. No two points of the hull, or of the ball, are more than 2 r apart.
+
     Without a finite domain (`domain_size` None: means in a ball) only the first term is there.
 
     Examples
@@ -94,11 +101,13 @@ def offline_bound(
     >>> round(offline_bound(4096, 1000, 1.0, 8.5, 4096 * 6.4, 10**5).value, 3)
     0.262
     """
-    low = Bound(math.sqrt(worst_total_variance / n_reports), "exact total variance: sqrt(V / n)")
+    shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
+    low = Bound(math.sqrt(sharing * worst_total_variance / n_reports), f"exact total variance: sqrt(V / n){shared}")
+    low = min(low, Bound(2 * radius, "no two answers are farther apart: 2 r"), key=float)
     if domain_size is None:
         return low
     logarithm = math.log(2 * domain_size if symmetric else domain_size)
-    high = math.sqrt(2 * radius * math.sqrt(2 * proxy * logarithm / n_reports))
+    high = math.sqrt(2 * radius * math.sqrt(2 * sharing * proxy * logarithm / n_reports))
     if high < low.value:
-        return Bound(high, "projection on the hull: sqrt(2 r tau sqrt(2 log J / n))")
+        return Bound(high, f"projection on the hull: sqrt(2 r tau sqrt(2 log J / n)){shared}")
     return low

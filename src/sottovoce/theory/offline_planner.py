@@ -26,6 +26,7 @@ from sottovoce.limits import (
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.mechanisms.vector_registry import choose_vector, vector_candidates
 from sottovoce.theory.bounds import Bound
+from sottovoce.theory.codebook import SHARING
 from sottovoce.theory.histogram_route import HistogramRoute, histogram_route, squared_frobenius
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.planner import explain
@@ -140,9 +141,16 @@ class OfflinePlan:
         }
 
 
+def _sharing(mechanism: VectorMechanism, users: int) -> float:
+    """The factor for shared rotations, at its design value: it wobbles a little as their number is rounded up."""
+    factor = mechanism.sharing_factor(users)
+    return max(1 + SHARING, factor) if factor > 1 else 1.0
+
+
 def _bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> Bound:
     m = mechanism
-    return offline_bound(m.dimension, domain_size, m.radius, m.proxy, m.worst_total_variance, users)
+    sharing = _sharing(m, users)
+    return offline_bound(m.dimension, domain_size, m.radius, m.proxy, m.worst_total_variance, users, sharing=sharing)
 
 
 def compare_vectors(
@@ -167,7 +175,7 @@ def compare_vectors(
         found.append(
             VectorCandidate(
                 mechanism=mechanism,
-                l2_raw=math.sqrt(mechanism.worst_total_variance / users),
+                l2_raw=math.sqrt(mechanism.worst_total_variance * _sharing(mechanism, users) / users),
                 bound=_bound(mechanism, domain_size, users),
                 margin=NormalDist().inv_cdf(0.975) * math.sqrt(widest),
                 fits=mechanism.report_bytes <= max_report_bytes,
@@ -283,7 +291,8 @@ class _Asked:
         """
         users, enough = DEFAULT_USERS, MAX_USERS
         for _ in range(8):
-            found = self._fewest(self._best(epsilon, users), target)
+            mechanism = self._best(epsilon, users)
+            found = self._fewest(mechanism, _sharing(mechanism, users), target)
             if found <= users:
                 enough = min(enough, users)
             if found == users:
@@ -291,12 +300,12 @@ class _Asked:
             users = found
         return enough
 
-    def _fewest(self, mechanism: VectorMechanism, target: float) -> int:
-        """The fewest users for this very mechanism; its error falls as they grow."""
+    def _fewest(self, mechanism: VectorMechanism, sharing: float, target: float) -> int:
+        """The fewest users for this very mechanism, each sharing rotations as much; its error falls as they grow."""
         V, tau2 = mechanism.worst_total_variance, mechanism.proxy
 
         def bound(users: int) -> Bound:
-            return offline_bound(self.dimension, self.domain_size, self.radius, tau2, V, users)
+            return offline_bound(self.dimension, self.domain_size, self.radius, tau2, V, users, sharing=sharing)
 
         last = bound(MAX_USERS)
         if last.value > target:
