@@ -47,7 +47,15 @@ def test_simulate_queries_says_what_was_measured_and_what_theory_says(run):
     assert (found["users"], found["epsilon"], found["delta"], found["repeats"], found["seed"]) == (2000, 1.0, 0.0, 3, 5)
     assert 0 < found["l2_projected"] <= found["l2_raw"]
     assert found["l2_symmetric"] <= found["l2_raw"]
-    ours = offline_bound(12, 12, math.sqrt(12), codebook.proxy, codebook.worst_total_variance, 2000).value
+    ours = offline_bound(
+        12,
+        12,
+        math.sqrt(12),
+        codebook.proxy,
+        codebook.worst_total_variance,
+        2000,
+        sharing=codebook.sharing_factor(2000),
+    ).value
     assert (found["l2_bound"], found["l2_bound_paper"]) == (ours, theorem_3_4(12, 12, math.sqrt(12), 1.0, 2000).value)
     assert found["predicted_variance"] == pytest.approx(codebook.noise / 12)
     assert 0 <= found["gap"] < 1e-9
@@ -226,7 +234,10 @@ def test_curves_are_the_formulas_and_points_are_simulations():
     at = len(curves.people) // 2
     n = curves.people[at]
     assert curves.l2_raw[at] == math.sqrt(m.worst_total_variance / n)
-    assert curves.l2_bound[at] == offline_bound(12, 12, m.radius, m.proxy, m.worst_total_variance, n).value
+    assert (
+        curves.l2_bound[at]
+        == offline_bound(12, 12, m.radius, m.proxy, m.worst_total_variance, n, sharing=m.sharing_factor(n)).value
+    )
     assert curves.l2_bound_paper[at] == theorem_3_4(12, 12, m.radius, 1.0, n).value
     assert math.isnan(curves.l2_bound_paper[0])  # stated for 120 or more
     last = curves.measured[-1]

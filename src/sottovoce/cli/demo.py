@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sottovoce.experiments.demo import Demo, Whisper
+    from sottovoce.experiments.demo_ages import Ages
     from sottovoce.protocols.distribution import DistributionSurvey
 
 __all__ = ["register"]
@@ -60,6 +61,8 @@ def register(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.demo import assemble, crowd_sizes, gather, smaller_crowds, state_survey, whispers
+    from sottovoce.experiments.demo_ages import USERS as AGES_USERS
+    from sottovoce.experiments.demo_ages import ask_ages
     from sottovoce.experiments.distribution_error import check_users, seeds_of
     from sottovoce.plotting import require_matplotlib
 
@@ -84,14 +87,35 @@ def _run(arguments: argparse.Namespace) -> int:
         smaller = smaller_crowds(survey, users, arguments.seed, advance)
     demo = assemble(survey, arguments.seed, heard, aggregate, smaller)
     _show_estimate(out, demo)
+    second = min(users, AGES_USERS)
+    with progress(f"{second:,} people answer a hundred questions at once", second) as advance:
+        ages = ask_ages(second, arguments.seed, advance)
+    _show_ages(out, ages)
     _write(demo, page, arguments.picture)
     seconds = time.perf_counter() - began
     _show_end(out, page, arguments.picture, seconds)
     if arguments.json:
         written = {"report": page, "picture": arguments.picture}
         paths = {name: None if path is None else str(path) for name, path in written.items()}
-        print_json({**demo.to_dict(), **paths, "seconds": seconds})
+        print_json({**demo.to_dict(), "ages": ages.to_dict(), **paths, "seconds": seconds})
     return 0
+
+
+def _show_ages(out: Console, ages: Ages) -> None:
+    table = titled_table(
+        "How old are they? A hundred questions, one whisper each", "the age up to which that share of the people are"
+    )
+    table.add_column("share", justify="right")
+    table.add_column("truth", justify="right")
+    table.add_column("estimate", justify="right", style="bold")
+    for row in ages.quantiles:
+        table.add_row(f"{row.share:.0%}", f"up to {row.truth}", f"up to {row.estimate}")
+    out.print(table)
+    out.print(
+        f"\n{ages.users:,} other people sent {ages.report_bytes} bytes each ({ages.mechanism}) about {ages.n_queries} "
+        f"questions: how many are at most 0, 1, .., 99 years old? Projecting on what any population could answer took "
+        f"the L2 error from {ages.l2_raw:.3f} to [bold]{ages.l2_projected:.3f}[/] (bound: {ages.l2_bound:.3f}).\n"
+    )
 
 
 def _writable(directory: Path) -> Path:

@@ -134,7 +134,8 @@ class ActiveSet:
             moved /= max(float(moved.sum()), _NOTHING)
             if self._factor.length(moved - goal) > _NEARER * self._factor.length(step):
                 share, leaving = self._until_zero(step)
-                kept, moved = ~leaving, np.where(leaving, 0.0, self.weights + share * step)
+                moved = np.where(leaving, 0.0, self.weights + share * step)
+                kept = ~leaving & (positive | (moved > _NOTHING))
                 moved /= moved.sum()
             gradient = (gradient + self._factor.curvature(moved - self.weights))[kept]
             self.weights = moved
@@ -146,7 +147,7 @@ class ActiveSet:
         falling = change < 0
         parts = np.full(len(change), np.inf)
         parts[falling] = self.weights[falling] / -change[falling]
-        part = float(parts.min())
+        part = min(1.0, float(parts.min()))
         return part, (parts == part) | (falling & (self.weights + part * change <= _NOTHING))
 
     def _enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:

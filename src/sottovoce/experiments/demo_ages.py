@@ -1,0 +1,88 @@
+"""The demo's second question: a hundred questions at once, answered by one whisper each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.protocols.offline import QuerySurvey
+from sottovoce.simulation import histogram_of
+from sottovoce.survey import Survey
+from sottovoce.workloads import Prefix
+
+__all__ = ["AGES", "Ages", "Quantile", "ask_ages", "state_ages", "true_ages"]
+
+AGES = range(100)
+EPSILON = 1.0
+USERS = 200_000
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The age below or at which a share of the people are: in truth, and by the estimate."""
+
+    share: float
+    truth: int
+    estimate: int
+
+
+@dataclass(frozen=True)
+class Ages:
+    """What the whispers say about all hundred questions together."""
+
+    users: int
+    epsilon: float
+    n_queries: int
+    mechanism: str
+    report_bytes: int
+    l2_raw: float
+    l2_projected: float
+    l2_bound: float
+    gap: float
+    support: int
+    quantiles: tuple[Quantile, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+def true_ages() -> NDArray[np.float64]:
+    """An invented population: a bulge at thirty, another at fifty-five, few beyond ninety."""
+    age = np.arange(len(AGES))
+    weights = np.exp(-(((age - 30) / 14) ** 2)) + 0.8 * np.exp(-(((age - 55) / 13) ** 2)) + 0.15 * (age < 85)
+    return np.asarray(weights / weights.sum())
+
+
+def state_ages() -> QuerySurvey:
+    """How many people are at most 0, 1, .., 99 years old?"""
+    return Survey.queries(Prefix(AGES), EPSILON, users=USERS, title="How old are you?")
+
+
+def ask_ages(users: int, seed: int, progress: Callable[[int], object] | None = None) -> Ages:
+    """Everybody sends one report, which answers all the questions a little."""
+    survey, truth = state_ages(), true_ages()
+    people = histogram_of(truth, users, seed)
+    estimate = survey.estimate(survey.simulate_aggregate(histogram=people, seed=seed, progress=progress))
+    cdf = survey.workload.matvec(truth)
+    return Ages(
+        users=users,
+        epsilon=survey.epsilon,
+        n_queries=survey.n_answers,
+        mechanism=survey.mechanism.name,
+        report_bytes=survey.mechanism.report_bytes,
+        l2_raw=float(np.linalg.norm(estimate.raw - cdf)),
+        l2_projected=float(np.linalg.norm(estimate.values - cdf)),
+        l2_bound=estimate.bound.value,
+        gap=estimate.gap,
+        support=0 if estimate.distribution is None else len(estimate.distribution.support),
+        quantiles=tuple(
+            Quantile(share, int(np.searchsorted(cdf, share)), int(np.searchsorted(estimate.values, share)))
+            for share in QUANTILES
+        ),
+    )
