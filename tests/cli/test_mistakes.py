@@ -39,7 +39,7 @@ OPTIONS = [
     ({"domain_size": str(2**40 + 1)}, DomainError, f"to {2**40}"),
     ({"domain_size": "1e999999999"}, None, "is not a whole number"),
     ({"domain_size": str(2**40)}, CapacityError, "simulate at most"),
-    ({"mechanism": "laplace"}, MechanismError, "choose among hadamard"),
+    ({"mechanism": "laplace"}, MechanismError, "choose among randomized_response"),
     ({"users": "0"}, SimulationError, "from 1"),
     ({"users": "-5"}, SimulationError, "the number of people"),
     ({"users": "many"}, None, "1_000_000 or 1e6"),
