@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
@@ -70,8 +70,8 @@ class Aggregate:
             raise MismatchError(f"counts do not fit this survey: they must be {cells:,} 64-bit integers")
         if type(self.n_reports) is not int or self.n_reports < 0:
             raise MismatchError("n_reports does not fit: it must be the number of reports counted, 0 or more")
-        if self.counts.base is not None:  # a view could be changed through the array it looks at
-            object.__setattr__(self, "counts", self.counts.copy())
+        # A copy: whoever handed the array over, or holds a view of it, could change it later.
+        object.__setattr__(self, "counts", self.counts.copy())
         self.counts.flags.writeable = False
 
     def add(self, reports: Reports | bytes | Iterable[bytes]) -> Aggregate:
@@ -130,8 +130,9 @@ class Aggregate:
             yield reports.batch
             return
         encoded = [reports] if isinstance(reports, (bytes, bytearray, memoryview)) else reports
-        if not hasattr(encoded, "__iter__"):
-            raise ReportError(f"reports are bytes, or an iterable of them, not {type(reports).__name__}")
+        if not hasattr(encoded, "__iter__") or isinstance(encoded, (Set, Mapping)):
+            # Two people may send equal bytes: a set would count them once.
+            raise ReportError(f"reports are bytes, or a sequence or stream of them, not {type(reports).__name__}")
         rows: list[bytes] = []
         for position, report in enumerate(encoded):
             rows.append(self._payload(report, position))

@@ -7,6 +7,7 @@ computed from its attributes, so a domain of 2**63 records costs nothing.
 from __future__ import annotations
 
 import abc
+import json
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ __all__ = ["Domain", "LabelDomain", "ProductDomain", "RangeDomain"]
 Indices: TypeAlias = NDArray[np.int64]
 
 _EXACT_IN_JSON: Final = 2**53 - 1
+_MARKS: Final = (",", "=", '"')
 
 
 class Domain(abc.ABC):
@@ -143,7 +145,10 @@ class Domain(abc.ABC):
 @final
 @dataclass(frozen=True, repr=False)
 class LabelDomain(Domain):
-    """A list of labels: all strings, or all integers. String labels may also be given by index."""
+    """A list of labels: all strings, or all integers.
+
+    Strings may also be given by their index, unless one of them reads like a number.
+    """
 
     names: tuple[str, ...] | tuple[int, ...]
 
@@ -177,7 +182,8 @@ class LabelDomain(Domain):
 
     @cached_property
     def _by_index(self) -> bool:
-        return isinstance(self.names[0], str)
+        # Among labels such as "1", "2" the integer 1 could be meant either way, so it is refused.
+        return not any(isinstance(name, int) or name.strip().lstrip("+-").isdecimal() for name in self.names)
 
     def indices(self, values: Any) -> Indices:
         """Positions of many labels, or an array of positions for string labels."""
@@ -196,6 +202,8 @@ class LabelDomain(Domain):
     def _find_integers(self, integers: Indices) -> Indices:
         if self._by_index:
             return integers
+        if isinstance(self.names[0], str):
+            return np.full(len(integers), -1, dtype=np.int64)
         table = np.asarray(self.names, dtype=np.int64)
         order = np.argsort(table)
         found = order[np.searchsorted(table, integers, sorter=order).clip(max=self.size - 1)]
@@ -354,7 +362,10 @@ class ProductDomain(Domain):
         parts = []
         for name, domain in reversed(self.attributes):
             index, part = divmod(index, domain.size)
-            parts.append(f"{name}={domain._label(part)}")
+            text = domain._label(part)
+            # Quoted where it could be read as another attribute, so that no two records share a label.
+            quoted = json.dumps(text, ensure_ascii=False) if any(mark in text for mark in _MARKS) else text
+            parts.append(f"{name}={quoted}")
         return ", ".join(reversed(parts))
 
     @property

@@ -212,7 +212,7 @@ def _bars(
     half = (np.asarray(high) - np.asarray(low)) / 2
     ax.barh(at, 100 * np.asarray(values), height=0.62, color=STYLE["bar"], label=legend)
     ax.errorbar(100 * middle, at, xerr=100 * half, fmt="none", ecolor=STYLE["estimate"], elinewidth=1.4, capsize=3)
-    ax.set_yticks(at, labels, fontsize=_TEXT, color=STYLE["ink"])
+    ax.set_yticks(at, labels, fontsize=_TEXT, color=STYLE["ink"], parse_math=False)
     ax.set_ylim(len(labels) - 0.4, -0.6)
 
 

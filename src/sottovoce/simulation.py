@@ -79,7 +79,7 @@ class People:
 def draw_reports(mechanism: AnyMechanism, people: People, seed: Seed) -> Batch:
     """Everybody's reports, in order."""
     parts = list(_chunks(mechanism, people, seed, lambda batch: batch, None))
-    return np.concatenate(parts) if parts else mechanism.randomize_many(np.empty(0, np.int64), _generator(seed, 0))
+    return np.concatenate(parts) if parts else mechanism.randomize_many(people.between(0, 0), _generator(seed, 0))
 
 
 def count_reports(mechanism: AnyMechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:

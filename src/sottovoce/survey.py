@@ -131,8 +131,9 @@ class Survey(abc.ABC):
     ) -> MeanSurvey:
         """Ask for the mean of people's vectors, each of norm at most `radius`.
 
-        Parameters are those of `queries`. A vector outside the ball is refused, unless `clip` is True: then it
-        is moved to the ball's nearest point.
+        Parameters are those of `queries`. A device moves a vector outside the ball to the ball's nearest point, for
+        a refusal would say something about it. A simulation refuses one, so that a wrong radius is noticed, unless
+        `clip` is True; `clip` is no part of the survey.
         """
         from sottovoce.protocols.offline import MeanSurvey
 

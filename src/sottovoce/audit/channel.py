@@ -7,6 +7,7 @@ come out are tallied. What is audited is what leaves the device.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -17,7 +18,7 @@ from sottovoce.randomness import ONE
 if TYPE_CHECKING:
     from sottovoce.mechanisms import FiniteMechanism
 
-__all__ = ["Channel", "Enumerator", "device_channel", "stated_channel", "worst_ratio"]
+__all__ = ["Channel", "Enumerator", "device_channel", "device_row", "outcomes_of", "stated_channel", "worst_ratio"]
 
 Channel = dict[int, dict[bytes, Fraction]]
 """For every value, the exact probability of every encoded report."""
@@ -40,6 +41,11 @@ class Enumerator:
         for outcome, probabilities in self._choices[: self._position]:
             result *= probabilities[outcome]
         return result
+
+    @property
+    def outcomes(self) -> int:
+        """How many outcomes the draws taken so far have together."""
+        return math.prod(len(probabilities) for _, probabilities in self._choices)
 
     def advance(self) -> bool:
         """Go to the next sequence; False when all have been taken."""
@@ -78,6 +84,21 @@ def _outcomes(mechanism: FiniteMechanism, value: int) -> Iterator[tuple[bytes, F
             return
 
 
+def outcomes_of(mechanism: FiniteMechanism) -> int:
+    """How many sequences of draws one value has: the product of the draws' outcomes, which never depend on it."""
+    source = Enumerator()
+    mechanism.randomize(0, source)
+    return source.outcomes
+
+
+def device_row(mechanism: FiniteMechanism, value: int) -> dict[bytes, Fraction]:
+    """The exact probability of every report that the device code can send for one value."""
+    tally: dict[bytes, Fraction] = defaultdict(Fraction)
+    for report, probability in _outcomes(mechanism, value):
+        tally[report] += probability
+    return {report: p for report, p in tally.items() if p}
+
+
 def device_channel(mechanism: FiniteMechanism) -> Channel:
     """The channel of the device code itself. Only for small domains: the work is every outcome.
 
@@ -88,13 +109,7 @@ def device_channel(mechanism: FiniteMechanism) -> Channel:
     >>> sorted(channel[0]), sum(channel[0].values())
     ([b'\\x00', b'\\x01', b'\\x02'], Fraction(1, 1))
     """
-    channel: Channel = {}
-    for value in range(mechanism.domain_size):
-        tally: dict[bytes, Fraction] = defaultdict(Fraction)
-        for report, probability in _outcomes(mechanism, value):
-            tally[report] += probability
-        channel[value] = {report: p for report, p in tally.items() if p}
-    return channel
+    return {value: device_row(mechanism, value) for value in range(mechanism.domain_size)}
 
 
 def stated_channel(mechanism: FiniteMechanism) -> Channel:

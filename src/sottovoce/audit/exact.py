@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sottovoce.audit.channel import device_channel, stated_channel, worst_ratio
+from sottovoce.audit.channel import device_channel, device_row, outcomes_of, stated_channel, worst_ratio
 
 if TYPE_CHECKING:
     from sottovoce.mechanisms import FiniteMechanism
 
 __all__ = ["ExactAudit", "exact_ratio"]
+
+MOST_OUTCOMES = 10_000
+"""Sequences of draws that are run for one value of the mechanism asked about."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,9 @@ def exact_ratio(mechanism: FiniteMechanism) -> ExactAudit:
     outcome of its randomness, over all pairs of values. For the domain asked about the ratio is the
     mechanism's closed form, whose symmetry argument stands in `privacy_ratio`'s docstring; it is believed
     only after the same formula, and the stated probability of every report, have met brute force to the
-    last bit on every miniature at the same epsilon. Where they disagree the mechanism is not what it says,
+    last bit on every miniature at the same epsilon. The very mechanism asked about is run too, on every outcome
+    for its first, middle and last values, where the outcomes can be counted out; `method` says whether. Where they
+    disagree the mechanism is not what it says,
     so it cannot be sound; the ratio is then the worst that brute force found.
     """
     found: list[Fraction | None] = []
@@ -39,8 +44,30 @@ def exact_ratio(mechanism: FiniteMechanism) -> ExactAudit:
         channel = device_channel(small)
         found.append(worst_ratio(channel))
         agrees &= found[-1] == small.privacy_ratio() and channel == stated_channel(small)
+    run_here = _run_here(mechanism)
+    agrees &= run_here is not False
     if agrees:
-        return ExactAudit(mechanism.privacy_ratio(), "closed form, equal to brute force on every miniature", True)
+        size = "this size's device run on every outcome for some values" if run_here else "device not run at this size"
+        method = f"closed form, equal to brute force on every miniature; {size}"
+        return ExactAudit(mechanism.privacy_ratio(), method, True)
     finite = [ratio for ratio in found if ratio is not None]
     worst = max(finite) if len(finite) == len(found) else None
     return ExactAudit(worst, "brute force; the device does not do what it states", False)
+
+
+def _run_here(mechanism: FiniteMechanism) -> bool | None:
+    """Whether the device does what it states at this size, for a few values; None where outcomes are too many."""
+    if _draws_too_many(mechanism):
+        return None
+    last = mechanism.domain_size - 1
+    for value in sorted({0, 1, last // 2, last}):
+        row = device_row(mechanism, value)
+        stated = {report: mechanism.probability(mechanism.decode(report), value) for report in row}
+        if row != stated or sum(row.values()) != 1:
+            return False
+    return True
+
+
+def _draws_too_many(mechanism: FiniteMechanism) -> bool:
+    # A device that draws a bit per value has 2^J outcomes; do not even walk through one of them when J is large.
+    return mechanism.report_bits > 64 or outcomes_of(mechanism) > MOST_OUTCOMES

@@ -16,6 +16,9 @@ __all__ = ["MAX_SIMULATED_VALUES", "NAMED", "frequencies"]
 
 Floats = NDArray[np.float64]
 
+MAX_FILE: Final = 2**30
+"""Most characters of a text file of frequencies."""
+
 MAX_SIMULATED_VALUES: Final = 2**26
 """Largest domain of a simulation: truth, counts and estimates are vectors of half a GiB each, some ten at once."""
 
@@ -97,11 +100,14 @@ def _read_array(path: Path) -> NDArray[np.float64]:
 def _read_text(path: Path) -> NDArray[np.float64]:
     """Numbers between commas and white space. Contents are never quoted: the name may be a wrong one."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(MAX_FILE + 1)
     except UnicodeDecodeError as error:
         raise ValueError("is not a text file (an array's name must end in .npy)") from error
+    if len(text) > MAX_FILE:
+        raise ValueError(f"holds more than {MAX_FILE:,} characters")
     numbers: list[float] = []
-    for position, line in enumerate(lines, start=1):
+    for position, line in enumerate(text.splitlines(), start=1):
         try:
             numbers.extend(map(float, line.replace(",", " ").split()))
         except ValueError:

@@ -80,7 +80,7 @@ class Codebook(VectorMechanism):
         self._check_own("candidates", 2, 2 * self.size)
         self._check_own("marked", 1, self.candidates // 2)
         self._check_own("rotations", 1, 2**32)
-        self._check_own("layers", 1, 8)
+        self._check_own("layers", layers_for(self.size), 8)
         if self.size & (self.size - 1) or self.candidates & (self.candidates - 1):
             raise SurveyError("size and candidates must be powers of two")
         if self.size <= self.dimension:

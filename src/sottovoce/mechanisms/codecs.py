@@ -118,15 +118,17 @@ class BitmapCodec:
 
     def encode(self, report: tuple[int, ...]) -> bytes:
         """The bitmap of a set."""
-        return sum(1 << v for v in report).to_bytes(self.width, "little")
+        bits = np.zeros(self.width * 8, dtype=np.uint8)
+        bits[list(report)] = 1
+        return np.packbits(bits, bitorder="little").tobytes()
 
     def decode(self, payload: bytes) -> tuple[int, ...]:
         """The sorted set; padding bits must be zero."""
         _check_width(payload, self.width)
-        bitmap = int.from_bytes(payload, "little")
-        if bitmap >> self.domain_size:
+        bits = np.unpackbits(np.frombuffer(payload, dtype=np.uint8), bitorder="little")
+        if bits[self.domain_size :].any():
             raise ReportError(f"report sets a bit beyond the survey's {self.domain_size} values")
-        return tuple(v for v in range(self.domain_size) if bitmap >> v & 1)
+        return tuple(np.flatnonzero(bits).tolist())
 
     def encode_many(self, batch: NDArray[Any]) -> Payloads:
         """Bitmaps are their own batch form."""
@@ -196,15 +198,15 @@ class SubsetCodec:
 
     def encode(self, report: tuple[int, ...]) -> bytes:
         """Members in increasing order, whatever order they are given in."""
-        packed = sum(v << (i * self.bits_each) for i, v in enumerate(sorted(report)))
-        return packed.to_bytes(self.width, "little")
+        return self.encode_many(np.array([sorted(report)])).tobytes()
 
     def decode(self, payload: bytes) -> tuple[int, ...]:
         """The members; refused unless increasing, inside the domain, and padded with zeros."""
         _check_width(payload, self.width)
-        packed, mask = int.from_bytes(payload, "little"), (1 << self.bits_each) - 1
-        report = tuple(packed >> (i * self.bits_each) & mask for i in range(self.subset_size))
-        if packed >> self.bits or report[-1] >= self.domain_size:
+        bits = np.unpackbits(np.frombuffer(payload, dtype=np.uint8), bitorder="little")
+        members = bits[: self.bits].reshape(self.subset_size, self.bits_each).astype(np.int64)
+        report = tuple((members @ (1 << np.arange(self.bits_each, dtype=np.int64))).tolist())
+        if bits[self.bits :].any() or report[-1] >= self.domain_size:
             raise ReportError(f"report names a value beyond the survey's {self.domain_size} values")
         if any(a >= b for a, b in pairwise(report)):
             raise ReportError("report is not canonical: its members must be distinct and in increasing order")

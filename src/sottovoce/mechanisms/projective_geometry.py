@@ -122,10 +122,10 @@ class ProjectiveGeometry(SupportMechanism):
 
     def _randomize(self, value: int, source: Source) -> Report:
         orthogonal = source.bernoulli(self._levels.threshold)
-        # Both numbers are drawn whichever is used: the time taken must not tell.
-        inside = source.below(self.space.hyperplane_points)
-        outside = source.below(self.cells - self.space.hyperplane_points)
-        return self.space.in_hyperplane(value, inside) if orthogonal else self.space.off_hyperplane(value, outside)
+        # Both points are drawn and found whichever is sent: neither draws nor work must tell which.
+        on = self.space.in_hyperplane(value, source.below(self.space.hyperplane_points))
+        off = self.space.off_hyperplane(value, source.below(self.cells - self.space.hyperplane_points))
+        return on if orthogonal else off
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
         """Vectorised, same law."""

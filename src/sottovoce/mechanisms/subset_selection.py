@@ -54,8 +54,8 @@ class SubsetSelection(SupportMechanism):
 
     @classmethod
     def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
-        """Sets of one, of several and of nearly all values."""
-        return tuple(cls(size, epsilon, k) for size, k in ((2, 1), (4, 2), (5, 2), (5, 3), (5, 4)))
+        """Sets of one, of several and of nearly all values, encoded as bitmaps and as lists."""
+        return tuple(cls(size, epsilon, k) for size, k in ((2, 1), (4, 2), (5, 3), (5, 4), (17, 1), (17, 2)))
 
     def _check_parameters(self) -> None:
         self._check_own("subset_size", 1, self.domain_size - 1)

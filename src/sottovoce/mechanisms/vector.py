@@ -14,7 +14,7 @@ from sottovoce.limits import check_delta, check_dimension, check_epsilon, check_
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
 from sottovoce.randomness import Source
 
-__all__ = ["VectorMechanism", "clip_to_ball", "lift"]
+__all__ = ["VectorMechanism", "as_vector", "clip_to_ball", "lift"]
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class VectorMechanism(Mechanism):
         query must not widen it. Only a vector of the wrong shape, which says nothing about the value, raises;
         entries that are not finite count as zero.
         """
-        array = np.asarray(vector, dtype=np.float64)
-        if array.shape != (self.dimension,):
+        array = as_vector(vector, self.dimension)
+        if array is None:
             raise ValueOutsideDomainError(f"the vector must be one-dimensional with {self.dimension} entries")
         finite = np.where(np.isfinite(array), array, 0.0)
         return self._randomize(clip_to_ball(finite, self.radius), source)
@@ -104,6 +104,15 @@ class VectorMechanism(Mechanism):
     def simulation_words(self) -> int:
         """Numbers held for one simulated report."""
         return self.dimension
+
+
+def as_vector(value: object, dimension: int) -> Floats | None:
+    """`value` as a float64 vector of that length, or None; raises nothing, so that nothing can hold the value."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if array.shape == (dimension,) else None
 
 
 def clip_to_ball(vector: Floats, radius: float) -> Floats:

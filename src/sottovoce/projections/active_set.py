@@ -32,8 +32,10 @@ class ActiveSet:
         Which points: column numbers and signs.
     weights
         Their weights.
+    spread
+        Length of the longest point seen so far, active or not.
     longest
-        Length of the longest column seen so far, active or not.
+        Length of the longest column seen so far: a point's length is taken from the centre, a column's is not.
     """
 
     def __init__(self, points: Points, choice: Choice, weights: Floats) -> None:
@@ -41,7 +43,7 @@ class ActiveSet:
         self.points = points
         self.choice: Choice = np.zeros(0, dtype=np.int64), np.zeros(0)
         self.weights: Floats = np.zeros(0)
-        self.longest = 0.0
+        self.spread = self.longest = 0.0
         # Rows of points that have left stay until others enter, so that leaving copies nothing.
         self._rows: Floats | None = np.zeros((0, points.dimension))
         self._position = np.zeros(0, dtype=np.intp)
@@ -152,6 +154,7 @@ class ActiveSet:
 
     def _enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
         """Append the affinely independent ones of some points; return which these are."""
+        self.spread = max(self.spread, float(np.linalg.norm(rows, axis=1).max()))
         self.longest = max(self.longest, self.points.column_length(rows))
         with_old, among_new = self._products(choice, rows)
         self._factor, entered = self._factor.extended(with_old, among_new)

@@ -88,9 +88,10 @@ def project_hull(
     raw : numpy.ndarray
         The raw estimate: d finite entries; not modified.
     tolerance : float
-        The gap at which to stop, relative to r max(r, ||A x - raw||), where r is the largest length of the columns
-        met on the way. That product is the size of the terms that cancel in the gap, so that some 1e-15 of it is
-        rounding, and at the default a wrong active set is still told from the right one.
+        The gap at which to stop, relative to s max(s, ||A x - raw||), where s is the largest distance from the mean
+        of the columns to one of those met on the way (for the symmetric polytope, their largest length). The gap is
+        a difference of inner products; it is also small enough where it cannot be told from their rounding,
+        2^-49 times the longest column times ||A x - raw||.
     start : tuple of numpy.ndarray, optional
         Support and weights to start from, such as those of a projection of a similar vector.
     max_steps : int, optional

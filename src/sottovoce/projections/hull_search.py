@@ -20,6 +20,9 @@ _BATCH = 32
 _MOST_ACTIVE = 8192
 """Active points at most: their triangular factor then takes half a GiB, and changing it as much again."""
 
+_ROUNDING = 2.0**-49
+"""What the prices may be off by, as a part of the longest column times the distance."""
+
 _PATIENCE = 8
 """How often the search may come back to an active set it has left; in exact arithmetic it never does."""
 
@@ -60,7 +63,8 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         gap = float(active.weights @ (costs - lowest.min()))
         steps += 1
         if best is None or gap < best.gap:
-            allowed = tolerance * active.longest * max(active.longest, float(np.linalg.norm(residual)))
+            distance = float(np.linalg.norm(residual))
+            allowed = tolerance * active.spread * max(active.spread, distance) + _ROUNDING * active.longest * distance
             best = Found(average, active.choice, active.weights, gap, gap <= allowed)
         identity = hash(np.sort(active.choice[0] * active.choice[1]).tobytes())
         returns += identity in seen
@@ -83,7 +87,7 @@ def _begin(points: Points, start: tuple[Choice, Floats] | None) -> ActiveSet:
         points.measure_by(start[0])
         return ActiveSet(points, *start)
     prices = points.prices(-points.target)
-    few = min(_BATCH, points.dimension + 1, points.columns)
+    few = min(_BATCH, _MOST_ACTIVE, points.dimension + 1, points.columns)
     choice = points.with_lower_sign(_smallest(points.lowest(prices), few), prices)
     points.measure_by(choice)
     active = ActiveSet(points, choice, np.eye(1, few)[0])

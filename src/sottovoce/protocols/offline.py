@@ -19,7 +19,7 @@ from sottovoce.limits import (
     check_integer,
     check_radius,
 )
-from sottovoce.mechanisms.vector import VectorMechanism, clip_to_ball
+from sottovoce.mechanisms.vector import VectorMechanism, as_vector, clip_to_ball
 from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector
 from sottovoce.randomness.philox import key_of
 from sottovoce.simulation import MAX_PEOPLE, People, check_histogram
@@ -238,13 +238,16 @@ class MeanSurvey(_VectorSurvey):
         return cls(dimension, radius, epsilon, delta, mechanism, statement["title"])
 
     def _private_input(self, value: object) -> Floats:
-        row: Floats = self._vectors([value])[0]
-        return row
+        """Any vector of the right length: the mechanism clips it, for a refusal would be an answer too."""
+        vector = as_vector(value, self.dimension)
+        if vector is None:
+            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
+        return vector
 
     def _vectors(self, values: Any) -> Floats:
         try:
             rows = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             rows = np.empty(0)
         if rows.ndim != 2 or rows.shape[1] != self.dimension or not np.isfinite(rows).all():
             raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} finite numbers")
@@ -254,7 +257,7 @@ class MeanSurvey(_VectorSurvey):
         if (norms > self.radius * (1 + _SLACK)).any():
             raise ValueOutsideDomainError(
                 f"a vector lies outside the ball of radius {self.radius:g}; state a larger radius, or clip=True to "
-                "have such vectors moved to the nearest point of the ball"
+                "have simulated people do what devices do: move it to the nearest point of the ball"
             )
         return rows
 

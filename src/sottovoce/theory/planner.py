@@ -208,7 +208,7 @@ def plan(
     delta
         For queries and means: 0 for pure epsilon-LDP; a small positive one lets `gaussian` be compared.
     max_report_bytes
-        The longest report allowed; 64 for a distribution and 2**20 otherwise, as for surveys, unless given.
+        The longest report allowed; 64 for a distribution and 2**17 otherwise, as for surveys, unless given.
 
     Examples
     --------
@@ -228,7 +228,9 @@ def plan(
     if dimension is None and radius != 1:
         raise PlanError("radius goes with dimension only: a distribution has none, and a workload has its own")
     longest = DEFAULT_REPORT_BYTES if domain is not None else MAX_REPORT_BYTES
-    limit = check_integer("max_report_bytes", longest if max_report_bytes is None else max_report_bytes, 1, 2**20)
+    limit = check_integer(
+        "max_report_bytes", longest if max_report_bytes is None else max_report_bytes, 1, MAX_REPORT_BYTES
+    )
     if domain is None:
         from sottovoce.theory.offline_planner import plan_mean, plan_queries
 
