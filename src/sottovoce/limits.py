@@ -20,7 +20,7 @@ MAX_DOMAIN_SIZE = 2**40
 MAX_PRODUCT_SIZE = 2**63
 """Largest number of records a product domain may describe; records are never listed."""
 
-MAX_REPORT_BYTES = 2**17
+MAX_REPORT_BYTES = 2**20
 """Largest report any survey may ask a device to send."""
 
 DEFAULT_REPORT_BYTES = 64

@@ -199,7 +199,7 @@ def test_reports_that_are_no_bytes(survey: sv.Survey, report: Any) -> None:
 @pytest.mark.parametrize("reports", [None, 5, 1.5], ids=repr)
 def test_something_that_holds_no_reports(survey: sv.Survey, reports: Any) -> None:
     for take in (survey.aggregate().add, survey.estimate):
-        with told(ReportError, "reports are bytes, or an iterable of them", f"not {type(reports).__name__}"):
+        with told(ReportError, "reports are bytes, or a sequence or stream of them", f"not {type(reports).__name__}"):
             take(reports)
 
 

@@ -213,6 +213,7 @@ def _scale_errors(size: int, layers: int):
         {"rotations": 0},
         {"rotations": 2**33},
         {"layers": 0},
+        {"layers": 5},
         {"layers": 9},
         {"delta": 0.1},
         {"dimension": 64},

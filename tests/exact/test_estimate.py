@@ -97,3 +97,40 @@ def test_numpy_integers_are_parameters_like_any_other() -> None:
 def test_spaces_far_larger_than_the_domain_are_refused() -> None:
     with pytest.raises(SurveyError, match="times as many points"):
         ProjectiveGeometry(5, 1.0, order=3, dimension=64)
+
+
+def test_intervals_of_values_seen_not_once_reach_up() -> None:
+    """The variance is taken at the interval's end: a rare value nobody reported still has room above zero."""
+    survey = sv.Survey.distribution(10, 8.0, "randomized_response")
+    estimate = survey.estimate(survey.simulate([0] * 1000, seed=1))
+    low, high = estimate.interval(0.95)
+    rare = estimate.raw <= 0
+    assert rare.any()
+    assert (high[rare] > 0.003).all()
+    # 1000 people, p = 0.001: the interval must not exclude what would be missed a third of the time.
+    assert (high[rare] > 0.001).all()
+    assert (low >= 0).all()
+
+
+def test_hostile_labels_can_be_drawn(tmp_path) -> None:
+    survey = sv.Survey.distribution(["$\\frac{$", "$x$", "b"], 1.0)
+    survey.estimate(survey.simulate([0, 1, 2], seed=1)).plot().figure.savefig(tmp_path / "x.png")
+
+
+def test_labels_of_records_never_collide() -> None:
+    domain = sv.Domain.product(a=["x, b=y", "x"], b=["y", "y, b=y"])
+    assert len(set(domain.labels())) == 4
+
+
+def test_integers_are_not_positions_where_labels_look_like_integers() -> None:
+    stars = sv.Domain.of(["1", "2", "3"])
+    assert stars.index("1") == 0
+    for wrong in (1, [1, 2]):
+        with pytest.raises(sv.errors.ValueOutsideDomainError):
+            stars.indices([wrong]) if isinstance(wrong, int) else stars.indices(wrong)
+    assert sv.Domain.of(["red", "blue"]).index(1) == 1
+
+
+def test_reports_in_a_set_are_refused(survey) -> None:
+    with pytest.raises(sv.errors.ReportError, match="sequence or stream"):
+        survey.aggregate().add({survey.randomize("a")})

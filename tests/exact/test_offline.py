@@ -9,6 +9,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import MechanismError, SimulationError, SurveyError, ValueOutsideDomainError
 from sottovoce.projections import project_simplex
+from sottovoce.randomness import os_source
 from sottovoce.randomness.philox import key_of
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Sparse, Stack
@@ -112,13 +113,17 @@ def test_means_are_projected_on_the_ball() -> None:
 
 
 def test_vectors_outside_the_ball() -> None:
-    survey = sv.Survey.mean(3, 1.0, 1.0)
+    """A device answers whatever its vector is; a simulation says that the radius is wrong."""
+    survey = sv.Survey.from_json(sv.Survey.mean(3, 1.0, 1.0).to_json())
     for outside in ([1.1, 0, 0], [1e308, 1e308, 0]):
+        assert len(survey.randomize(outside)) == len(survey.randomize([0, 0, 0]))
         with pytest.raises(ValueOutsideDomainError, match="larger radius, or clip=True") as caught:
-            survey.randomize(outside)
-        assert "1.1" not in str(caught.value)
-        with pytest.raises(ValueOutsideDomainError):
             survey.simulate([outside, [0, 0, 0]])
+        assert "1.1" not in str(caught.value)
+    for odd in ([math.nan, 0, 0], [math.inf, 0, -math.inf]):
+        assert len(survey.randomize(odd)) == len(survey.randomize([0, 0, 0]))
+        with pytest.raises(ValueOutsideDomainError, match="3 finite numbers"):
+            survey.simulate([odd])
     clipping = sv.Survey.mean(3, 1.0, 1.0, clip=True)
     assert clipping.id == survey.id
     assert len(clipping.randomize([3.0, 4.0, 0.0])) == len(survey.randomize([0.6, 0.8, 0.0]))
@@ -126,10 +131,20 @@ def test_vectors_outside_the_ball() -> None:
     assert list(same[0]) == list(same[1])
 
 
-@pytest.mark.parametrize("bad", [[1, 2], [[1, 2, 3]], "abc", None, [math.nan, 0, 0], [math.inf, 0, 0], 5, ["a", 1, 2]])
+@pytest.mark.parametrize("bad", [[1, 2], [[1, 2, 3]], "abc", None, 5, ["a", 1, 2], [10**400, 0, 0], ["secret", 0, 0]])
 def test_what_is_no_vector(bad) -> None:
-    with pytest.raises(ValueOutsideDomainError, match="3 finite numbers"):
-        sv.Survey.mean(3, 1.0, 1.0).randomize(bad)
+    survey = sv.Survey.mean(3, 1.0, 1.0)
+    for refuses in (survey.randomize, lambda value: survey.mechanism.randomize(value, os_source())):
+        with pytest.raises(ValueOutsideDomainError, match="3") as caught:
+            refuses(bad)
+        assert "secret" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_nobody_answering_is_nobody() -> None:
+    for survey in (sv.Survey.queries(Prefix(16), 1.0), sv.Survey.mean(3, 1.0, 1.0, 1e-6, "gaussian")):
+        nobody = [] if survey.kind == "queries" else np.empty((0, 3))
+        assert len(survey.simulate(nobody, seed=1)) == 0
 
 
 def test_bad_statements() -> None:

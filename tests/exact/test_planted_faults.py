@@ -169,3 +169,37 @@ def test_the_audit_catches_what_breaks_privacy(fault) -> None:
 def test_the_empirical_audit_alone_catches_a_truthful_bit() -> None:
     """From bytes, with no formula: a bit sent in the clear certifies far more than the stated epsilon."""
     assert audit(TruthfulBit.best(8, 0.5), samples=8000).certified_lower_bound > 2.0
+
+
+@dataclass(frozen=True)
+class OneByteIsEnough(RandomizedResponse):
+    """The lie is drawn from one byte: right on every small domain, revealing beyond 257 values."""
+
+    def _randomize(self, value, source):
+        truthful = source.bernoulli(self._levels.threshold)
+        other = source.below(min(self.domain_size - 1, 256))
+        return value if truthful else other + (other >= value)
+
+
+def test_the_audit_runs_the_very_size_it_is_asked_about() -> None:
+    check_mechanism(OneByteIsEnough, epsilons=(1.0,))
+    assert audit(OneByteIsEnough.best(200, 1.0), samples=200).sound
+    assert not audit(OneByteIsEnough.best(1000, 1.0), samples=200).sound
+
+
+@dataclass(frozen=True)
+class UnsortedList(SubsetSelection):
+    """Only the listed encoding of sets keeps the order in which members were drawn."""
+
+    @cached_property
+    def codec(self):
+        sound = super().codec
+        return InGivenOrder(self.domain_size, self.subset_size) if isinstance(sound, SubsetCodec) else sound
+
+    def _randomize(self, value, source):
+        report = super()._randomize(value, source)
+        return (value, *(v for v in report if v != value)) if value in report else report
+
+
+def test_a_fault_in_one_encoding_only_is_found() -> None:
+    assert not audit(UnsortedList.best(5, 1.0), samples=200).sound

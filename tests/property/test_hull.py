@@ -15,11 +15,16 @@ untimed = settings(deadline=None)  # the first call compiles
 ROUNDING = 2.0**-48
 
 
+def readable(number):
+    """The number, or zero where squares of it would vanish and the tests' own arithmetic with them."""
+    return number if abs(number) > 1e-60 else 0.0
+
+
 @st.composite
 def matrices(draw, max_rows=6, max_columns=12):
     """Matrices with columns that are equal, equal but for some digits, opposite, zero, parallel, or of any size."""
     d, J = draw(st.integers(1, max_rows)), draw(st.integers(1, max_columns))
-    entries = draw(st.sampled_from([st.floats(-4, 4), st.integers(-2, 2), st.integers(0, 1)]))
+    entries = draw(st.sampled_from([st.floats(-4, 4).map(readable), st.integers(-2, 2), st.integers(0, 1)]))
     matrix = draw(arrays(np.float64, (d, J), elements=entries))
     kind = draw(st.sampled_from(["any", "repeated", "nearly repeated", "parallel", "sizes", "offset"]))
     if kind in ("repeated", "nearly repeated"):

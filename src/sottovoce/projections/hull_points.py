@@ -51,8 +51,10 @@ class Points:
 
     def prices(self, direction: Floats) -> Floats:
         """Return <a_j, direction> for every column: one product with A^T."""
-        # The unit is taken off before the product, which is then of the size of the result.
-        return self._answer("rmatvec", self._operator.rmatvec(np.ldexp(direction, -self.exponent)), self.columns)
+        # The unit is taken off before the product, which is then of the size of the result, unless that overflows.
+        before = max(self.exponent, _exponent(direction) - _LARGEST_EXPONENT)
+        product = self._answer("rmatvec", self._operator.rmatvec(np.ldexp(direction, -before)), self.columns)
+        return product if before == self.exponent else np.ldexp(product, before - self.exponent)
 
     def lowest(self, prices: Floats) -> Floats:
         """Return the price of each column with the sign that makes it lower."""

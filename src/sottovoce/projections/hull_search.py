@@ -54,6 +54,7 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
     best: Found | None = None
     seen: set[int] = set()
     steps = returns = 0
+    settled = start is None
     while True:
         average = active.average()
         residual = average - points.target
@@ -76,9 +77,11 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         entering = _cheapest(points, active, prices, lowest, returns or batch)
         if returns:  # the batch was of no use, and neither were the cheapest one by one: try the next of them
             entering = entering[0][-1:], entering[1][-1:]
-        if not active.enter(entering) and active.exchange(entering, prices):
-            continue
-        active.descend(active.costs(prices))
+        if not active.enter(entering) and settled and active.exchange(entering, prices):
+            settled = False  # the next gain can be told only when the active points cost the same again
+        else:
+            active.descend(active.costs(prices))
+            settled = True
 
 
 def _begin(points: Points, start: tuple[Choice, Floats] | None) -> ActiveSet:

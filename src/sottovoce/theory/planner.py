@@ -208,7 +208,7 @@ def plan(
     delta
         For queries and means: 0 for pure epsilon-LDP; a small positive one lets `gaussian` be compared.
     max_report_bytes
-        The longest report allowed; 64 for a distribution and 2**17 otherwise, as for surveys, unless given.
+        The longest report allowed; 64 for a distribution and 2**20 otherwise, as for surveys, unless given.
 
     Examples
     --------
