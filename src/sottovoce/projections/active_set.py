@@ -49,12 +49,11 @@ class ActiveSet:
         self._position = np.zeros(0, dtype=np.intp)
         columns, signs = choice
         part = max(1, _STORED_BYTES // (8 * points.dimension))
-        rows = points.rows((columns[:part], signs[:part]))
-        self._factor = Factor.empty(float(np.square(rows).sum(axis=1).max()) or 1.0)
-        entered = [self._enter((columns[:part], signs[:part]), rows)]
-        for first in range(part, len(columns), part):
-            more = columns[first : first + part], signs[first : first + part]
-            entered.append(first + self._enter(more, points.rows(more)))
+        self._factor = Factor.empty()
+        entered = []
+        for first in range(0, len(columns), part):
+            some = columns[first : first + part], signs[first : first + part]
+            entered.append(first + self._enter(some, points.rows(some)))
         kept = weights[np.concatenate(entered)]
         self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
 
@@ -98,7 +97,7 @@ class ActiveSet:
         level = costs.mean()
         if signs[0] * prices[columns[0]] - level >= dependence @ (costs - level):
             return False
-        share, leaving = self._until_zero(-dependence)
+        share, leaving = self._until_zero(-dependence, np.inf)
         kept = ~leaving
         factor, entered = self._factor.reduced(kept).extended(with_old[kept], among_new)
         if not len(entered):
@@ -135,7 +134,7 @@ class ActiveSet:
             kept, moved = positive, np.where(positive, goal, 0.0)
             moved /= max(float(moved.sum()), _NOTHING)
             if self._factor.length(moved - goal) > _NEARER * self._factor.length(step):
-                share, leaving = self._until_zero(step)
+                share, leaving = self._until_zero(step, 1.0)
                 moved = np.where(leaving, 0.0, self.weights + share * step)
                 kept = ~leaving & (positive | (moved > _NOTHING))
                 moved /= moved.sum()
@@ -144,13 +143,13 @@ class ActiveSet:
             self._factor = self._factor.reduced(kept)
             self._keep(kept)
 
-    def _until_zero(self, change: Floats) -> tuple[float, Mask]:
-        """Return the largest part of a change that leaves no weight negative, and which weights it makes zero."""
+    def _until_zero(self, change: Floats, most: float) -> tuple[float, Mask]:
+        """Return how much of a change, at most, leaves no weight negative, and which weights that makes zero."""
         falling = change < 0
         parts = np.full(len(change), np.inf)
         parts[falling] = self.weights[falling] / -change[falling]
-        part = min(1.0, float(parts.min()))
-        return part, (parts == part) | (falling & (self.weights + part * change <= _NOTHING))
+        part = min(most, float(parts.min()))
+        return part, (parts <= part) | (falling & (self.weights + part * change <= _NOTHING))
 
     def _enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
         """Append the affinely independent ones of some points; return which these are."""

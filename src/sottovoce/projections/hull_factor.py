@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,18 +13,21 @@ __all__ = ["Factor"]
 Floats = NDArray[np.float64]
 
 _DEPENDENT = 1e-11
-"""A point is dependent if its squared distance to the affine hull of the others is below this part of the largest.
+"""A point is dependent if its squared distance to the affine hull of the others is below this part of `weight`.
 
-Inner products are off by some 1e-16 of the largest, which leaves less than five digits of such a distance."""
+Inner products are off by some 1e-16 of that, which leaves less than five digits of such a distance."""
+
+_LIGHTEST = 2.0**-800
+"""A weight to begin with, below all squares that do not vanish."""
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
     """R upper triangular with R^T R = P P^T + weight 1 1^T, where the rows of P are the active points.
 
-    The constant keeps the matrix regular as long as the points are *affinely* independent (Wolfe 1976); of the
-    size of the largest squared norm it costs no accuracy. For z that sums to zero it does not matter, and
-    ||R z|| is the length of sum_i z_i p_i.
+    The constant keeps the matrix regular as long as the points are *affinely* independent (Wolfe 1976). It is the
+    largest squared length of a point so far, which is best for accuracy. For z that sums to zero it does not matter,
+    and ||R z|| is the length of sum_i z_i p_i.
 
     Changes make a new factor by updating the old one, at the cost of a solve for each point that comes and of
     a sweep of reflections for those that go; nothing is factored anew.
@@ -31,13 +35,11 @@ class Factor:
 
     upper: Floats
     weight: float
-    largest: float
-    """The largest diagonal entry of that matrix so far."""
 
     @classmethod
-    def empty(cls, weight: float) -> Factor:
+    def empty(cls) -> Factor:
         """Return the factor of no points."""
-        return cls(np.zeros((0, 0)), weight, weight)
+        return cls(np.zeros((0, 0)), _LIGHTEST)
 
     def extended(self, with_old: Floats, among_new: Floats) -> tuple[Factor, NDArray[np.intp]]:
         """Append the affinely independent ones of some new points; return which these are, in their new order.
@@ -51,18 +53,18 @@ class Factor:
         """
         from scipy.linalg import lapack
 
-        k = len(self.upper)
-        corner = self._solve_transposed(with_old + self.weight)
-        largest = max(self.largest, float(among_new.diagonal().max()) + self.weight)
-        rest = among_new + self.weight - corner.T @ corner
+        old = self._weighing(float(among_new.diagonal().max()))
+        k, weight = len(old.upper), old.weight
+        corner = old._solve_transposed(with_old + weight)
+        rest = among_new + weight - corner.T @ corner
         # Pivoting takes the most independent first, and stops where the others depend on those taken.
-        root, order, rank, _ = lapack.dpstrf(rest, tol=_DEPENDENT * largest)
+        root, order, rank, _ = lapack.dpstrf(rest, tol=_DEPENDENT * weight)
         chosen = np.asarray(order[:rank], dtype=np.intp) - 1
         upper = np.zeros((k + rank, k + rank))
-        upper[:k, :k] = self.upper
+        upper[:k, :k] = old.upper
         upper[:k, k:] = corner[:, chosen]
         upper[k:, k:] = np.triu(root[:rank, :rank])
-        return Factor(upper, self.weight, largest), chosen
+        return Factor(upper, weight), chosen
 
     def reduced(self, kept: NDArray[np.bool_]) -> Factor:
         """Remove the points that are not kept.
@@ -76,7 +78,7 @@ class Factor:
         starts = np.cumsum(kept)[~kept]
         if starts[0] < len(upper):
             absorb(upper, columns[~kept], starts)
-        return Factor(upper, self.weight, self.largest)
+        return Factor(upper, self.weight)
 
     def dependence(self, with_old: Floats) -> Floats:
         """Return the affine combination of the active points that is nearest to a point, given its inner products."""
@@ -111,6 +113,17 @@ class Factor:
 
         growth: Floats = multiply_transposed(self.upper, multiply(self.upper, z))
         return growth
+
+    def _weighing(self, weight: float) -> Factor:
+        """Return the same factor with at least this weight: the difference is one more row, of equal entries."""
+        from sottovoce.kernels.compiled.triangular import absorb
+
+        if weight <= self.weight:
+            return self
+        upper = self.upper.copy()
+        if len(upper):
+            absorb(upper, np.full((1, len(upper)), sqrt(weight - self.weight)), np.zeros(1, dtype=np.int64))
+        return Factor(upper, weight)
 
     def _solve_transposed(self, right: Floats) -> Floats:
         """Return R^-T right, for many columns at once."""

@@ -16,17 +16,15 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["HAAR_NORMALS", "REJECTION_NORMALS", "ROTATION_SIGNS", "Key", "key_of", "philox4x32", "words"]
+__all__ = ["REJECTION_NORMALS", "ROTATION_SIGNS", "Key", "key_of", "philox4x32", "words"]
 
 Key = tuple[int, int]
 """Two 32-bit words."""
 
 ROTATION_SIGNS: Final = 0
 """Signs of the Hadamard layers of a rotation."""
-HAAR_NORMALS: Final = 1
-"""Normals whose orthogonalisation is a Haar rotation; `layer` is 0."""
 REJECTION_NORMALS: Final = 2
-"""Normals of a rejection report; the key is the report's seed, `layer` and `rotation` are 0."""
+"""Normals of a rejection report; the key is the report's seed, `layer` and `rotation` are 0. (1 is not used.)"""
 
 ROUNDS: Final = 10
 MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)

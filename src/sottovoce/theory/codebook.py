@@ -111,11 +111,14 @@ class CodebookConstants:
 
     @cached_property
     def sharing(self) -> float:
-        """B: g users a rotation multiply the noise by at most 1 + B g/D, that much only for a point mass."""
+        """B: g users a rotation multiply the noise by at most 1 + B g/D, that much only for a point mass.
+
+        B = (m h (q1 - q0)^2 - C)/(1 - kappa), C = c^2 D; see docs/theory/codebook.
+        """
         h, m = self.candidates // 2, self.marked
         gap = self.inside / m - self._outside_each
         C = self.scale**2 * self.size
-        return max(0.0, m * h * gap**2 - C)
+        return max(0.0, m * h * gap**2 - C) / (1 - self.second_moment)
 
 
 @lru_cache(maxsize=4096)
