@@ -74,8 +74,15 @@ def exact_gap(matrix, raw, x, symmetric):
 
 def sizes(matrix, raw, found):
     """The size of the terms that cancel in the gap, and of the hull."""
-    longest = float(np.linalg.norm(matrix, axis=0).max())
-    return longest * (longest + float(np.linalg.norm(found.values - raw))), longest
+    longest = _length(matrix)
+    # A square below the least double is rounded to it, so the terms are never smaller than that allows.
+    return max(longest * (longest + _length((found.values - raw)[:, None])), 1e-307), longest
+
+
+def _length(columns):
+    """The largest norm of a column, scaled before it is squared so that tiny entries do not vanish."""
+    scale = float(np.abs(columns).max(initial=0.0)) or 1.0
+    return scale * float(np.linalg.norm(columns / scale, axis=0).max())
 
 
 @untimed
