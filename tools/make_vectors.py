@@ -13,11 +13,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import sottovoce as sv
 from sottovoce.errors import SottovoceError
+from sottovoce.kernels.rotations import signs
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.unary import Unary
 from sottovoce.randomness import ONE, ByteSource
+from sottovoce.randomness.philox import philox4x32
+from sottovoce.workloads import Prefix
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
@@ -95,6 +100,76 @@ def report_vector(survey: sv.Survey, value: int, run: int) -> dict[str, Any]:
         "payload": payload.hex(),
         "report": (survey.tag + payload).hex(),
     }
+
+
+def philox_vectors() -> dict[str, Any]:
+    """Public randomness: words of counters, and signs of rotations."""
+    corners = [((0, 0), (0, 0, 0, 0)), ((2**32 - 1,) * 2, (2**32 - 1,) * 4), ((0x01234567, 0x89ABCDEF), (5, 2, 77, 0))]
+    answers = [(key, counter, philox4x32(key, np.array([counter], dtype=np.uint32))[0]) for key, counter in corners]
+    rotations = [((3, 4), 64, 0, 6), ((3, 4), 256, 12345, 4)]
+    return {
+        "about": "Philox4x32-10: `words` of counters (block, layer, rotation, purpose); `signs` of a rotation, "
+        "one bit a position, little-endian, a set bit meaning -1.",
+        "words": [
+            {"key": list(key), "counter": list(counter), "words": [f"{word:08x}" for word in found]}
+            for key, counter, found in answers
+        ],
+        "signs": [
+            {
+                "key": list(key),
+                "size": size,
+                "rotation": rotation,
+                "layers": [
+                    np.packbits(row < 0, bitorder="little").tobytes().hex() for row in signs(key, size, rotation, k)
+                ],
+            }
+            for key, size, rotation, k in rotations
+        ],
+    }
+
+
+def codebook_vectors() -> dict[str, Any]:
+    """Surveys answered by the codebook, each with reports drawn from known bytes."""
+    surveys = [
+        sv.Survey.mean(3, 1.0, 1.0),
+        sv.Survey.mean(300, 2.5, 4.0),
+        sv.Survey.queries(Prefix(range(18, 40)), 0.5),
+    ]
+    return {
+        "about": "Surveys answered by the codebook: what a client derives, and reports drawn from known bytes. "
+        "`vector` is what is randomized: the person's vector, or the column of their value.",
+        "surveys": [
+            {
+                "survey": json.loads(survey.canonical),
+                "id": survey.id,
+                "tag": survey.tag.hex(),
+                "key": list(survey.mechanism.key),
+                "threshold": str(survey.mechanism.levels.threshold),
+                "report_bytes": survey.mechanism.report_bytes,
+                "reports": [vector_report(survey, vector, run) for run in range(3) for vector in vectors_of(survey)],
+            }
+            for survey in surveys
+        ],
+    }
+
+
+def vectors_of(survey: Any) -> list[list[float]]:
+    """Zero, an axis, a vector with several entries, and one outside the ball; or columns."""
+    if survey.kind == "queries":
+        return [survey.workload.column(value).tolist() for value in (0, 10, 21)]
+    d, r = survey.dimension, survey.radius
+    several = [round(r / 4 * (-1) ** i / (i + 1), 6) if i < 5 else 0.0 for i in range(d)]
+    return [[0.0] * d, [-r] + [0.0] * (d - 1), several, [3 * x for x in [r, r] + [0.0] * (d - 2)]]
+
+
+def vector_report(survey: Any, vector: list[float], run: int) -> dict[str, Any]:
+    """One report of a vector; trailing zeros of the vector are left out."""
+    shown = list(vector)
+    while shown and shown[-1] == 0:
+        shown.pop()
+    recorder = Recorder(f"sottovoce {survey.id} {shown} {run}")
+    payload = survey.mechanism.encode(survey.mechanism.randomize(np.array(vector), ByteSource(recorder)))
+    return {"vector": shown, "tape": recorder.read.hex(), "payload": payload.hex()}
 
 
 def source_vectors() -> dict[str, Any]:
@@ -303,6 +378,8 @@ def bad_survey_vectors() -> list[dict[str, Any]]:
 def files() -> dict[str, str]:
     """Every vector file's name and text."""
     contents: dict[str, Any] = {f"{name}.json": mechanism_vectors(name) for name in sv.MECHANISMS}
+    contents["philox.json"] = philox_vectors()
+    contents["codebook.json"] = codebook_vectors()
     contents["source.json"] = source_vectors()
     contents["thresholds.json"] = threshold_vectors()
     contents["domains.json"] = domain_vectors()

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sottovoce as sv
@@ -350,3 +351,27 @@ def test_the_page_describes_every_mechanism() -> None:
     page = (VECTORS / "README.md").read_text("utf-8")
     described = re.findall(r"^\| `(\w+)` \| ", page, re.MULTILINE)
     assert sorted(described) == sorted(MECHANISMS) == sorted(CLIENT)
+
+
+def test_codebook_reports_replay() -> None:
+    """From the file alone: the survey is read back, its vector padded with zeros, its tape replayed."""
+    for case in read("codebook.json")["surveys"]:
+        survey = sv.Survey.from_json(json.dumps(case["survey"]))
+        mechanism = survey.mechanism
+        assert (survey.id, list(mechanism.key)) == (case["id"], case["key"])
+        for report in case["reports"]:
+            vector = np.zeros(mechanism.dimension)
+            vector[: len(report["vector"])] = report["vector"]
+            drawn = mechanism.randomize(vector, tape_source(bytes.fromhex(report["tape"])))
+            assert mechanism.encode(drawn).hex() == report["payload"]
+
+
+def test_philox_words_by_plain_integers() -> None:
+    """An independent Philox in Python integers, from the published description."""
+    for case in read("philox.json")["words"]:
+        (k0, k1), (c0, c1, c2, c3) = case["key"], case["counter"]
+        for _ in range(10):
+            p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+            c0, c1, c2, c3 = (p1 >> 32) ^ c1 ^ k0, p1 % 2**32, (p0 >> 32) ^ c3 ^ k1, p0 % 2**32
+            k0, k1 = (k0 + 0x9E3779B9) % 2**32, (k1 + 0xBB67AE85) % 2**32
+        assert [f"{word:08x}" for word in (c0, c1, c2, c3)] == case["words"]
