@@ -46,4 +46,4 @@ constraints: setup  ## pin again what .venv holds now
 	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-peers docs/_build .pytest_cache .mypy_cache .ruff_cache report.html
+	rm -rf $(VENV) .venv-peers .venv-solvers docs/_build .pytest_cache .mypy_cache .ruff_cache report.html
