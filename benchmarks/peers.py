@@ -21,7 +21,16 @@ from numpy.typing import NDArray
 
 from sottovoce.limits import check_domain_size, check_epsilon
 
-__all__ = ["Accuracy", "PeerMeasurements", "PeersUnavailable", "Throughput", "accuracy_sample", "measure"]
+__all__ = [
+    "Accuracy",
+    "PeerMeasurements",
+    "PeersUnavailable",
+    "Throughput",
+    "accuracy_sample",
+    "measure",
+    "prepared_environment",
+    "run_step",
+]
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENT = HERE.parent / ".venv-peers"
@@ -123,9 +132,9 @@ def measure(domain_sizes: Sequence[int] = (1024, 1_000_000), epsilon: float = 1.
         "accuracy_domain_size": ACCURACY_DOMAIN_SIZE,
         "accuracy_values": accuracy_sample().tolist(),
     }
-    python = _prepared_environment()
+    python = prepared_environment(ENVIRONMENT, REQUIREMENTS)
     _say("measuring the peers (a minute or two)")
-    answer = _run(
+    answer = run_step(
         "measuring the peers",
         [str(python), "-I", str(WORKER)],
         hint="its errors are above",
@@ -142,31 +151,31 @@ def _say(message: str) -> None:
     print(f"==> {message}", file=sys.stderr, flush=True)
 
 
-def _prepared_environment() -> Path:
-    """Path of the Python inside .venv-peers, made or made anew unless it is complete and current."""
-    python = ENVIRONMENT / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    stamp = ENVIRONMENT / ".installed"
+def prepared_environment(environment: Path, requirements: Path) -> Path:
+    """Path of the Python inside an environment, made or made anew unless it is complete and current."""
+    python = environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    stamp = environment / ".installed"
     # The stamp is written last, so an interrupted or outdated installation is never taken for a good one.
-    state = f"{sys.version}\n{hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()}\n"
+    state = f"{sys.version}\n{hashlib.sha256(requirements.read_bytes()).hexdigest()}\n"
     if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == state:
         return python
-    _say(f"creating {ENVIRONMENT.name} for the peers (once; a minute or two)")
+    _say(f"creating {environment.name} (once; a minute or two)")
     try:
-        venv.create(ENVIRONMENT, clear=True, with_pip=True)
+        venv.create(environment, clear=True, with_pip=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        raise PeersUnavailable(f"creating {ENVIRONMENT.name} failed: {error}") from error
-    _say(f"installing {REQUIREMENTS.name} into {ENVIRONMENT.name}")
+        raise PeersUnavailable(f"creating {environment.name} failed: {error}") from error
+    _say(f"installing {requirements.name} into {environment.name}")
     pip = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
-    _run(
-        f"installing {REQUIREMENTS.name}",
-        [*pip, "--retries", "1", "--requirement", str(REQUIREMENTS)],
+    run_step(
+        f"installing {requirements.name}",
+        [*pip, "--retries", "1", "--requirement", str(requirements)],
         hint="it needs a package index in reach",
     )
     stamp.write_text(state, encoding="utf-8")
     return python
 
 
-def _run(step: str, command: list[str], *, hint: str, text: str | None = None, live: bool = False) -> str:
+def run_step(step: str, command: list[str], *, hint: str, text: str | None = None, live: bool = False) -> str:
     """Standard output of `command`, fed with `text`; a failure names the `step` and gives the `hint`.
 
     Standard error is shown as it comes if `live`, else quoted in the failure.

@@ -91,7 +91,7 @@ def project_hull(
         The gap at which to stop, relative to s max(s, ||A x - raw||), where s is the largest distance from the mean
         of the columns to one of those met on the way (for the symmetric polytope, their largest length). The gap is
         a difference of inner products; it is also small enough where it cannot be told from their rounding,
-        2^-49 times the longest column times ||A x - raw||.
+        2^-49 times the longest column times s + ||A x - raw||.
     start : tuple of numpy.ndarray, optional
         Support and weights to start from, such as those of a projection of a similar vector.
     max_steps : int, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ _MOST_ACTIVE = 8192
 """Active points at most: their triangular factor then takes half a GiB, and changing it as much again."""
 
 _ROUNDING = 2.0**-49
-"""What the prices may be off by, as a part of the longest column times the distance."""
+"""What the gap may be off by, as a part of the longest column times the size of the hull and the distance to it."""
 
 _PATIENCE = 8
 """How often the search may come back to an active set it has left; in exact arithmetic it never does."""
@@ -64,15 +64,16 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         gap = float(active.weights @ (costs - lowest.min()))
         steps += 1
         if best is None or gap < best.gap:
-            distance = float(np.linalg.norm(residual))
-            allowed = tolerance * active.spread * max(active.spread, distance) + _ROUNDING * active.longest * distance
-            best = Found(average, active.choice, active.weights, gap, gap <= allowed)
+            best = Found(average, active.choice, active.weights, gap, False)
+        distance = float(np.linalg.norm(residual))
+        allowed = tolerance * active.spread * max(active.spread, distance)
+        allowed += _ROUNDING * active.longest * (active.spread + distance)
         identity = hash(np.sort(active.choice[0] * active.choice[1]).tobytes())
         returns += identity in seen
         seen.add(identity)
         room = _MOST_ACTIVE - len(active)
-        if best.converged or steps >= max_steps or returns > _PATIENCE or room <= 0:
-            return best, steps
+        if best.gap <= allowed or steps >= max_steps or returns > _PATIENCE or room <= 0:
+            return replace(best, converged=best.gap <= allowed), steps
         batch = min(room, max(_BATCH, len(active) // 4), max(1, points.dimension + 1 - len(active)))
         entering = _cheapest(points, active, prices, lowest, returns or batch)
         if returns:  # the batch was of no use, and neither were the cheapest one by one: try the next of them
