@@ -84,7 +84,7 @@ def _accuracy_rows(peers: list[dict[str, object]]) -> list[Row]:
 _PEAK = """
 import resource, sys, numpy as np, sottovoce as sv
 users, size = int(sys.argv[1]), int(sys.argv[2])
-survey = sv.Survey.distribution(size, 1.0)
+survey = sv.Survey.distribution(size, 1.0, "hadamard")
 people = np.random.default_rng(1).multinomial(users, np.full(size, 1 / size))
 survey.estimate(survey.simulate_aggregate(histogram=people, seed=1))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -92,7 +92,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def _memory_rows() -> list[Row]:
-    """Peak memory of a process of its own, mechanism "auto", as a part of one GiB."""
+    """Peak memory of a process of its own, Hadamard Response, as a part of one GiB."""
     unit = 1024 if sys.platform == "darwin" else 1
     rows = []
     for users, size in ((10**9, 1024), (10**7, 10**6)):
