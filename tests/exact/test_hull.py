@@ -383,15 +383,15 @@ def test_no_tolerance_ends_too(symmetric):
 
 def test_the_factor_follows_its_points():
     rng = np.random.default_rng(15)
-    points = np.zeros((0, 30))
+    points = np.zeros((0, 200))
     factor = Factor.empty()
-    for _ in range(40):
-        new = rng.choice([0.1, 1.0, 10.0]) * rng.normal(size=(rng.integers(1, 5), 30))
+    for _ in range(60):
+        new = rng.choice([0.5, 1.0, 2.0]) * rng.normal(size=(rng.integers(1, 20), 200))
         new[-1] = new[0] if len(new) > 1 else new[-1]  # a duplicate, which depends
         factor, entered = factor.extended(points @ new.T, new @ new.T)
         assert len(entered) == max(1, len(new) - 1)
         points = np.vstack([points, new[entered]])
-        kept = rng.random(len(points)) < 0.8
+        kept = rng.random(len(points)) < 0.9
         kept[rng.integers(len(points))] = True
         if not kept.all():
             factor, points = factor.reduced(kept), points[kept]
@@ -401,10 +401,12 @@ def test_the_factor_follows_its_points():
         np.testing.assert_array_equal(factor.upper, np.triu(factor.upper))
         z = rng.normal(size=len(points))
         z -= z.mean()
-        assert factor.length(z) == pytest.approx(np.linalg.norm(z @ points), rel=1e-9, abs=rounding)
-        np.testing.assert_allclose(factor.curvature(z), gram @ z, rtol=0, atol=10 * rounding)
-        step = factor.newton_step(gram @ z + 5.0)
-        np.testing.assert_allclose(step, -z, rtol=0, atol=1e-9)
+        assert factor.length(z) == pytest.approx(np.linalg.norm(z @ points), rel=1e-12, abs=rounding)
+        np.testing.assert_allclose(factor.curvature(z), gram @ z, rtol=0, atol=100 * rounding)
+        np.testing.assert_allclose(factor.newton_step(gram @ z + 5.0), -z, rtol=0, atol=1e-11)
+        affine = z + 1 / len(z)
+        np.testing.assert_allclose(factor.dependence(points @ (affine @ points)), affine, rtol=0, atol=1e-11)
+    assert len(points) > 64  # more than one block
 
 
 class Wrong(Dense):
@@ -471,6 +473,7 @@ ONE = np.array([1.0])
         ({"tolerance": -1e-9}, "tolerance"),
         ({"tolerance": float("nan")}, "tolerance"),
         ({"tolerance": 1.0}, "tolerance"),
+        ({"tolerance": 10**400}, "tolerance"),
         ({"tolerance": True}, "tolerance"),
         ({"tolerance": "small"}, "tolerance"),
         ({"max_steps": 0}, "max_steps"),

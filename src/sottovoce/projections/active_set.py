@@ -19,6 +19,9 @@ _NOTHING = 1e-14
 _STORED_BYTES = 2**28
 """Active points are kept in memory up to this size; beyond it, inner products are taken through the operator."""
 
+_OUTGROWN = 100.0
+"""How much longer than all before, in squares, a point must be to have the others' independence tested again."""
+
 _NEARER = 0.95
 """Clipped weights are taken if they are nearer to the affine minimiser than this part of the present distance."""
 
@@ -47,15 +50,8 @@ class ActiveSet:
         # Rows of points that have left stay until others enter, so that leaving copies nothing.
         self._rows: Floats | None = np.zeros((0, points.dimension))
         self._position = np.zeros(0, dtype=np.intp)
-        columns, signs = choice
-        part = max(1, _STORED_BYTES // (8 * points.dimension))
         self._factor = Factor.empty()
-        entered = []
-        for first in range(0, len(columns), part):
-            some = columns[first : first + part], signs[first : first + part]
-            entered.append(first + self._enter(some, points.rows(some)))
-        kept = weights[np.concatenate(entered)]
-        self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
+        self._start(choice, weights)
 
     def __len__(self) -> int:
         return len(self.weights)
@@ -77,7 +73,14 @@ class ActiveSet:
 
     def enter(self, choice: Choice) -> bool:
         """Let those of some points enter, at weight zero, that are affinely independent; say whether one is."""
-        return choice[0].size > 0 and self._enter(choice, self.points.rows(choice)).size > 0
+        if not choice[0].size:
+            return False
+        rows = self._measured(choice)
+        if self.spread**2 > _OUTGROWN * self._factor.weight:
+            # Beside points so much longer, active ones that were independent may not be.
+            self._factor = Factor.empty(self.spread**2)
+            self._start(self.choice, self.weights)
+        return self._append(choice, rows).size > 0
 
     def exchange(self, choice: Choice, prices: Floats) -> bool:
         """Let a point that depends on the active ones take the place of one of them; say whether that is a gain.
@@ -104,7 +107,7 @@ class ActiveSet:
             return False
         weights = np.append((self.weights - share * dependence)[kept], share)
         self._keep(kept)
-        self._append((columns, signs), rows, entered)
+        self._note((columns, signs), rows, entered)
         self._factor = factor
         self.weights = weights / weights.sum()
         return True
@@ -151,13 +154,29 @@ class ActiveSet:
         part = min(most, float(parts.min()))
         return part, (parts <= part) | (falling & (self.weights + part * change <= _NOTHING))
 
-    def _enter(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
-        """Append the affinely independent ones of some points; return which these are."""
+    def _start(self, choice: Choice, weights: Floats) -> None:
+        """Make these points the active ones; of those that depend on others the weights are lost."""
+        self._keep(np.zeros(len(self), dtype=np.bool_))
+        columns, signs = choice
+        part = max(1, _STORED_BYTES // (8 * self.points.dimension))
+        entered = []
+        for first in range(0, len(columns), part):
+            some = columns[first : first + part], signs[first : first + part]
+            entered.append(first + self._append(some, self._measured(some)))
+        kept = weights[np.concatenate(entered)]
+        self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
+
+    def _measured(self, choice: Choice) -> Floats:
+        """Return points as rows, their lengths noted."""
+        rows = self.points.rows(choice)
         self.spread = max(self.spread, float(np.linalg.norm(rows, axis=1).max()))
         self.longest = max(self.longest, self.points.column_length(rows))
-        with_old, among_new = self._products(choice, rows)
-        self._factor, entered = self._factor.extended(with_old, among_new)
-        self._append(choice, rows, entered)
+        return rows
+
+    def _append(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
+        """Append the affinely independent ones of some points, at weight zero; return which these are."""
+        self._factor, entered = self._factor.extended(*self._products(choice, rows))
+        self._note(choice, rows, entered)
         return entered
 
     def _products(self, choice: Choice, rows: Floats) -> tuple[Floats, Floats]:
@@ -170,7 +189,8 @@ class ActiveSet:
         products = np.column_stack([self.points.products(columns, row) for row in rows])
         return products[: len(self)], products[len(self) :]
 
-    def _append(self, choice: Choice, rows: Floats, entered: NDArray[np.intp]) -> None:
+    def _note(self, choice: Choice, rows: Floats, entered: NDArray[np.intp]) -> None:
+        """Note that these of some points are in the factor now."""
         columns, signs = self.choice
         self.choice = np.append(columns, choice[0][entered]), np.append(signs, choice[1][entered])
         self.weights = np.append(self.weights, np.zeros(len(entered)))

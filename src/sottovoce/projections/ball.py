@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from math import frexp, isfinite
+from math import frexp
 from numbers import Real
+from sys import float_info
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,10 +71,8 @@ def project_ball(raw: NDArray[np.float64], radius: float) -> Projected:
 
 
 def _checked_radius(radius: object) -> float:
-    remedy = "the radius of a ball must be a finite number, zero or more"
-    if isinstance(radius, bool) or not isinstance(radius, Real):
-        raise ProjectionError(f"The radius has type {type(radius).__name__}; {remedy}.")
-    length = float(radius)
-    if not isfinite(length) or length < 0:
-        raise ProjectionError(f"The radius is {length}; {remedy}.")
-    return length
+    number: Any = radius
+    # Compared before it becomes a float: an integer may be too large for one.
+    if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 <= number <= float_info.max:
+        raise ProjectionError("The radius of a ball must be a finite number, zero or more; this one is not.")
+    return float(number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,9 +154,10 @@ def _distribution(choice: Choice, weights: Floats) -> tuple[NDArray[np.int64], F
 
 
 def _checked_tolerance(tolerance: object) -> float:
-    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= float(tolerance) < 1:
+    number: Any = tolerance
+    if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= number < 1:
         raise ProjectionError("The tolerance must be a number from 0 to 1; the default of 1e-10 suits nearly all uses.")
-    return float(tolerance)
+    return float(number)
 
 
 def _checked_steps(max_steps: object) -> int:

@@ -17,6 +17,9 @@ _DEPENDENT = 1e-11
 
 Inner products are off by some 1e-16 of that, which leaves less than five digits of such a distance."""
 
+_BLOCK = 64
+"""Rows solved for together."""
+
 _LIGHTEST = 2.0**-800
 """A weight to begin with, below all squares that do not vanish."""
 
@@ -37,9 +40,9 @@ class Factor:
     weight: float
 
     @classmethod
-    def empty(cls) -> Factor:
+    def empty(cls, weight: float = _LIGHTEST) -> Factor:
         """Return the factor of no points."""
-        return cls(np.zeros((0, 0)), _LIGHTEST)
+        return cls(np.zeros((0, 0)), weight)
 
     def extended(self, with_old: Floats, among_new: Floats) -> tuple[Factor, NDArray[np.intp]]:
         """Append the affinely independent ones of some new points; return which these are, in their new order.
@@ -51,19 +54,19 @@ class Factor:
         among_new : numpy.ndarray
             Inner products of the new points.
         """
-        from scipy.linalg import lapack
+        from sottovoce.kernels.compiled.triangular import pivoted_root
 
         old = self._weighing(float(among_new.diagonal().max()))
         k, weight = len(old.upper), old.weight
         corner = old._solve_transposed(with_old + weight)
         rest = among_new + weight - corner.T @ corner
         # Pivoting takes the most independent first, and stops where the others depend on those taken.
-        root, order, rank, _ = lapack.dpstrf(rest, tol=_DEPENDENT * weight)
-        chosen = np.asarray(order[:rank], dtype=np.intp) - 1
+        order, rank = pivoted_root(rest, _DEPENDENT * weight)
+        chosen = order[:rank]
         upper = np.zeros((k + rank, k + rank))
         upper[:k, :k] = old.upper
         upper[:k, k:] = corner[:, chosen]
-        upper[k:, k:] = np.triu(root[:rank, :rank])
+        upper[k:, k:] = np.triu(rest[np.ix_(chosen, chosen)])
         return Factor(upper, weight), chosen
 
     def reduced(self, kept: NDArray[np.bool_]) -> Factor:
@@ -71,13 +74,12 @@ class Factor:
 
         The kept rows and columns of R are triangular already; what R has in the other rows is absorbed into them.
         """
-        from sottovoce.kernels.compiled.triangular import absorb
+        from sottovoce.kernels.compiled.triangular import absorb, split
 
-        columns = self.upper[:, kept]
-        upper = columns[kept]
+        upper, others = split(self.upper, kept)
         starts = np.cumsum(kept)[~kept]
         if starts[0] < len(upper):
-            absorb(upper, columns[~kept], starts)
+            absorb(upper, others, starts)
         return Factor(upper, self.weight)
 
     def dependence(self, with_old: Floats) -> Floats:
@@ -126,11 +128,11 @@ class Factor:
         return Factor(upper, weight)
 
     def _solve_transposed(self, right: Floats) -> Floats:
-        """Return R^-T right, for many columns at once."""
-        from scipy.linalg import lapack
+        """Replace the matrix `right` by R^-T right, mostly by products of blocks."""
+        from sottovoce.kernels.compiled.triangular import solve_transposed
 
-        if not len(self.upper):
-            return right
-        # R by rows is R^T by columns, which is what LAPACK takes without a copy.
-        solution: Floats = lapack.dtrtrs(self.upper.T, right, lower=1)[0]
-        return solution
+        for first in range(0, len(self.upper), _BLOCK):
+            block = slice(first, first + _BLOCK)
+            right[block] -= self.upper[:first, block].T @ right[:first]
+            solve_transposed(np.ascontiguousarray(self.upper[block, block]), right[block])
+        return right

@@ -14,8 +14,8 @@ __all__ = ["Found", "search"]
 
 Floats = NDArray[np.float64]
 
-_BATCH = 32
-"""Points that enter together: this many, or a quarter of the active ones; half or twice that is hardly slower."""
+_BATCH = range(32, 257)
+"""Points that enter together: a quarter of the active ones, within this range; half or twice that is hardly slower."""
 
 _MOST_ACTIVE = 8192
 """Active points at most: their triangular factor then takes half a GiB, and changing it as much again."""
@@ -74,9 +74,11 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         room = _MOST_ACTIVE - len(active)
         if best.gap <= allowed or steps >= max_steps or returns > _PATIENCE or room <= 0:
             return replace(best, converged=best.gap <= allowed), steps
-        batch = min(room, max(_BATCH, len(active) // 4), max(1, points.dimension + 1 - len(active)))
+        batch = min(
+            max(_BATCH.start, len(active) // 4), _BATCH.stop - 1, max(1, points.dimension + 1 - len(active)), room
+        )
         entering = _cheapest(points, active, prices, lowest, returns or batch)
-        if returns:  # the batch was of no use, and neither were the cheapest one by one: try the next of them
+        if returns:  # the batch was of no use, nor were the cheapest one by one so far: try the next of them
             entering = entering[0][-1:], entering[1][-1:]
         if not active.enter(entering) and settled and active.exchange(entering, prices):
             settled = False  # the next gain can be told only when the active points cost the same again
@@ -91,7 +93,7 @@ def _begin(points: Points, start: tuple[Choice, Floats] | None) -> ActiveSet:
         points.measure_by(start[0])
         return ActiveSet(points, *start)
     prices = points.prices(-points.target)
-    few = min(_BATCH, _MOST_ACTIVE, points.dimension + 1, points.columns)
+    few = min(_BATCH.start, _MOST_ACTIVE, points.dimension + 1, points.columns)
     choice = points.with_lower_sign(_smallest(points.lowest(prices), few), prices)
     points.measure_by(choice)
     active = ActiveSet(points, choice, np.eye(1, few)[0])

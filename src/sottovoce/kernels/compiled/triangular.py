@@ -1,14 +1,15 @@
-"""Compiled work on an upper triangular matrix R stored by rows: multiply, solve, and absorb more rows.
+"""Compiled work on an upper triangular matrix R stored by rows: multiply, solve, factor, and absorb more rows.
 
-Loops and not BLAS: these are small matrices many times over, and handing each of them to BLAS threads takes longer
-than the work where other processes want the cores too. Sums may be reordered, which vectorises them.
+Loops and not LAPACK: these are small matrices many times over. SciPy's LAPACK comes with threads of its own that go
+on spinning when they are done, and keep the cores from NumPy's, which have the large products to do. Sums may be
+reordered, which vectorises them.
 """
 
 import numpy as np
 from numba import float64, int64, njit, types
 from numpy.typing import NDArray
 
-__all__ = ["absorb", "multiply", "multiply_transposed", "solve_normal"]
+__all__ = ["absorb", "multiply", "multiply_transposed", "pivoted_root", "solve_normal", "solve_transposed", "split"]
 
 MATRIX = types.Array(float64, 2, "C")
 VECTOR = types.Array(float64, 1, "C")
@@ -58,6 +59,74 @@ def solve_normal(upper: NDArray[np.float64], z: NDArray[np.float64]) -> None:
         for j in range(i + 1, n):
             total += row[j] * z[j]
         z[i] = (z[i] - total) / row[i]
+
+
+@njit([(MATRIX, MATRIX)], cache=True, nogil=True, fastmath=REORDERED)
+def solve_transposed(upper: NDArray[np.float64], right: NDArray[np.float64]) -> None:
+    """Replace the matrix `right` by R^-T right."""
+    n = upper.shape[0]
+    for i in range(n):
+        solved = right[i]
+        scale = 1.0 / upper[i, i]
+        for c in range(solved.size):
+            solved[c] *= scale
+        for j in range(i + 1, n):
+            row, factor = right[j], upper[i, j]
+            for c in range(solved.size):
+                row[c] -= factor * solved[c]
+
+
+@njit([types.Tuple((types.Array(int64, 1, "C"), int64))(MATRIX, float64)], cache=True, nogil=True, fastmath=REORDERED)
+def pivoted_root(matrix: NDArray[np.float64], least: float) -> tuple[NDArray[np.int64], int]:
+    """Replace a symmetric matrix by the rows of its Cholesky factor, the largest pivot first.
+
+    Returns the order in which the matrix's rows were taken, and how many had a pivot above `least`. So many rows are
+    right, at the columns of the matrix: row i's entries for pivots taken before it are meaningless.
+    """
+    n = matrix.shape[0]
+    order = np.arange(n)
+    pivots = np.empty(n)
+    for i in range(n):
+        pivots[i] = matrix[i, i]
+    for step in range(n):
+        best = step
+        for i in range(step + 1, n):
+            if pivots[order[i]] > pivots[order[best]]:
+                best = i
+        order[step], order[best] = order[best], order[step]
+        p = order[step]
+        if not pivots[p] > least:
+            return order, step
+        row = matrix[p]
+        for earlier in range(step):
+            above = matrix[order[earlier]]
+            factor = above[p]
+            for j in range(n):
+                row[j] -= factor * above[j]
+        scale = 1.0 / np.sqrt(pivots[p])
+        for j in range(n):
+            row[j] *= scale
+        for i in range(step + 1, n):
+            j = order[i]
+            pivots[j] -= row[j] * row[j]
+    return order, n
+
+
+@njit([types.Tuple((MATRIX, MATRIX))(MATRIX, types.Array(types.boolean, 1, "C"))], cache=True, nogil=True)
+def split(upper: NDArray[np.float64], kept: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the rows of R that are kept, and the others, both without the columns that are not kept."""
+    n = kept.sum()
+    stay, leave = np.zeros((n, n)), np.zeros((kept.size - n, n))
+    s = 0
+    for i in range(kept.size):
+        row, target = upper[i], stay[s] if kept[i] else leave[i - s]
+        t = s
+        for j in range(i, kept.size):
+            if kept[j]:
+                target[t] = row[j]
+                t += 1
+        s += kept[i]
+    return stay, leave
 
 
 @njit([(MATRIX, MATRIX, types.Array(int64, 1, "C"))], cache=True, nogil=True, fastmath=REORDERED)
