@@ -133,7 +133,7 @@ class Estimate:
             quantile = -NormalDist().inv_cdf(miss / 2)
             return Interval(self._end(-quantile), self._end(quantile))
         if method == "finite":
-            half = math.sqrt(2 * self.survey.mechanism.proxy / self.n_reports * math.log(2 / miss))
+            half = np.sqrt(2 * np.asarray(self.survey.proxy) / self.n_reports * math.log(2 / miss))
             low, high = self.survey.answer_range
             return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
         raise SurveyError("method must be 'normal' or 'finite'")

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.errors import SimulationError
 from sottovoce.limits import check_domain_size
 from sottovoce.mechanisms.base import Batch, Counts
-from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 Seed = int | None
-AnyMechanism = FiniteMechanism | VectorMechanism
+AnyMechanism = ChannelMechanism | VectorMechanism
 Progress = Callable[[int], object]
 Result = TypeVar("Result")
 

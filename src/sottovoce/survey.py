@@ -190,6 +190,11 @@ class Survey(abc.ABC):
 
     @property
     @abc.abstractmethod
+    def proxy(self) -> Ends:
+        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2 / n_reports: for all, or one each."""
+
+    @property
+    @abc.abstractmethod
     def answer_range(self) -> tuple[Ends, Ends]:
         """Between which numbers the answers must lie: for all of them, or one pair each."""
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import FiniteMechanism, VectorMechanism
+    from sottovoce.mechanisms import ChannelMechanism, VectorMechanism
 
 __all__ = ["DEFAULT_DELTA", "AuditResult", "audit"]
 
@@ -49,7 +49,7 @@ class AuditResult:
 
 
 def audit(
-    mechanism: str | FiniteMechanism | VectorMechanism,
+    mechanism: str | ChannelMechanism | VectorMechanism,
     epsilon: float = 1.0,
     *,
     domain_size: int = DEFAULT_DOMAIN_SIZE,
@@ -82,7 +82,7 @@ def audit(
     from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS, create_vector
 
     check_integer("samples", samples, 100, 10**9)
-    subject: FiniteMechanism | VectorMechanism
+    subject: ChannelMechanism | VectorMechanism
     if not isinstance(mechanism, str):
         subject = mechanism
     elif mechanism in VECTOR_MECHANISMS:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sottovoce.randomness import ONE
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import FiniteMechanism
+    from sottovoce.mechanisms import ChannelMechanism
 
 __all__ = ["Channel", "Enumerator", "device_channel", "device_row", "outcomes_of", "stated_channel", "worst_ratio"]
 
@@ -75,7 +75,7 @@ class Enumerator:
         return self._take([chance, 1 - chance]) == 0
 
 
-def _outcomes(mechanism: FiniteMechanism, value: int) -> Iterator[tuple[bytes, Fraction]]:
+def _outcomes(mechanism: ChannelMechanism, value: int) -> Iterator[tuple[bytes, Fraction]]:
     source = Enumerator()
     while True:
         report = mechanism.encode(mechanism.randomize(value, source))
@@ -84,14 +84,14 @@ def _outcomes(mechanism: FiniteMechanism, value: int) -> Iterator[tuple[bytes, F
             return
 
 
-def outcomes_of(mechanism: FiniteMechanism) -> int:
+def outcomes_of(mechanism: ChannelMechanism) -> int:
     """How many sequences of draws one value has: the product of the draws' outcomes, which never depend on it."""
     source = Enumerator()
     mechanism.randomize(0, source)
     return source.outcomes
 
 
-def device_row(mechanism: FiniteMechanism, value: int) -> dict[bytes, Fraction]:
+def device_row(mechanism: ChannelMechanism, value: int) -> dict[bytes, Fraction]:
     """The exact probability of every report that the device code can send for one value."""
     tally: dict[bytes, Fraction] = defaultdict(Fraction)
     for report, probability in _outcomes(mechanism, value):
@@ -99,7 +99,7 @@ def device_row(mechanism: FiniteMechanism, value: int) -> dict[bytes, Fraction]:
     return {report: p for report, p in tally.items() if p}
 
 
-def device_channel(mechanism: FiniteMechanism) -> Channel:
+def device_channel(mechanism: ChannelMechanism) -> Channel:
     """The channel of the device code itself. Only for small domains: the work is every outcome.
 
     Examples
@@ -112,7 +112,7 @@ def device_channel(mechanism: FiniteMechanism) -> Channel:
     return {value: device_row(mechanism, value) for value in range(mechanism.domain_size)}
 
 
-def stated_channel(mechanism: FiniteMechanism) -> Channel:
+def stated_channel(mechanism: ChannelMechanism) -> Channel:
     """The channel as `probability` states it, over all `outputs`."""
     channel: Channel = {}
     for value in range(mechanism.domain_size):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sottovoce.audit.channel import device_channel, device_row, outcomes_of, stated_channel, worst_ratio
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms import FiniteMechanism
+    from sottovoce.mechanisms import ChannelMechanism
 
 __all__ = ["ExactAudit", "exact_ratio"]
 
@@ -26,7 +26,7 @@ class ExactAudit:
     agrees: bool
 
 
-def exact_ratio(mechanism: FiniteMechanism) -> ExactAudit:
+def exact_ratio(mechanism: ChannelMechanism) -> ExactAudit:
     """The worst likelihood ratio of the device's encoded reports.
 
     On the mechanism's miniatures, which take every branch of its device code, the code is run on every
@@ -55,7 +55,7 @@ def exact_ratio(mechanism: FiniteMechanism) -> ExactAudit:
     return ExactAudit(worst, "brute force; the device does not do what it states", False)
 
 
-def _run_here(mechanism: FiniteMechanism) -> bool | None:
+def _run_here(mechanism: ChannelMechanism) -> bool | None:
     """Whether the device does what it states at this size, for a few values; None where outcomes are too many."""
     if _draws_too_many(mechanism):
         return None
@@ -68,6 +68,6 @@ def _run_here(mechanism: FiniteMechanism) -> bool | None:
     return True
 
 
-def _draws_too_many(mechanism: FiniteMechanism) -> bool:
+def _draws_too_many(mechanism: ChannelMechanism) -> bool:
     # A device that draws a bit per value has 2^J outcomes; do not even walk through one of them when J is large.
     return mechanism.report_bits > 64 or outcomes_of(mechanism) > MOST_OUTCOMES

@@ -7,13 +7,13 @@ import math
 from sottovoce.audit import AuditResult
 from sottovoce.audit.empirical import certify
 from sottovoce.audit.exact import exact_ratio
-from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.randomness import epsilon_of, os_source, within_epsilon
 
 __all__ = ["audit_finite"]
 
 
-def audit_finite(mechanism: FiniteMechanism, samples: int, alpha: float) -> AuditResult:
+def audit_finite(mechanism: ChannelMechanism, samples: int, alpha: float) -> AuditResult:
     """The exact epsilon over all pairs of values, and a certified lower bound from device reports of three pairs."""
     exact = exact_ratio(mechanism)
     source = os_source()

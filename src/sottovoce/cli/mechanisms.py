@@ -11,7 +11,9 @@ from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, print_json, titled_table
 
 if TYPE_CHECKING:
-    from sottovoce.simulation import AnyMechanism
+    from sottovoce.mechanisms import FiniteMechanism, VectorMechanism
+
+    AnyMechanism = FiniteMechanism | VectorMechanism
 
 __all__ = ["register"]
 

@@ -1,84 +1,41 @@
-"""Mechanisms whose value is one of finitely many: the contract for distributions."""
+"""Channels from which every value's frequency is estimated: the contract for distributions."""
 
 from __future__ import annotations
 
 import abc
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self, final
+from typing import Self, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sottovoce.errors import MechanismError, ValueOutsideDomainError
-from sottovoce.limits import check_domain_size, check_epsilon
-from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
-from sottovoce.randomness import Source, epsilon_of
+from sottovoce.errors import MechanismError
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.channel import ChannelMechanism
 
 __all__ = ["FiniteMechanism"]
 
 
 @dataclass(frozen=True)
-class FiniteMechanism(Mechanism):
-    """One local randomizer for a value in {0, .., domain_size - 1}, with both its sides.
-
-    The analyst calls `estimate` and `variance`; the auditor calls `probability`, `privacy_ratio` and `outputs`.
-    """
-
-    domain_size: int
-    epsilon: float
-
-    stated_by_survey: ClassVar[frozenset[str]] = frozenset({"domain_size", "epsilon"})
+class FiniteMechanism(ChannelMechanism):
+    """A channel with the analyst's side for distributions: `estimate` and `variance`."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "domain_size", check_domain_size(self.domain_size))
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        self._check_parameters()
-        self._check_report_size()
+        super().__post_init__()
         if not self.signal > 0:
             raise MechanismError(
                 f"epsilon {self.epsilon:g} is too small for {self.name} over {self.domain_size:,} values: "
                 "rounded toward privacy its report carries nothing; use a larger epsilon or mechanism='hadamard'"
             )
 
-    # --- what a subclass writes ---------------------------------------------------------
-
     @classmethod
     @abc.abstractmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
         """The mechanism with its own parameters chosen for the least error."""
 
-    @classmethod
-    @abc.abstractmethod
-    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
-        """Small instances that between them take every branch of the device code; audits run all their outcomes."""
-
     @property
     @abc.abstractmethod
     def signal(self) -> Fraction:
         """The exact factor by which the channel shrinks a frequency; estimates divide by it."""
-
-    @abc.abstractmethod
-    def _randomize(self, value: int, source: Source) -> Report:
-        """Draw a report. The draws asked of `source` must not depend on the value or on each other."""
-
-    @abc.abstractmethod
-    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Reports of many people at once, by the same law, for simulation. Values are trusted."""
-
-    @abc.abstractmethod
-    def probability(self, report: Report, value: int) -> Fraction:
-        """The exact probability that `value` sends `report`, at the rounded thresholds in use."""
-
-    @abc.abstractmethod
-    def privacy_ratio(self) -> Fraction:
-        """The largest ratio of two values' probabilities of one report, with the argument in its docstring."""
-
-    @abc.abstractmethod
-    def outputs(self) -> Iterator[Report]:
-        """Every possible report, in a fixed order. Only for small domains."""
 
     @abc.abstractmethod
     def estimate(self, counts: Counts, n_reports: int) -> Floats:
@@ -98,44 +55,9 @@ class FiniteMechanism(Mechanism):
     def worst_total_variance(self) -> float:
         """The largest sum of variances over all frequencies, times n_reports."""
 
-    # --- what follows from it -----------------------------------------------------------
-
-    @final
-    def randomize(self, value: int, source: Source) -> Report:
-        """One device's report. Checks the value first: the error never names it."""
-        if type(value) is not int or not 0 <= value < self.domain_size:
-            raise ValueOutsideDomainError(
-                f"the value is not an index of this domain; give an integer from 0 to {self.domain_size - 1}"
-            )
-        return self._randomize(value, source)
-
-    @final
-    def log_prob(self, report: Report, value: int) -> float:
-        """log P(report | value), at the rounded thresholds in use; minus infinity where impossible."""
-        p = self.probability(report, value)
-        return math.log(p.numerator) - math.log(p.denominator) if p else -math.inf
-
     @final
     def expected_l2(self, n_reports: int, frequencies: Floats | None = None) -> float:
         """Root mean squared L2 error of the raw estimate; for the worst frequencies unless some are given."""
         if frequencies is None:
             return math.sqrt(self.worst_total_variance / n_reports)
         return math.sqrt(float(self.variance(frequencies, n_reports).sum()))
-
-    @property
-    @final
-    def exact_epsilon(self) -> float:
-        """The epsilon of the rounded channel; never above the stated one."""
-        return epsilon_of(self.privacy_ratio())
-
-    @property
-    @final
-    def largest_step(self) -> int:
-        """A report is counted once in every cell it belongs to."""
-        return 1
-
-    @property
-    @final
-    def simulation_words(self) -> int:
-        """Numbers held for one simulated report."""
-        return max(1, self.report_bits // 32)

@@ -97,6 +97,11 @@ class DistributionSurvey(Survey):
         return np.asarray(np.sqrt(self.mechanism.variance(values, n_reports)))
 
     @property
+    def proxy(self) -> Ends:
+        """The mechanism's."""
+        return self.mechanism.proxy
+
+    @property
     def answer_range(self) -> tuple[Ends, Ends]:
         """Frequencies."""
         return 0.0, 1.0

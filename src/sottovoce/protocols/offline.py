@@ -81,6 +81,12 @@ class _VectorSurvey(Survey):
         bounds = np.broadcast_to(bounds, self.n_answers)
         return np.asarray(np.sqrt(self.mechanism.variance(bounds, n_reports)))
 
+    @property
+    @final
+    def proxy(self) -> Ends:
+        """The mechanism's."""
+        return self.mechanism.proxy
+
     @final
     def explain(self, users: int = 1_000_000) -> str:
         """Why this mechanism, compared with every other that can serve."""
