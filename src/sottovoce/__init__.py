@@ -12,6 +12,7 @@ from sottovoce.aggregate import Aggregate, Reports
 from sottovoce.audit import audit
 from sottovoce.domain import Domain
 from sottovoce.estimate import Estimate
+from sottovoce.expressions import Query, query
 from sottovoce.mechanisms import MECHANISMS, Mechanism
 from sottovoce.survey import Survey
 from sottovoce.theory.planner import Plan, plan
@@ -25,9 +26,11 @@ __all__ = [
     "Estimate",
     "Mechanism",
     "Plan",
+    "Query",
     "Reports",
     "Survey",
     "audit",
     "errors",
     "plan",
+    "query",
 ]

@@ -6,12 +6,14 @@
     ├── SurveyError (ValueError)          a survey cannot be stated like this
     │   ├── DomainError                   labels, sizes or attributes are wrong
     │   ├── MechanismError                unknown, unsuitable or undeployable mechanism
+    │   ├── QueryError                    an expression that cannot be read, or asked of this domain
     │   └── WorkloadError                 queries that cannot be asked, or are not well formed
     ├── ValueOutsideDomainError (ValueError)   a person's value is not in the survey's domain
     ├── ReportError (ValueError)          bytes that are no report of this survey
     ├── MismatchError (ValueError)        two things that belong to different surveys
     ├── NoReportsError (ValueError)       an estimate was asked for before any report came
     ├── ProjectionError (ValueError)      a vector that cannot be projected
+    ├── SessionError (ValueError)         an adaptive session, or a person's seat in one, cannot go on like this
     ├── PlanError (ValueError)            a plan that cannot be met, or is over-determined
     ├── SimulationError (ValueError)      a simulation's distribution, seed or size is wrong
     ├── CapacityError (MemoryError)       the answer would not fit into memory
@@ -31,7 +33,9 @@ __all__ = [
     "NoReportsError",
     "PlanError",
     "ProjectionError",
+    "QueryError",
     "ReportError",
+    "SessionError",
     "SimulationError",
     "SottovoceError",
     "SurveyError",
@@ -56,6 +60,10 @@ class MechanismError(SurveyError):
     """The mechanism is unknown, cannot serve this domain, or must not be deployed."""
 
 
+class QueryError(SurveyError):
+    """An expression cannot be read, or could go wrong for some record; says where, and what is allowed."""
+
+
 class WorkloadError(SurveyError):
     """The queries are not well formed, do not fit the domain, or are too many."""
 
@@ -78,6 +86,10 @@ class NoReportsError(SottovoceError, ValueError):
 
 class ProjectionError(SottovoceError, ValueError):
     """The vector cannot be projected: empty, of the wrong shape, or not finite."""
+
+
+class SessionError(SottovoceError, ValueError):
+    """An adaptive session has no round left, or its saved state or a person's seat is not of this survey."""
 
 
 class PlanError(SottovoceError, ValueError):

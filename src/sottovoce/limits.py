@@ -17,8 +17,11 @@ MAX_EPSILON = 16.0
 MAX_DOMAIN_SIZE = 2**40
 """Largest domain whose distribution may be asked for (a device's work stays far below a second)."""
 
+MAX_RANGE_SIZE = 2**63 - 1
+"""Largest number of integers a range may hold; they are never listed."""
+
 MAX_PRODUCT_SIZE = 2**63
-"""Largest number of records a product domain may describe; records are never listed."""
+"""Largest number of records or texts a domain may describe; they are never listed."""
 
 MAX_REPORT_BYTES = 2**20
 """Largest report any survey may ask a device to send."""

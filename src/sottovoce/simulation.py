@@ -27,6 +27,7 @@ __all__ = [
     "People",
     "Seed",
     "check_histogram",
+    "check_seed",
     "chunk_size",
     "count_reports",
     "draw_reports",
@@ -123,7 +124,7 @@ def _chunks(
     size = chunk_size(mechanism)
     if seed is None:
         seed = int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
-    fixed = _check_seed(seed)
+    fixed = check_seed(seed)
 
     def work(chunk: int) -> tuple[int, Result]:
         start, stop = chunk * size, min(people.n, (chunk + 1) * size)
@@ -154,7 +155,8 @@ def check_histogram(histogram: ArrayLike, size: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _check_seed(seed: Any) -> int:
+def check_seed(seed: Any) -> int:
+    """Return `seed` as an int if a simulation can start from it."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise SimulationError("seed must be a non-negative integer, or None for a fresh one")
     return int(seed)
@@ -167,6 +169,6 @@ def histogram_of(frequencies: NDArray[np.float64], n: int, seed: Seed) -> NDArra
         raise SimulationError("frequencies must be non-negative numbers that sum to one")
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= MAX_PEOPLE:
         raise SimulationError(f"the number of people must be an integer from 0 to {MAX_PEOPLE:,}")
-    fixed = None if seed is None else _check_seed(seed)
+    fixed = None if seed is None else check_seed(seed)
     people = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(fixed)))
     return people.multinomial(n, frequencies).astype(np.int64, copy=False)

@@ -1,50 +1,40 @@
 """A survey: the frozen statement of one collection, from which both sides derive everything.
 
-Its id is the SHA-256 of its canonical JSON (RFC 8785), so a survey cannot be changed
-without becoming another survey. What a survey of each kind asks is in `protocols`.
+Who it is, is in `statement`; what a survey of each kind asks is in `protocols`.
 """
 
 from __future__ import annotations
 
 import abc
-import hashlib
-import json
 from collections.abc import Callable, Iterable
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
-import rfc8785
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.aggregate import Aggregate, Reports
-from sottovoce.errors import MechanismError, NoReportsError, SimulationError, SurveyError
+from sottovoce.errors import MechanismError, NoReportsError, SimulationError
 from sottovoce.estimate import Estimate
 from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.randomness import os_source
 from sottovoce.simulation import AnyMechanism, People, Seed, count_reports, draw_reports
+from sottovoce.statement import Stated, read_statement
 
 if TYPE_CHECKING:
+    from sottovoce.protocols.adaptive import AdaptiveSurvey
     from sottovoce.protocols.distribution import DistributionSurvey
     from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
     from sottovoce.workloads import Workload
 
-__all__ = ["FORMAT", "Ends", "Survey", "check_fields", "mechanism_statement"]
-
-FORMAT = 1
-"""Version of the survey's JSON; a device refuses one it does not know."""
-
-TAG_BYTES = 4
-"""How much of the survey's id stands before every report, so that a stray one is noticed."""
-
-MAX_TITLE = 200
-
+__all__ = ["Ends", "Survey", "mechanism_statement"]
 
 Ends = float | NDArray[np.float64]
 
 
-class Survey(abc.ABC):
-    """What is asked, of whom, at what epsilon, by which mechanism. Make one with `distribution`, `queries` or `mean`.
+class Survey(Stated):
+    """What is asked, of whom, at what epsilon, by which mechanism.
+
+    Make one with `distribution`, `queries` or `mean`; `adaptive` makes one of many rounds.
 
     Examples
     --------
@@ -55,12 +45,7 @@ class Survey(abc.ABC):
     ['red']
     """
 
-    kind: ClassVar[str]
-    """Name of the kind in the survey's JSON."""
-
-    epsilon: float
     mechanism: AnyMechanism
-    title: str
 
     @staticmethod
     def distribution(
@@ -139,16 +124,35 @@ class Survey(abc.ABC):
 
         return MeanSurvey.make(dimension, radius, epsilon, delta, mechanism, title, users, max_report_bytes, clip)
 
+    @staticmethod
+    def adaptive(
+        domain: object, rounds: int, epsilon: float, *, radius: float = 1.0, title: str = ""
+    ) -> AdaptiveSurvey:
+        """Ask one question after another, each chosen after seeing the answers before it.
+
+        Parameters
+        ----------
+        domain
+            What one person's record can be, as for `distribution`; products of up to 2**63 records.
+        rounds
+            How many questions may be asked at most. Everybody answers one of them, drawn once: more rounds leave
+            fewer people to each.
+        radius
+            How large a question's values may be: every one must stay within [-radius, radius].
+        """
+        from sottovoce.protocols.adaptive import AdaptiveSurvey
+
+        return AdaptiveSurvey.make(domain, rounds, epsilon, radius, title)
+
     # --- what each kind says ----------------------------------------------------------------
 
     @abc.abstractmethod
-    def _own_statement(self) -> dict[str, Any]:
-        """The fields of the survey's JSON that only this kind has."""
+    def _own_fields(self) -> dict[str, Any]:
+        """The fields of the JSON besides the mechanism that only this kind has."""
 
-    @classmethod
-    @abc.abstractmethod
-    def _from_statement(cls, statement: dict[str, Any]) -> Self:
-        """The survey behind a statement whose common fields are in order."""
+    @final
+    def _own_statement(self) -> dict[str, Any]:
+        return {"mechanism": {"name": self.mechanism.name, **self.mechanism.parameters()}, **self._own_fields()}
 
     @abc.abstractmethod
     def _private_input(self, value: object) -> Any:
@@ -204,58 +208,10 @@ class Survey(abc.ABC):
 
     # --- identity ---------------------------------------------------------------------------
 
-    @final
-    def _check_title(self) -> None:
-        if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
-            raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters")
-
-    @final
-    def to_statement(self) -> dict[str, Any]:
-        """Everything both sides need, as plain JSON values."""
-        return {
-            "format": FORMAT,
-            "kind": self.kind,
-            "title": self.title,
-            "epsilon": self.epsilon,
-            "mechanism": {"name": self.mechanism.name, **self.mechanism.parameters()},
-            **self._own_statement(),
-        }
-
-    @cached_property
-    def canonical(self) -> bytes:
-        """The survey's canonical JSON (RFC 8785): sorted keys, no spaces, shortest numbers."""
-        return rfc8785.dumps(self.to_statement())
-
-    @cached_property
-    def id(self) -> str:
-        """SHA-256 of the canonical JSON, in hexadecimal."""
-        return hashlib.sha256(self.canonical).hexdigest()
-
-    @cached_property
-    def tag(self) -> bytes:
-        """The first bytes of the id; they stand before every report."""
-        return bytes.fromhex(self.id)[:TAG_BYTES]
-
-    @final
-    def to_json(self) -> str:
-        """The canonical JSON as text."""
-        return self.canonical.decode()
-
     @staticmethod
-    def from_json(text: str | bytes) -> Survey:
-        """The survey behind its JSON. Every field is checked again; unknown ones are refused."""
-        from sottovoce.protocols import KINDS
-
-        statement = _parse(text)
-        if not isinstance(statement, dict) or not {"format", "kind"} <= set(statement):
-            raise SurveyError("a survey is a JSON object with at least a format and a kind")
-        if statement["format"] != FORMAT or type(statement["format"]) is not int:
-            raise SurveyError(f"this survey has a format this version does not know; it knows format {FORMAT}")
-        kind = KINDS.get(statement["kind"]) if isinstance(statement["kind"], str) else None
-        if kind is None:
-            known = ", ".join(repr(name) for name in KINDS)
-            raise SurveyError(f"this survey is of a kind this version does not know; it knows {known}")
-        return kind._from_statement(statement)
+    def from_json(text: str | bytes) -> Survey | AdaptiveSurvey:
+        """The survey behind its JSON, of whatever kind. Every field is checked again; unknown ones are refused."""
+        return cast("Survey | AdaptiveSurvey", read_statement(text))
 
     @final
     def __repr__(self) -> str:
@@ -318,37 +274,8 @@ class Survey(abc.ABC):
         return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
 
 
-def _parse(text: object) -> object:
-    """Strict JSON: UTF-8, no key twice in one object, no NaN or Infinity."""
-    if not isinstance(text, (str, bytes)):
-        raise SurveyError(f"a survey is read from text or bytes, not from {type(text).__name__}")
-    try:
-        decoded = text.decode() if isinstance(text, bytes) else text
-        return json.loads(decoded, object_pairs_hook=_object, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise SurveyError(f"the survey is not valid JSON: {error}") from error
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice in one object")
-    return found
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
-
-
 def mechanism_statement(statement: object) -> tuple[object, dict[str, Any]]:
     """The name and the parameters in a survey's `mechanism` field."""
     if not isinstance(statement, dict) or "name" not in statement:
         raise MechanismError("the survey's mechanism must hold a name and its own parameters")
     return statement["name"], {key: number for key, number in statement.items() if key != "name"}
-
-
-def check_fields(statement: dict[str, Any], own: set[str]) -> None:
-    """Refuse a statement that has other fields than the common ones and these."""
-    expected = {"format", "kind", "title", "epsilon", "mechanism"} | own
-    if set(statement) != expected:
-        raise SurveyError(f"a survey must hold exactly these fields: {', '.join(sorted(expected))}")

@@ -87,7 +87,8 @@ def audit(
         subject = mechanism
     elif mechanism in VECTOR_MECHANISMS:
         allowed = delta if mechanism == "gaussian" else 0.0
-        subject = create_vector(mechanism, domain_size, 1.0, epsilon, allowed, _VECTOR_USERS)
+        dimension = min(domain_size, VECTOR_MECHANISMS[mechanism].largest_dimension)
+        subject = create_vector(mechanism, dimension, 1.0, epsilon, allowed, _VECTOR_USERS)
     else:
         subject = create(mechanism, domain_size, epsilon)
     if isinstance(subject, VectorMechanism):

@@ -14,10 +14,12 @@ from typing import Final, cast
 import numpy as np
 
 from sottovoce.audit import AuditResult
+from sottovoce.audit.binary import binary_ratio
 from sottovoce.audit.codebook import ROTATIONS, codebook_ratio, marks
 from sottovoce.audit.empirical import certify
 from sottovoce.errors import MechanismError
 from sottovoce.mechanisms.base import Floats
+from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.rejection import Rejection
@@ -229,7 +231,30 @@ def _audit_codebook(mechanism: VectorMechanism, samples: int, alpha: float) -> A
     )
 
 
+def _audit_binary(mechanism: VectorMechanism, samples: int, alpha: float) -> AuditResult:
+    """Exact: both outcomes of the bit, for all pairs of adverse numbers, which include both ends."""
+    m = cast(Binary, mechanism)
+    vectors = adverse_vectors(m)
+    ratio, agrees = binary_ratio(m, vectors)
+    certified = _certified(
+        m, samples, alpha, lambda payload, value: math.log(m.probability(payload[0], _opposite(m, value)[0]))
+    )
+    return AuditResult(
+        mechanism=m.name,
+        epsilon=m.epsilon,
+        delta=m.delta,
+        domain_size=len(vectors),
+        exact_epsilon=math.inf if ratio is None else epsilon_of(ratio),
+        certified_lower_bound=certified,
+        alpha=alpha,
+        sound=agrees and ratio is not None and within_epsilon(ratio, m.epsilon) and certified <= m.epsilon,
+        method="the device run on every outcome, for both ends of the range and numbers that are not in it",
+        witness=f"the ends of the range, among all pairs of {len(vectors)} numbers",
+    )
+
+
 AUDITS: Final[dict[type[VectorMechanism], Callable[[VectorMechanism, int, float], AuditResult]]] = {
+    Binary: _audit_binary,
     Codebook: _audit_codebook,
     Gaussian: _audit_gaussian,
     Rejection: _audit_rejection,

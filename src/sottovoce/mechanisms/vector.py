@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ValueOutsideDomainError
-from sottovoce.limits import check_delta, check_dimension, check_epsilon, check_radius
+from sottovoce.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
 from sottovoce.randomness import Source
 
@@ -30,6 +30,8 @@ class VectorMechanism(Mechanism):
     delta: float
 
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"dimension", "radius", "epsilon", "delta", "key"})
+    largest_dimension: ClassVar[int] = MAX_DIMENSION
+    """How many coordinates it can serve."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", check_dimension(self.dimension))

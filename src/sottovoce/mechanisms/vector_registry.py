@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.rejection import Rejection
@@ -18,6 +19,7 @@ VECTOR_MECHANISMS: Final[dict[str, type[VectorMechanism]]] = {
     "gaussian": Gaussian,
     "rejection": Rejection,
     "sphere": Sphere,
+    "binary": Binary,
 }
 
 

@@ -2,15 +2,16 @@
 
 from typing import Final
 
+from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.distribution import DistributionSurvey
 from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
-from sottovoce.survey import Survey
+from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
+from sottovoce.statement import Stated
 
-__all__ = ["KINDS", "DistributionSurvey", "MeanSurvey", "QuerySurvey"]
+__all__ = ["KINDS", "AdaptiveSurvey", "ChoiceRound", "DistributionSurvey", "MeanSurvey", "QuerySurvey", "QuestionRound"]
 
-KINDS: Final[dict[str, type[Survey]]] = {
-    "distribution": DistributionSurvey,
-    "queries": QuerySurvey,
-    "mean": MeanSurvey,
+KINDS: Final[dict[str, type[Stated]]] = {
+    kind.kind: kind
+    for kind in (DistributionSurvey, QuerySurvey, MeanSurvey, AdaptiveSurvey, QuestionRound, ChoiceRound)
 }
 """Every kind of survey, by its name in JSON."""

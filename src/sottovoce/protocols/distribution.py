@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -12,11 +13,12 @@ from sottovoce.aggregate import Aggregate
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.errors import DomainError, SurveyError
 from sottovoce.estimate import Estimate
-from sottovoce.limits import MAX_DOMAIN_SIZE, MAX_REPORT_BYTES, check_epsilon, check_integer
+from sottovoce.limits import MAX_DOMAIN_SIZE, MAX_REPORT_BYTES, check_domain_size, check_epsilon, check_integer
 from sottovoce.mechanisms import FiniteMechanism, choose, create, restore
 from sottovoce.projections.simplex import project_simplex
 from sottovoce.simulation import People, check_histogram
-from sottovoce.survey import Ends, Survey, check_fields, mechanism_statement
+from sottovoce.statement import check_fields
+from sottovoce.survey import Ends, Survey, mechanism_statement
 from sottovoce.theory.bounds import projected_distribution_bound
 
 __all__ = ["DistributionSurvey"]
@@ -45,18 +47,20 @@ class DistributionSurvey(Survey):
     @classmethod
     def make(cls, domain: object, epsilon: float, mechanism: str, title: str, max_report_bytes: int) -> Self:
         """See `Survey.distribution`."""
+        if isinstance(domain, (int, float, Integral)):
+            domain = check_domain_size(domain)
         values = _check_size(Domain.of(domain))
         epsilon = check_epsilon(epsilon)
         limit = check_integer("max_report_bytes", max_report_bytes, 1, MAX_REPORT_BYTES)
         chosen = choose(values.size, epsilon, limit) if mechanism == "auto" else create(mechanism, values.size, epsilon)
         return cls(values, epsilon, chosen, title)
 
-    def _own_statement(self) -> dict[str, Any]:
+    def _own_fields(self) -> dict[str, Any]:
         return {"domain": self.domain.to_statement()}
 
     @classmethod
     def _from_statement(cls, statement: dict[str, Any]) -> Self:
-        check_fields(statement, {"domain"})
+        check_fields(statement, {"mechanism", "domain"})
         domain = _check_size(domain_from_statement(statement["domain"]))
         epsilon = check_epsilon(statement["epsilon"])
         name, parameters = mechanism_statement(statement["mechanism"])

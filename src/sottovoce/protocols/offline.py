@@ -23,7 +23,8 @@ from sottovoce.mechanisms.vector import VectorMechanism, as_vector, clip_to_ball
 from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector
 from sottovoce.randomness.philox import key_of
 from sottovoce.simulation import MAX_PEOPLE, People, check_histogram
-from sottovoce.survey import Ends, Survey, check_fields, mechanism_statement
+from sottovoce.statement import check_fields
+from sottovoce.survey import Ends, Survey, mechanism_statement
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.statement import workload_from_statement
@@ -131,12 +132,12 @@ class QuerySurvey(_VectorSurvey):
         chosen = _mechanism(mechanism, workload.n_queries, workload.radius, epsilon, delta, users, max_report_bytes)
         return cls(workload, chosen.epsilon, chosen.delta, chosen, title)
 
-    def _own_statement(self) -> dict[str, Any]:
+    def _own_fields(self) -> dict[str, Any]:
         return {"workload": self.workload.to_statement(), "delta": self.delta}
 
     @classmethod
     def _from_statement(cls, statement: dict[str, Any]) -> Self:
-        check_fields(statement, {"workload", "delta"})
+        check_fields(statement, {"mechanism", "workload", "delta"})
         workload = workload_from_statement(statement["workload"])
         epsilon, delta = check_epsilon(statement["epsilon"]), check_delta(statement["delta"])
         name, parameters = mechanism_statement(statement["mechanism"])
@@ -231,12 +232,12 @@ class MeanSurvey(_VectorSurvey):
         chosen = _mechanism(mechanism, size, ball, epsilon, delta, users, max_report_bytes)
         return cls(size, ball, chosen.epsilon, chosen.delta, chosen, title, clip)
 
-    def _own_statement(self) -> dict[str, Any]:
+    def _own_fields(self) -> dict[str, Any]:
         return {"dimension": self.dimension, "radius": self.radius, "delta": self.delta}
 
     @classmethod
     def _from_statement(cls, statement: dict[str, Any]) -> Self:
-        check_fields(statement, {"dimension", "radius", "delta"})
+        check_fields(statement, {"mechanism", "dimension", "radius", "delta"})
         dimension, radius = check_dimension(statement["dimension"]), check_radius(statement["radius"])
         epsilon, delta = check_epsilon(statement["epsilon"]), check_delta(statement["delta"])
         name, parameters = mechanism_statement(statement["mechanism"])

@@ -1,0 +1,175 @@
+"""What one round gave: the answer to a question, or a distribution over choices, with its interval and bound."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, final
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.errors import SessionError
+from sottovoce.estimate import Estimate
+from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
+from sottovoce.theory.bounds import Bound
+
+__all__ = ["ChoiceAnswer", "Ends", "RoundAnswer", "answer_of"]
+
+Method = Literal["normal", "finite"]
+
+
+class Ends(NamedTuple):
+    """Where a true answer lies, by an interval."""
+
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class RoundAnswer:
+    """The answer to one question.
+
+    Attributes
+    ----------
+    round
+        Which round it was, from 1.
+    query
+        The question, as text.
+    value
+        The estimate, within what the question's values can be; 0, or the nearest to it, when nobody answered.
+    raw
+        The unbiased estimate before clipping; not a number when nobody answered.
+    n_reports
+        How many people answered.
+    bound
+        What the expected error stays below, whatever the truth is.
+    """
+
+    round: int
+    query: str
+    value: float
+    raw: float
+    n_reports: int
+    bound: Bound
+    _range: Ends
+    _estimate: Estimate | None
+
+    def interval(self, level: float = 0.95, method: Method = "normal") -> Ends:
+        """Where the true answer lies, at that level, for this question alone; see `Session.intervals` for all at once.
+
+        "normal" takes the exact variance and a normal quantile; "finite" is Hoeffding's, valid for any number of
+        reports. When nobody answered it is all that the question's values can be.
+        """
+        if self._estimate is None:
+            return self._range
+        low, high = self._estimate.interval(level, method=method)
+        return Ends(float(low[0]), float(high[0]))
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody answered."""
+        return self.n_reports == 0
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Everything as plain values."""
+        low, high = self.interval(level)
+        return {
+            "round": self.round,
+            "query": self.query,
+            "value": self.value,
+            "raw": None if math.isnan(self.raw) else self.raw,
+            "low": low,
+            "high": high,
+            "level": level,
+            "n_reports": self.n_reports,
+            "bound": {"error": self.bound.value, "statement": self.bound.statement},
+        }
+
+    def __repr__(self) -> str:
+        low, high = self.interval()
+        if self.empty:
+            return f"<round {self.round}: nobody answered; anything from {low:.4g} to {high:.4g} is possible>"
+        return f"<round {self.round}: {self.value:.4g}, 95 % from {low:.4g} to {high:.4g}, {self.n_reports:,} reports>"
+
+    def _repr_html_(self) -> str:
+        return f"<p><code>{html.escape(self.query)}</code>: {html.escape(repr(self).strip('<>'))}</p>"
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class ChoiceAnswer:
+    """How people are distributed over the choices of one round.
+
+    `estimate` is None when nobody answered. `labels` name the choices; without any, they are known by number.
+    """
+
+    round: int
+    query: str
+    labels: Sequence[str]
+    n_reports: int
+    bound: Bound
+    estimate: Estimate | None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nobody answered."""
+        return self.n_reports == 0
+
+    def _named(self, number: str) -> str:
+        return self.labels[int(number)] if self.labels else number
+
+    def known(self) -> Estimate:
+        """The estimate; raises `SessionError` when nobody answered."""
+        if self.estimate is None:
+            raise SessionError(f"nobody answered round {self.round}: there is nothing to estimate from")
+        return self.estimate
+
+    def top(self, k: int = 10) -> list[tuple[str, float]]:
+        """The k most frequent choices by name, with their projected frequencies; none when nobody answered."""
+        if self.estimate is None:
+            return []
+        return [(self._named(line.label), line.value) for line in self.estimate.top(k)]
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """Everything as plain values; the twenty most frequent choices."""
+        lines = [] if self.estimate is None else self.estimate.top(20, level)
+        return {
+            "round": self.round,
+            "query": self.query,
+            "choices": [
+                {"label": self._named(x.label), "value": x.value, "raw": x.raw, "low": x.low, "high": x.high}
+                for x in lines
+            ],
+            "level": level,
+            "n_reports": self.n_reports,
+            "bound": {"error": self.bound.value, "statement": self.bound.statement},
+        }
+
+    def __repr__(self) -> str:
+        if self.empty:
+            return f"<round {self.round}: nobody answered>"
+        first = ", ".join(f"{label} {value:.3g}" for label, value in self.top(3))
+        return f"<round {self.round}: {first}; {len(self.known()):,} choices, {self.n_reports:,} reports>"
+
+
+def answer_of(asked: QuestionRound | ChoiceRound, aggregate: Aggregate, labels: Sequence[str]) -> Any:
+    """What a round's reports say: a `RoundAnswer` or a `ChoiceAnswer`."""
+    n = aggregate.n_reports
+    estimate = asked.estimate(aggregate) if n else None
+    nothing = Bound(_width(asked), "nobody answered: only what the question's values can be is known")
+    bound = nothing if estimate is None else estimate.bound
+    if isinstance(asked, ChoiceRound):
+        return ChoiceAnswer(asked.round, asked.query.text, labels, n, bound, estimate)
+    ends = Ends(*asked.answer_range)
+    value = min(max(0.0, ends.low), ends.high) if estimate is None else float(estimate.values[0])
+    raw = math.nan if estimate is None else float(estimate.raw[0])
+    return RoundAnswer(asked.round, asked.query.text, value, raw, n, bound, ends, estimate)
+
+
+def _width(asked: QuestionRound | ChoiceRound) -> float:
+    if isinstance(asked, ChoiceRound):
+        return math.sqrt(2)
+    low, high = asked.answer_range
+    return high - low

@@ -1,0 +1,195 @@
+"""An adaptive session: ask a question, read its answer, ask the next. What it knows can be kept and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self, final
+
+from sottovoce.adaptive.answer import ChoiceAnswer, Ends, RoundAnswer, answer_of
+from sottovoce.adaptive.crowd import Crowd
+from sottovoce.adaptive.files import read_text, replace_text
+from sottovoce.adaptive.history import AnyAnswer, History
+from sottovoce.adaptive.state import Past, State
+from sottovoce.errors import QueryError, SessionError, SurveyError
+from sottovoce.estimate import Interval
+from sottovoce.expressions import Query
+from sottovoce.expressions import query as as_query
+from sottovoce.limits import check_integer
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
+from sottovoce.theory.adaptive_bounds import adaptive_bound
+from sottovoce.theory.bounds import Bound
+
+__all__ = ["Session"]
+
+Progress = Callable[[int], object]
+
+
+@final
+class Session:
+    """Questions to the people of an adaptive survey, one a round; make one with `AdaptiveSurvey.session`.
+
+    Everything it knows is in `state`: who goes on from it asks the same people. A question is noted before it is
+    asked, so that a session that was cut short in the middle of a round finishes that round first and asks nobody
+    twice.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> people = {"age": [20, 70] * 20_000, "country": ["FR"] * 40_000}
+    >>> survey = sv.Survey.adaptive(sv.Domain.product(age=range(100), country=["DE", "FR"]), rounds=2, epsilon=2.0)
+    >>> session = survey.session(people, seed=7)
+    >>> answer = session.ask("age < 30 and country == 'FR'")
+    >>> round(answer.value, 1), session.remaining
+    (0.5, 1)
+    """
+
+    def __init__(
+        self, survey: AdaptiveSurvey, crowd: Crowd, past: Sequence[Past] = (), path: Path | None = None
+    ) -> None:
+        self.survey = survey
+        self.crowd = crowd
+        self._past = list(past)
+        self._path = path
+        self._answers: list[AnyAnswer] = [answer_of(p.asked, p.aggregate, p.labels) for p in past]
+
+    @classmethod
+    def start(
+        cls,
+        survey: AdaptiveSurvey,
+        crowd: Callable[[dict[str, Any] | None], Crowd],
+        path: str | PathLike[str] | None = None,
+    ) -> Self:
+        """A new session, or the one that `path` keeps; `crowd` makes its people, from what was kept of them."""
+        where = None if path is None else Path(path)
+        if where is None or not where.exists():
+            session = cls(survey, crowd(None), (), where)
+            session._keep(None)
+            return session
+        state = State.from_json(survey, read_text(where))
+        session = cls(survey, crowd(state.crowd), state.past, where)
+        if state.opened is not None:
+            session._gather(state.opened, state.opened_labels)
+        return session
+
+    # --- asking -----------------------------------------------------------------------------
+
+    @property
+    def remaining(self) -> int:
+        """How many questions may still be asked."""
+        return self.survey.rounds - len(self._past)
+
+    def ask(self, query: Query | str, *, progress: Progress | None = None) -> RoundAnswer:
+        """The mean of a query over everybody, from the people of the next round.
+
+        Parameters
+        ----------
+        query
+            An expression such as ``"age < 30 and country in ('FR', 'DE')"``, or any `sottovoce.query`. Its values
+            must stay within the survey's radius.
+        progress
+            Called with the number of people done since its last call.
+        """
+        asked = self.survey.question(self._next(), as_query(query))
+        low, high, radius = asked.checked.low, asked.checked.high, self.survey.radius
+        if low < -radius or high > radius:
+            raise QueryError(
+                f"the query's values can lie anywhere from {float(low):.6g} to {float(high):.6g}; this survey's must "
+                f"stay within [-{radius:g}, {radius:g}]: scale the query, wrap it in clip(.., {-radius:g}, "
+                f"{radius:g}), or make a survey of a larger radius"
+            )
+        answer: RoundAnswer = self._gather(asked, (), progress)
+        return answer
+
+    def choose(
+        self, query: Query | str, choices: int | Sequence[str], *, progress: Progress | None = None
+    ) -> ChoiceAnswer:
+        """How everybody is distributed over the values 0 .. k-1 of an integer query, from the next round's people.
+
+        Parameters
+        ----------
+        query
+            The number of a person's choice; one beyond the last counts as the last, one below 0 as 0. With
+            ``find(country, ('FR', 'DE'))`` the last of three choices is everybody else.
+        choices
+            Their names, or how many there are.
+        """
+        labels = () if isinstance(choices, int) else tuple(str(name) for name in choices)
+        size = check_integer("choices", choices if isinstance(choices, int) else len(labels), 2, 2**53)
+        asked = self.survey.choice(self._next(), as_query(query), size)
+        answer: ChoiceAnswer = self._gather(asked, labels, progress)
+        return answer
+
+    def _next(self) -> int:
+        if not self.remaining:
+            raise SessionError(
+                f"all {self.survey.rounds} rounds have been asked, and everybody has answered once; make a survey of "
+                "more rounds, and ask other people, to go on"
+            )
+        return len(self._past) + 1
+
+    def _gather(
+        self, asked: QuestionRound | ChoiceRound, labels: tuple[str, ...], progress: Progress | None = None
+    ) -> Any:
+        self._keep((asked, labels))
+        past = Past(asked, labels, self.crowd.answer(asked, progress))
+        answer = answer_of(asked, past.aggregate, labels)
+        self._past.append(past)
+        self._answers.append(answer)
+        self._keep(None)
+        return answer
+
+    # --- what has been learned --------------------------------------------------------------
+
+    @property
+    def history(self) -> History:
+        """All answers so far."""
+        return History(tuple(self._answers))
+
+    @property
+    def bound(self) -> Bound:
+        """What the expected largest error over all rounds stays below, however the questions were chosen."""
+        if not self.crowd.users:
+            return Bound(2 * self.survey.radius, "nobody is there to answer: 2 r")
+        return adaptive_bound(self.survey.rounds, self.survey.radius, self.survey.epsilon, self.crowd.users)
+
+    def intervals(self, level: float = 0.95, method: Any = "normal") -> list[Ends | Interval | None]:
+        """Intervals of all answers that hold together, for all the rounds there may be (Bonferroni over rounds).
+
+        Valid however each question was chosen: given everything before, a round's people are fresh. A round of
+        choices has an interval a choice, all of them holding together too; None when nobody answered it.
+        """
+        if not isinstance(level, float) or not 0 < level < 1:
+            raise SurveyError("level must be a number between 0 and 1, for example 0.95")
+        each = 1 - (1 - level) / self.survey.rounds
+        found: list[Ends | Interval | None] = []
+        for answer in self._answers:
+            if isinstance(answer, RoundAnswer):
+                found.append(answer.interval(each, method))
+            else:
+                estimate = answer.estimate
+                found.append(None if estimate is None else estimate.interval(each, simultaneous=True, method=method))
+        return found
+
+    # --- keeping ----------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """Everything the session knows: the survey, the questions, the counts of their reports."""
+        return State(self.survey, self.crowd.state(), tuple(self._past))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Keep the session in a file, replaced as a whole; `AdaptiveSurvey.session` goes on from it."""
+        replace_text(Path(path), self.state.to_json())
+
+    def _keep(self, opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None) -> None:
+        if self._path is not None:
+            replace_text(self._path, self.state.with_opened(opened).to_json())
+
+    def __repr__(self) -> str:
+        return (
+            f"<session of survey {self.survey.id[:12]}: {len(self._past):,} of {self.survey.rounds:,} rounds asked, "
+            f"{self.crowd.users:,} people>"
+        )

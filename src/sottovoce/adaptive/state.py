@@ -1,0 +1,113 @@
+"""What a session knows, as JSON: the survey, the questions asked, and the counts of the reports that answered them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, Self, final
+
+import numpy as np
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.errors import MismatchError, SessionError, SurveyError
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
+from sottovoce.statement import from_statement, parse_json
+
+__all__ = ["STATE_FORMAT", "Past", "State"]
+
+AnyRound = QuestionRound | ChoiceRound
+
+STATE_FORMAT: Final = 1
+"""Version of a kept session's JSON."""
+
+
+class Past(NamedTuple):
+    """A round that is over."""
+
+    asked: AnyRound
+    labels: tuple[str, ...]
+    aggregate: Aggregate
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class State:
+    """All of a session but the people themselves.
+
+    `opened` is the question that was being asked when the state was kept; it must be finished before another one.
+    """
+
+    survey: AdaptiveSurvey
+    crowd: dict[str, Any]
+    past: tuple[Past, ...]
+    opened: AnyRound | None = None
+    opened_labels: tuple[str, ...] = ()
+
+    def with_opened(self, opened: tuple[AnyRound, tuple[str, ...]] | None) -> State:
+        """The same, in the middle of a round."""
+        return self if opened is None else replace(self, opened=opened[0], opened_labels=opened[1])
+
+    def to_json(self) -> str:
+        """The state as JSON. Integers beyond 2**53 stand as decimal text."""
+        kept = {
+            "format": STATE_FORMAT,
+            "survey": self.survey.to_statement(),
+            "crowd": {name: str(number) for name, number in self.crowd.items()},
+            "rounds": [
+                {
+                    **_question(p.asked, p.labels),
+                    "n_reports": p.aggregate.n_reports,
+                    "counts": p.aggregate.counts.tolist(),
+                }
+                for p in self.past
+            ],
+            "opened": None if self.opened is None else _question(self.opened, self.opened_labels),
+        }
+        return json.dumps(kept, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, survey: AdaptiveSurvey, text: str) -> Self:
+        """The state behind its JSON, checked in every part; it must be of that survey."""
+        try:
+            return cls._read(survey, parse_json(text))
+        except (SurveyError, MismatchError, KeyError, TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, SessionError):
+                raise
+            raise SessionError(
+                "the file does not hold a session of this survey, or is damaged; it was left as it is: name another "
+                "file to begin anew"
+            ) from error
+
+    @classmethod
+    def _read(cls, survey: AdaptiveSurvey, kept: Any) -> Self:
+        if kept["format"] != STATE_FORMAT or set(kept) != {"format", "survey", "crowd", "rounds", "opened"}:
+            raise SessionError(f"the session was kept in a format this version does not know; it knows {STATE_FORMAT}")
+        if not isinstance(stated := from_statement(kept["survey"]), AdaptiveSurvey) or stated.id != survey.id:
+            raise SessionError("the file holds a session of another survey; it was left as it is: name another file")
+        past = tuple(_past(survey, number, entry) for number, entry in enumerate(kept["rounds"], start=1))
+        opened: AnyRound | None = None
+        labels: tuple[str, ...] = ()
+        if kept["opened"] is not None:
+            opened, labels = _asked(survey, len(past) + 1, kept["opened"])
+        return cls(survey, {name: int(digits) for name, digits in kept["crowd"].items()}, past, opened, labels)
+
+
+def _question(asked: AnyRound, labels: tuple[str, ...]) -> dict[str, Any]:
+    """A round's statement without the survey, which the state holds once."""
+    return {"asked": {k: v for k, v in asked.to_statement().items() if k != "survey"}, "labels": list(labels)}
+
+
+def _asked(survey: AdaptiveSurvey, number: int, entry: Any) -> tuple[AnyRound, tuple[str, ...]]:
+    asked = from_statement({**entry["asked"], "survey": survey.to_statement()})
+    if not isinstance(asked, (QuestionRound, ChoiceRound)) or asked.round != number:
+        raise SessionError("the session's rounds are not in order; the file is damaged and was left as it is")
+    return asked, tuple(str(label) for label in entry["labels"])
+
+
+def _past(survey: AdaptiveSurvey, number: int, entry: Any) -> Past:
+    asked, labels = _asked(survey, number, entry)
+    counts, n = np.array(entry["counts"], dtype=np.int64), entry["n_reports"]
+    if type(n) is not int or n < 0 or (counts < 0).any() or (counts > n).any():
+        raise SessionError(f"the counts of round {number} cannot be; the file is damaged and was left as it is")
+    return Past(asked, labels, Aggregate(asked, n, counts))

@@ -1,0 +1,14 @@
+"""What one person's value can be: labels, an integer range, a short text, or a record of named attributes.
+
+A domain numbers its values 0 .. size-1. Only labels are listed: every other number is computed
+from its value, so a domain of 2**63 values costs nothing.
+"""
+
+from sottovoce.domain.base import Domain, Indices
+from sottovoce.domain.labels import LabelDomain
+from sottovoce.domain.product import ProductDomain
+from sottovoce.domain.ranges import RangeDomain
+from sottovoce.domain.statement import domain_from_statement
+from sottovoce.domain.text import TextDomain
+
+__all__ = ["Domain", "Indices", "LabelDomain", "ProductDomain", "RangeDomain", "TextDomain", "domain_from_statement"]

@@ -1,0 +1,205 @@
+"""What every domain is: values numbered 0 .. size-1, found by value, named by number, and stated in JSON."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping, Set
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.entries import as_integer, as_integers, entries_of
+from sottovoce.errors import DomainError, ValueOutsideDomainError
+from sottovoce.limits import MAX_RANGE_SIZE, check_domain_size
+
+if TYPE_CHECKING:
+    from sottovoce.domain.text import TextDomain
+
+__all__ = ["Domain", "Indices"]
+
+Indices: TypeAlias = NDArray[np.int64]
+
+
+class Domain(abc.ABC):
+    """The set of values a survey asks about. Make one with `Domain.of`, `Domain.product` or `Domain.text`.
+
+    Examples
+    --------
+    >>> Domain.of(["red", "green", "blue"]).index("blue")
+    2
+    >>> Domain.of(range(10, 20)).index(12)
+    2
+    >>> people = Domain.product(age=range(100), country=["DE", "FR"])
+    >>> people.size, people.index({"age": 30, "country": "FR"}), people.label(61)
+    (200, 61, 'age=30, country=FR')
+    """
+
+    @staticmethod
+    def of(values: object) -> Domain:
+        """A domain from labels, an integer size, a range, a mapping of named attributes, or a domain."""
+        from sottovoce.domain.labels import LabelDomain
+        from sottovoce.domain.product import ProductDomain
+        from sottovoce.domain.ranges import RangeDomain
+
+        if isinstance(values, Domain):
+            return values
+        if isinstance(values, range):
+            length = (values[-1] - values.start) // values.step + 1 if values else 0
+            return RangeDomain(values.start, values.step, length)
+        if isinstance(values, Mapping):
+            return ProductDomain(tuple((name, Domain.of(inner)) for name, inner in values.items()))
+        if isinstance(values, (int, float, Integral)):
+            return RangeDomain(0, 1, check_domain_size(values, MAX_RANGE_SIZE))
+        if isinstance(values, (str, bytes, bytearray, Set)) or not hasattr(values, "__iter__"):
+            # A set too is refused: its order, and so the numbering, changes from one run to the next.
+            raise DomainError(
+                f"a domain cannot be made from {type(values).__name__}: give a list of labels, an integer size, "
+                "a range, or a mapping of attribute names to such domains"
+            )
+        listed = [v.item() if isinstance(v, np.generic) else v for v in values]
+        return LabelDomain(tuple(listed))
+
+    @staticmethod
+    def product(**attributes: object) -> Domain:
+        """Records of named attributes, each with a domain of its own."""
+        return Domain.of(attributes)
+
+    @staticmethod
+    def text(max_length: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> TextDomain:
+        """All texts of at most `max_length` characters of `alphabet`; see `TextDomain`.
+
+        Examples
+        --------
+        >>> Domain.text(8).size, Domain.text(8).index("hello")
+        (217180147159, 59898074366)
+        """
+        from sottovoce.domain.text import TextDomain
+
+        length = as_integer(max_length)
+        return TextDomain(alphabet, max_length if length is None else length)
+
+    @staticmethod
+    def attributes_of(domain: Domain) -> tuple[tuple[str, Domain], ...]:
+        """Names and domains of a product's attributes; any other domain is its own one attribute, "value".
+
+        Examples
+        --------
+        >>> Domain.attributes_of(Domain.of(100))
+        (('value', Domain.of(range(0, 100))),)
+        """
+        from sottovoce.domain.product import ProductDomain
+
+        return domain.attributes if isinstance(domain, ProductDomain) else (("value", domain),)
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int:
+        """How many values there are."""
+
+    @abc.abstractmethod
+    def indices(self, values: Any) -> Indices:
+        """The numbers of many values, one a person."""
+
+    @abc.abstractmethod
+    def _find(self, value: object) -> int:
+        """The number of a value, -1 when it is not in the domain."""
+
+    @abc.abstractmethod
+    def _find_integers(self, integers: Indices) -> Indices:
+        """`_find` for many integers at once; numbers beyond the size mean the same as -1."""
+
+    @abc.abstractmethod
+    def _label(self, index: int) -> str:
+        """The value with that number, which is known to exist."""
+
+    @abc.abstractmethod
+    def to_statement(self) -> dict[str, Any]:
+        """The domain as it stands in a survey's JSON."""
+
+    @property
+    @abc.abstractmethod
+    def _allowed(self) -> str:
+        """What may be given as a value, for error messages."""
+
+    @final
+    def index(self, value: object) -> int:
+        """The number of a value; raises `ValueOutsideDomainError` without naming it."""
+        found = self._find(value)
+        if found < 0:
+            raise self._outside()
+        return found
+
+    @final
+    def _find_all(self, values: Any) -> Indices:
+        """`index` of every entry of a list, array or column."""
+        entries = entries_of(values)
+        integers = as_integers(entries)
+        if integers is not None:
+            found = self._find_integers(integers)
+        else:
+            found = np.fromiter((self._find(v) for v in entries), dtype=np.int64, count=len(entries))
+        return self._inside(found)
+
+    @final
+    def _inside(self, found: Indices) -> Indices:
+        """What was found, if all of it is in the domain."""
+        outside = (found < 0) | (found >= self.size)
+        if outside.any():
+            raise self._outside(int(np.argmax(outside)))
+        return found
+
+    @final
+    def columns(self, values: Any) -> dict[str, Indices]:
+        """The numbers of many people's attributes, under the names of `attributes_of`; takes what `indices` takes.
+
+        Examples
+        --------
+        >>> Domain.product(age=range(18, 100), country=["DE", "FR"]).columns([{"age": 30, "country": "FR"}])
+        {'age': array([12]), 'country': array([1])}
+        """
+        return self.split(self.indices(values))
+
+    @final
+    def split(self, indices: ArrayLike) -> dict[str, Indices]:
+        """`columns` of values given by their numbers.
+
+        Examples
+        --------
+        >>> Domain.product(age=range(100), country=["DE", "FR"]).split([61, 0])
+        {'age': array([30,  0]), 'country': array([1, 0])}
+        """
+        rest = self._numbers(indices)
+        first, *others = Domain.attributes_of(self)
+        parts = {}
+        for name, domain in reversed(others):
+            rest, parts[name] = np.divmod(rest, domain.size)
+        parts[first[0]] = rest
+        return dict(reversed(parts.items()))
+
+    @final
+    def _numbers(self, indices: ArrayLike) -> Indices:
+        """Numbers of values as an int64 array, if there are such values."""
+        numbers = as_integers(entries_of(indices))
+        if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < self.size):
+            raise ValueOutsideDomainError(f"not numbers of values; give a list of integers from 0 to {self.size - 1}")
+        return numbers
+
+    @final
+    def label(self, index: int) -> str:
+        """The value with that number, as people read it."""
+        number = as_integer(index)
+        if number is None or not 0 <= number < self.size:
+            raise ValueOutsideDomainError(f"there is no value of that number; give an index from 0 to {self.size - 1}")
+        return self._label(number)
+
+    @final
+    def labels(self) -> list[str]:
+        """All values as people read them."""
+        return [self._label(i) for i in range(self.size)]
+
+    @final
+    def _outside(self, position: int | None = None) -> ValueOutsideDomainError:
+        where = "the value is" if position is None else f"value number {position} of those given is"
+        return ValueOutsideDomainError(f"{where} not in the domain; allowed: {self._allowed}")

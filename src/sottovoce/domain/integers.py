@@ -1,0 +1,46 @@
+"""Integers as JSON holds them: as numbers where every reader keeps them exact, as decimal strings beyond."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sottovoce.errors import DomainError
+
+__all__ = ["EXACT_IN_JSON", "integer_from_json", "integer_to_json"]
+
+EXACT_IN_JSON: Final = 2**53 - 1
+"""Largest integer that a JSON number carries exactly to every reader (RFC 8785, Sec. 3.2.2.3)."""
+
+_DECIMAL: Final = re.compile(r"-?[1-9][0-9]{15,19}", re.ASCII)
+
+
+def integer_to_json(integer: int) -> int | str:
+    """The one way an integer is stated.
+
+    Examples
+    --------
+    >>> integer_to_json(2**53 - 1), integer_to_json(2**53)
+    (9007199254740991, '9007199254740992')
+    """
+    return integer if abs(integer) <= EXACT_IN_JSON else str(integer)
+
+
+def integer_from_json(stated: object) -> int:
+    """What `integer_to_json` wrote, up to twenty digits; any other spelling raises `DomainError`.
+
+    Examples
+    --------
+    >>> integer_from_json("-9007199254740992")
+    -9007199254740992
+    >>> integer_from_json("5")
+    Traceback (most recent call last):
+    sottovoce.errors.DomainError: an integer of the survey's domain is not stated the one way it can be: ...
+    """
+    found = int(stated) if isinstance(stated, str) and _DECIMAL.fullmatch(stated) else stated
+    if type(found) is not int or type(integer_to_json(found)) is not type(stated):
+        raise DomainError(
+            "an integer of the survey's domain is not stated the one way it can be: "
+            f"as a number within +-{EXACT_IN_JSON}, as a decimal string beyond"
+        )
+    return found

@@ -1,0 +1,107 @@
+"""Records of named attributes; a record's number is computed from its attributes', so none is ever listed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final, final
+
+import numpy as np
+
+from sottovoce.domain.base import Domain, Indices
+from sottovoce.entries import as_integer
+from sottovoce.errors import DomainError, ValueOutsideDomainError
+from sottovoce.limits import MAX_PRODUCT_SIZE, check_domain_size
+
+__all__ = ["ProductDomain"]
+
+_MARKS: Final = (",", "=", '"')
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class ProductDomain(Domain):
+    """Records: one value for each named attribute. The last attribute varies fastest in the numbering."""
+
+    attributes: tuple[tuple[str, Domain], ...]
+
+    def __post_init__(self) -> None:
+        if not self.attributes:
+            raise DomainError("a product needs at least one named attribute, for example age=range(100)")
+        for name, domain in self.attributes:
+            if not isinstance(name, str) or not name.isidentifier():
+                raise DomainError(f"attribute name {name!r} must be a plain identifier such as 'age'")
+            if isinstance(domain, ProductDomain):
+                raise DomainError(f"attribute {name!r} is itself a product; give its attributes directly")
+        if len({name for name, _ in self.attributes}) < len(self.attributes):
+            raise DomainError("two attributes have the same name: every attribute needs its own")
+        check_domain_size(self.size, MAX_PRODUCT_SIZE)
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}: {domain.size}" for name, domain in self.attributes)
+        return f"Domain.product({inner})  # {self.size} records"
+
+    @property
+    def size(self) -> int:
+        """The product of the attributes' sizes."""
+        return prod(domain.size for _, domain in self.attributes)
+
+    def indices(self, values: Any) -> Indices:
+        """Numbers of many records: a mapping of columns, a DataFrame, a list of records, or an array of numbers."""
+        if isinstance(values, Mapping) or hasattr(values, "columns"):
+            return self._from_columns(values)
+        return self._find_all(values)
+
+    def _find(self, value: object) -> int:
+        if isinstance(value, Mapping):
+            if set(value) != {name for name, _ in self.attributes}:
+                return -1
+            parts = [value[name] for name, _ in self.attributes]
+        elif isinstance(value, tuple) and len(value) == len(self.attributes):
+            parts = list(value)
+        else:
+            integer = as_integer(value)
+            return integer if integer is not None and 0 <= integer < self.size else -1
+        index = 0
+        for (_, domain), part in zip(self.attributes, parts, strict=True):
+            found = domain._find(part)
+            if found < 0:
+                return -1
+            index = index * domain.size + found
+        return index
+
+    def _find_integers(self, integers: Indices) -> Indices:
+        return integers
+
+    def _from_columns(self, columns: Any) -> Indices:
+        names = [name for name, _ in self.attributes]
+        if set(columns) != set(names):
+            raise ValueOutsideDomainError(f"the columns do not match the domain; give exactly {', '.join(names)}")
+        parts = [domain.indices(columns[name]) for name, domain in self.attributes]
+        if len({len(part) for part in parts}) != 1:
+            raise ValueOutsideDomainError("the columns have different lengths; give one entry a person in each")
+        index = np.zeros(len(parts[0]), dtype=np.int64)
+        for (_, domain), part in zip(self.attributes, parts, strict=True):
+            index = index * domain.size + part
+        return index
+
+    def _label(self, index: int) -> str:
+        parts = []
+        for name, domain in reversed(self.attributes):
+            index, part = divmod(index, domain.size)
+            text = domain._label(part)
+            # Quoted where it could be read as another attribute, so that no two records share a label.
+            quoted = json.dumps(text, ensure_ascii=False) if any(mark in text for mark in _MARKS) else text
+            parts.append(f"{name}={quoted}")
+        return ", ".join(reversed(parts))
+
+    @property
+    def _allowed(self) -> str:
+        inner = "; ".join(f"{name}: {domain._allowed}" for name, domain in self.attributes)
+        return f"records with exactly these attributes ({inner})"
+
+    def to_statement(self) -> dict[str, Any]:
+        """Names and domains in order."""
+        return {"attributes": [{"name": name, "domain": domain.to_statement()} for name, domain in self.attributes]}

@@ -1,0 +1,177 @@
+"""Short texts over an alphabet, numbered so that those with a common beginning stand together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, repeat
+from typing import Any, Final, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.domain.base import Domain, Indices
+from sottovoce.entries import as_integer, entries_of
+from sottovoce.errors import DomainError
+from sottovoce.limits import MAX_PRODUCT_SIZE, check_domain_size, check_integer
+
+__all__ = ["TextDomain"]
+
+_LARGEST_ALPHABET: Final = 64
+_LONGEST: Final = 62
+"""Length of the longest texts that an int64 numbers: those of two letters."""
+_MOST: Final = 2**63 - 1
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class TextDomain(Domain):
+    """All texts of at most `max_length` characters of `alphabet`, the empty one included.
+
+    Numbered as in a dictionary whose letters stand in the alphabet's order: a text comes before its
+    extensions, and those before whatever differs earlier, so the texts with a given beginning have
+    consecutive numbers. With N(l) texts of at most l characters, text s has the number
+    ``sum_i (1 + code(s[i]) * N(max_length - i - 1))``, where code counts the alphabet from 0.
+
+    A character is a Unicode code point. Texts may also be given by their number, unless the alphabet
+    holds a digit.
+
+    Examples
+    --------
+    >>> words = Domain.text(2, "ab")
+    >>> words.labels()
+    ['', 'a', 'aa', 'ab', 'b', 'ba', 'bb']
+    >>> words.prefixes(words.indices(["ba", "a"]), 1), words.letters(words.indices(["ba", "a"]), 1)
+    (array([4, 1]), array([1, 0]))
+    """
+
+    alphabet: str
+    max_length: int
+
+    def __post_init__(self) -> None:
+        if type(self.alphabet) is not str or not 2 <= len(self.alphabet) <= _LARGEST_ALPHABET:
+            raise DomainError(f"a text's alphabet must be a string of 2 to {_LARGEST_ALPHABET} characters")
+        if len(set(self.alphabet)) < len(self.alphabet):
+            raise DomainError("the alphabet holds a character more than once: its characters must be distinct")
+        if any("\ud800" <= letter <= "\udfff" for letter in self.alphabet):
+            raise DomainError("the alphabet is not valid Unicode text: remove the lone surrogate it holds")
+        if type(self.max_length) is not int or not 1 <= self.max_length <= _LONGEST:
+            raise DomainError(
+                f"a text's length must be an integer from 1 to {_LONGEST}, fewer for a larger alphabet: "
+                f"there may be at most {MAX_PRODUCT_SIZE} texts"
+            )
+        check_domain_size(self.size, MAX_PRODUCT_SIZE)
+
+    def __repr__(self) -> str:
+        return f"Domain.text({self.max_length}, {self.alphabet!r})"
+
+    @property
+    def size(self) -> int:
+        """How many texts there are."""
+        return self._texts_within[self.max_length]
+
+    @cached_property
+    def _texts_within(self) -> list[int]:
+        """N(l), the number of texts of at most l characters, for l from 0 to the longest."""
+        return list(accumulate(repeat(len(self.alphabet), self.max_length), lambda n, a: 1 + a * n, initial=1))
+
+    @cached_property
+    def _code(self) -> dict[str, int]:
+        return {letter: code for code, letter in enumerate(self.alphabet)}
+
+    @cached_property
+    def _by_index(self) -> bool:
+        # Among texts such as "1", "2" the integer 1 could be meant either way, so it is refused.
+        return not any(letter.isdecimal() for letter in self.alphabet)
+
+    def indices(self, values: Any) -> Indices:
+        """Numbers of many texts, or an array of numbers where the alphabet holds no digit."""
+        entries = entries_of(values)
+        if len(entries) and all(isinstance(entry, str) for entry in entries):
+            return self._inside(self._find_texts(entries))
+        return self._find_all(entries)
+
+    def prefixes(self, positions: ArrayLike, k: int) -> Indices:
+        """Numbers of the first k characters of each text, of the whole text where it is shorter.
+
+        Examples
+        --------
+        >>> names = Domain.text(5)
+        >>> names.label(names.prefixes([names.index("anna")], 2)[0])
+        'an'
+        """
+        numbers, length = self._numbers(positions), check_integer("k", k, 0, _MOST)
+        return numbers - self._after(numbers, length)
+
+    def letters(self, positions: ArrayLike, i: int) -> Indices:
+        """Character i of each text, counted from 0: 1 + its place in the alphabet, 0 where the text has ended before.
+
+        Examples
+        --------
+        >>> names = Domain.text(5)
+        >>> names.letters(names.indices(["bob", "a"]), 1)
+        array([15,  0])
+        """
+        numbers, place = self._numbers(positions), check_integer("i", i, 0, _MOST)
+        if place >= self.max_length:
+            return np.zeros_like(numbers)
+        # At the end of a text nothing is left, and the floor of -1 / N is -1.
+        return 1 + (self._after(numbers, place) - 1) // self._texts_within[self.max_length - place - 1]
+
+    def _after(self, numbers: Indices, length: int) -> Indices:
+        """How far each text stands behind its own first `length` characters in the numbering."""
+        rest = numbers
+        for within in self._texts_within[-2::-1][:length]:
+            rest = np.where(rest > 0, (rest - 1) % within, 0)
+        return rest
+
+    def _find(self, value: object) -> int:
+        if not isinstance(value, str):
+            integer = as_integer(value)
+            return integer if self._by_index and integer is not None and 0 <= integer < self.size else -1
+        if len(value) > self.max_length:
+            return -1
+        codes = [self._code.get(letter, -1) for letter in value]
+        if -1 in codes:
+            return -1
+        return sum(1 + code * self._texts_within[self.max_length - i - 1] for i, code in enumerate(codes))
+
+    def _find_texts(self, texts: Any) -> Indices:
+        """`_find` for many texts at once, all their characters in one array."""
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        ends = np.cumsum(lengths)
+        letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        places = np.arange(len(letters)) - np.repeat(ends - lengths, lengths)
+        alphabet = np.frombuffer(self.alphabet.encode("utf-32-le"), dtype="<u4")
+        order = np.argsort(alphabet)
+        codes = order[np.searchsorted(alphabet, letters, sorter=order).clip(max=len(alphabet) - 1)]
+        known = (alphabet[codes] == letters) & (places < self.max_length)
+        weights = np.array([*self._texts_within[-2::-1], 0], dtype=np.int64)  # by place, 0 where no character may stand
+        steps = np.where(known, 1 + codes * weights[places.clip(max=self.max_length)], 0)
+        # Sums between ends of a running total, exact although it wraps around: no text's own sum leaves int64.
+        totals = np.concatenate(([0], np.cumsum(steps)))
+        strangers = np.concatenate(([0], np.cumsum(~known)))
+        found = totals[ends] - totals[ends - lengths]
+        return np.where(strangers[ends] == strangers[ends - lengths], found, -1)
+
+    def _find_integers(self, integers: Indices) -> Indices:
+        return integers if self._by_index else np.full(len(integers), -1, dtype=np.int64)
+
+    def _label(self, index: int) -> str:
+        letters = []
+        for within in reversed(self._texts_within[:-1]):
+            if index == 0:
+                break
+            code, index = divmod(index - 1, within)
+            letters.append(self.alphabet[code])
+        return "".join(letters)
+
+    @property
+    def _allowed(self) -> str:
+        return f"texts of at most {self.max_length} characters out of {self.alphabet!r}" + (
+            f", or a number from 0 to {self.size - 1}" if self._by_index else ""
+        )
+
+    def to_statement(self) -> dict[str, Any]:
+        """Alphabet and largest length."""
+        return {"alphabet": self.alphabet, "length": self.max_length}

@@ -1,0 +1,285 @@
+"""What an expression gives, known before any value is: kinds, and bounds that hold for every record.
+
+Bounds come from interval arithmetic with the evaluator's own operations at the corners. Rounding is
+monotone, so no computed value lies outside. Nothing here looks at a private value.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain import Domain, LabelDomain, RangeDomain, TextDomain
+from sottovoce.expressions.constants import alternatives, numbers_array, text_position
+from sottovoce.expressions.faults import Path, PlacedError, shown
+from sottovoce.expressions.part import Kind, Part, Scalar, alike, as_number, as_real, bounded, constant, named
+from sottovoce.expressions.search import held, place
+from sottovoce.expressions.tree import Reading, Tree, value_of
+
+__all__ = ["Checked", "check"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is known of an expression over a domain.
+
+    Attributes
+    ----------
+    kind
+        "integer", "real" or "truth".
+    low, high
+        Bounds of the answer over all records; 0 and 1 for a truth.
+    nodes, depth
+        How large the expression is.
+    """
+
+    kind: Kind
+    low: Scalar
+    high: Scalar
+    nodes: int
+    depth: int
+
+
+def check(reading: Reading, domain: Domain) -> tuple[Checked, Part]:
+    """Check a tree against a domain; raises `PlacedError` at the first part that could go wrong for some record."""
+    part = _Checker(domain).part(reading.tree, ())
+    if part.kind == "text":
+        raise PlacedError(
+            "a query must give a number or a truth, and this gives a text; compare it, or use find or letter"
+        )
+    return Checked(part.kind, part.low, part.high, reading.nodes, reading.depth), part
+
+
+class _Checker:
+    """One walk over one tree: arguments before their operation."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self.attributes = dict(Domain.attributes_of(domain))
+
+    def part(self, tree: Tree, path: Path) -> Part:
+        if isinstance(tree, tuple):
+            return _RULES[tree[0]](self, tree, path)
+        if isinstance(tree, bool):
+            return Part("constant", "truth", 0, 1, data=np.bool_(tree))
+        if isinstance(tree, str):
+            raise PlacedError(f"the text {shown(tree)} can only stand beside ==, != or in a list", path)
+        return constant(tree)
+
+    def number(self, tree: Tree, path: Path, what: str) -> Part:
+        return as_number(self.part(tree, path), path, what)
+
+    def numbers(self, tree: tuple[Any, ...], path: Path) -> list[Part]:
+        """All arguments of an operation, as numbers of one kind."""
+        return alike([self.number(a, (*path, i), str(tree[0])) for i, a in enumerate(tree[1:], 1)])
+
+    def integer(self, tree: Tree, path: Path, what: str) -> Part:
+        part = self.number(tree, path, what)
+        if part.kind == "real":
+            raise PlacedError(f"{what} takes integers, and here stands a real", path)
+        return part
+
+    def truth(self, tree: Tree, path: Path, what: str) -> Part:
+        part = self.part(tree, path)
+        if part.kind != "truth":
+            raise PlacedError(f"{what} takes truths, and here stands {named(part.kind)}; write a comparison", path)
+        return part
+
+    def attribute(self, tree: tuple[Any, ...], path: Path) -> Part:
+        name = tree[1]
+        domain = self.attributes.get(name)
+        if domain is None:
+            known = list(self.attributes)
+            more = f" and {len(known) - 8} more" if len(known) > 8 else ""
+            raise PlacedError(
+                f"there is no attribute {shown(name)}; there are {', '.join(map(shown, known[:8]))}{more}", path
+            )
+        column = _column(name, domain)
+        if isinstance(domain, RangeDomain):
+            if (domain.start, domain.step) == (0, 1):
+                return column
+            ends = (domain.start, domain.start + domain.step * (domain.size - 1))
+            # A step may be wider than int64; modulo 2**64 it leads to the same values.
+            data = (np.int64(domain.start), np.uint64(domain.step % 2**64).astype(np.int64))
+            return Part("range", "integer", min(ends), max(ends), (column,), data)
+        if isinstance(domain, LabelDomain) and isinstance(domain.names[0], int):
+            labels = np.array(domain.names, dtype=np.int64)
+            return Part("gather", "integer", int(labels.min()), int(labels.max()), (column,), labels)
+        return Part("column", "text", 0, 0, data=name, domain=domain)
+
+    def arithmetic(self, tree: tuple[Any, ...], path: Path) -> Part:
+        a, b = self.numbers(tree, path)
+        operation = _CORNERS[tree[0]]
+        corners = [operation(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+        return bounded(tree[0], a.kind, corners, (a, b), path)
+
+    def division(self, tree: tuple[Any, ...], path: Path) -> Part:
+        a, b = (as_real(part) for part in self.numbers(tree, path))
+        if b.low <= 0 <= b.high:
+            raise PlacedError(
+                f"the divisor may be 0: it lies between {b.low:g} and {b.high:g}; keep it away from 0 with max or clip",
+                (*path, 2),
+            )
+        corners: list[Scalar] = [x / y for x in (a.low, a.high) for y in (b.low, b.high)]
+        return bounded("/", "real", corners, (a, b), path)
+
+    def steps(self, tree: tuple[Any, ...], path: Path) -> Part:
+        a, k = self.integer(tree[1], (*path, 1), tree[0]), int(self.part(tree[2], (*path, 2)).low)
+        corners: list[Scalar] = [a.low // k, a.high // k] if tree[0] == "//" else [0, k - 1]
+        return bounded(tree[0], "integer", corners, (a,), path, np.int64(k))
+
+    def sign(self, tree: tuple[Any, ...], path: Path) -> Part:
+        (a,) = self.numbers(tree, path)
+        if tree[0] == "neg":
+            return bounded("neg", a.kind, [-a.low, -a.high], (a,), path)
+        through_zero: list[Scalar] = [0 if a.kind == "integer" else 0.0] if a.low <= 0 <= a.high else []
+        return bounded("abs", a.kind, [abs(a.low), abs(a.high), *through_zero], (a,), path)
+
+    def extreme(self, tree: tuple[Any, ...], path: Path) -> Part:
+        parts = self.numbers(tree, path)
+        best = min if tree[0] == "min" else max
+        return Part(tree[0], parts[0].kind, best(p.low for p in parts), best(p.high for p in parts), tuple(parts))
+
+    def clip(self, tree: tuple[Any, ...], path: Path) -> Part:
+        a, low, high = self.numbers(tree, path)
+        if low.high > high.low:
+            raise PlacedError("clip takes the lower end first, and it may never lie above the upper one", path)
+        ends = (min(max(a.low, low.low), high.low), min(max(a.high, low.high), high.high))
+        return Part("clip", a.kind, *ends, (a, low, high))
+
+    def comparison(self, tree: tuple[Any, ...], path: Path) -> Part:
+        op, *sides = tree
+        constant = [isinstance(side, str) for side in sides]
+        if all(constant):
+            raise PlacedError("two constant texts are compared; put an attribute on one side", path)
+        parts = [
+            None if c else self.part(s, (*path, i)) for i, (s, c) in enumerate(zip(sides, constant, strict=True), 1)
+        ]
+        kinds: list[Kind] = ["text" if part is None else part.kind for part in parts]
+        if "text" not in kinds:
+            return Part(op, "truth", 0, 1, tuple(alike([as_number(p, path, op) for p in parts if p is not None])))
+        if kinds != ["text", "text"]:
+            raise PlacedError(f"{named(kinds[0])} and {named(kinds[1])} are compared; compare like with like", path)
+        if op not in ("==", "!="):
+            raise PlacedError(f"texts have no order, so {op} does not apply; use ==, != or in", path)
+        domains = [part.domain for part in parts if part is not None and part.domain is not None]
+        found = [
+            constant(text_position(domains[0], side, (*path, i))) if part is None else part
+            for i, (side, part) in enumerate(zip(sides, parts, strict=True), 1)
+        ]
+        if domains[0] != domains[-1]:
+            raise PlacedError(
+                "texts of different domains are compared; only attributes with the same labels can be", path
+            )
+        return Part(op, "truth", 0, 1, tuple(found))
+
+    def logic(self, tree: tuple[Any, ...], path: Path) -> Part:
+        parts = tuple(self.truth(a, (*path, i), tree[0]) for i, a in enumerate(tree[1:], 1))
+        return Part(tree[0], "truth", 0, 1, parts)
+
+    def choice(self, tree: tuple[Any, ...], path: Path) -> Part:
+        condition = self.truth(tree[1], (*path, 1), "if")
+        a, b = (self.part(side, (*path, i)) for i, side in enumerate(tree[2:], 2))
+        if a.kind != "truth" or b.kind != "truth":
+            a, b = alike([as_number(part, (*path, i), "if") for i, part in enumerate((a, b), 2)])
+        return Part("if", a.kind, min(a.low, b.low), max(a.high, b.high), (condition, a, b))
+
+    def membership(self, tree: tuple[Any, ...], path: Path) -> Part:
+        a = self.part(tree[1], (*path, 1))
+        a = a if a.kind == "text" else as_number(a, (*path, 1), tree[0])
+        a, listed = alternatives(a, tree[2], (*path, 2), distinct=tree[0] == "find")
+        return held(a, listed) if tree[0] == "in" else place(a, listed)
+
+    def bit(self, tree: tuple[Any, ...], path: Path) -> Part:
+        a = self.integer(tree[1], (*path, 1), "bit")
+        if a.low < 0:
+            raise PlacedError(f"bit takes integers from 0, and this may be {a.low}; add to it, or use max", (*path, 1))
+        if tree[2] > 62:
+            raise PlacedError("bits are counted from 0 to 62", (*path, 2))
+        return Part("bit", "truth", 0, 1, (a,), tree[2])
+
+    def prefix(self, tree: tuple[Any, ...], path: Path) -> Part:
+        self.part(tree[1], (*path, 1))
+        (_, name), k = tree[1:]
+        domain = self.attributes[name]
+        if isinstance(domain, TextDomain):
+            if k > domain.max_length:
+                raise PlacedError(f"these texts have at most {domain.max_length} characters", (*path, 2))
+            return Part("prefix", "text", 0, 0, (_column(name, domain),), (domain, k), domain)
+        if isinstance(domain, RangeDomain):
+            width = (domain.size - 1).bit_length()
+            if k > width:
+                raise PlacedError(f"the positions of this attribute have {width} bits", (*path, 2))
+            return Part("shift", "integer", 0, (domain.size - 1) >> (width - k), (_column(name, domain),), width - k)
+        raise PlacedError("prefix applies to ranges and texts, not to labels; use in or find", (*path, 1))
+
+    def letter(self, tree: tuple[Any, ...], path: Path) -> Part:
+        self.part(tree[1], (*path, 1))
+        (_, name), i = tree[1:]
+        domain = self.attributes[name]
+        if not isinstance(domain, TextDomain):
+            raise PlacedError("letter applies to texts over an alphabet, not to labels or numbers", (*path, 1))
+        if i >= domain.max_length:
+            raise PlacedError(f"letters of these texts are counted from 0 to {domain.max_length - 1}", (*path, 2))
+        return Part("letter", "integer", 0, len(domain.alphabet), (_column(name, domain),), (domain, i))
+
+    def table(self, tree: tuple[Any, ...], path: Path) -> Part:
+        listed = numbers_array(tree[1])
+        if len(listed) != self.domain.size:
+            raise PlacedError(
+                f"the table has {len(listed)} numbers for {self.domain.size} values; give one a value", path
+            )
+        return _gathered(listed, self.record())
+
+    def sparse(self, tree: tuple[Any, ...], path: Path) -> Part:
+        last = value_of(tree[1][-1])
+        if last is None or last >= self.domain.size:
+            raise PlacedError(f"an index of sparse is beyond the {self.domain.size} values", (*path, 1))
+        # An index that is not listed is found at the end, where the 0 stands.
+        return _gathered(numbers_array((*tree[2], 0)), place(self.record(), numbers_array(tree[1])))
+
+    def record(self) -> Part:
+        """The record's number."""
+        columns = tuple(_column(name, domain) for name, domain in self.attributes.items())
+        sizes = tuple(domain.size for domain in self.attributes.values())
+        return Part("record", "integer", 0, self.domain.size - 1, columns, sizes)
+
+
+def _gathered(listed: NDArray[Any], index: Part) -> Part:
+    kind: Kind = "integer" if listed.dtype.kind == "i" else "real"
+    return Part("gather", kind, listed.min().item(), listed.max().item(), (index,), listed)
+
+
+def _column(name: str, domain: Domain) -> Part:
+    """An attribute's position in its own domain."""
+    return Part("column", "integer", 0, domain.size - 1, data=name)
+
+
+_CORNERS: Final[dict[str, Callable[[Any, Any], Any]]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+
+_Rule: TypeAlias = Callable[[_Checker, tuple[Any, ...], Path], Part]
+_RULES: Final[dict[str, _Rule]] = {
+    "attribute": _Checker.attribute,
+    "integer": lambda _, tree, path: constant(int(tree[1])),
+    **dict.fromkeys(("+", "-", "*"), _Checker.arithmetic),
+    "/": _Checker.division,
+    **dict.fromkeys(("//", "%"), _Checker.steps),
+    **dict.fromkeys(("neg", "abs"), _Checker.sign),
+    **dict.fromkeys(("min", "max"), _Checker.extreme),
+    "clip": _Checker.clip,
+    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), _Checker.comparison),
+    **dict.fromkeys(("and", "or", "not"), _Checker.logic),
+    "if": _Checker.choice,
+    **dict.fromkeys(("in", "find"), _Checker.membership),
+    "bit": _Checker.bit,
+    "prefix": _Checker.prefix,
+    "letter": _Checker.letter,
+    "table": _Checker.table,
+    "sparse": _Checker.sparse,
+}
+"""What each operation of the grammar demands and gives."""

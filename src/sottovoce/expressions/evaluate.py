@@ -1,0 +1,118 @@
+"""Evaluation of checked expressions over whole columns at once: one evaluator for a device and for a simulation.
+
+Every part is computed for every record, both sides of an `if` included, and no Python branch looks at
+a value: what runs depends on the expression, the domain and the number of people alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain import TextDomain
+from sottovoce.expressions.part import Part
+
+__all__ = ["evaluate"]
+
+
+def evaluate(part: Part, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[Any]:
+    """Values of a part for all records, as int64, float64 or bool by its kind; a constant gives a single one."""
+    if part.op == "column":
+        return columns[part.data]
+    arguments = [evaluate(argument, columns) for argument in part.parts]
+    found: NDArray[Any] = _OPERATIONS[part.op](part.data, *arguments)
+    return found
+
+
+def _first_of(best: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The best of its arguments, the earlier one where two are equal: so even the sign of a zero is settled."""
+    return lambda _, *xs: reduce(lambda a, b: np.where(best(b, a), b, a), xs)
+
+
+def _clip(_: object, a: Any, low: Any, high: Any) -> Any:
+    raised = np.where(low > a, low, a)
+    return np.where(high < raised, high, raised)
+
+
+def _record(sizes: tuple[int, ...], first: Any, *others: Any) -> Any:
+    """Numbers of records from their attributes' positions, the last attribute varying fastest."""
+    index = first
+    for size, column in zip(sizes[1:], others, strict=True):
+        index = index * size + column
+    return index
+
+
+def _in(constants: NDArray[Any], x: Any) -> Any:
+    return reduce(np.logical_or, [x == constant for constant in constants])
+
+
+def _match(constants: NDArray[Any], x: Any) -> Any:
+    count = len(constants)
+    return count + sum((x == constant) * np.int64(place - count) for place, constant in enumerate(constants))
+
+
+def _search(data: tuple[NDArray[Any], NDArray[np.int64]], x: Any) -> Any:
+    """Places of the values, by halving an ordered list as often as its length alone demands."""
+    ordered, order = data
+    low: Any = np.zeros(np.shape(x), dtype=np.int64)
+    left = len(ordered)
+    while left > 1:
+        half = left // 2
+        low = low + half * (ordered[low + (half - 1)] < x)
+        left -= half
+    low = np.minimum(low + (ordered[low] < x), len(ordered) - 1)
+    return np.where(ordered[low] == x, order[low], len(ordered))
+
+
+def _prefix(data: tuple[TextDomain, int], column: Any) -> Any:
+    domain, k = data
+    return domain.prefixes(column, k)
+
+
+def _letter(data: tuple[TextDomain, int], column: Any) -> Any:
+    domain, i = data
+    return domain.letters(column, i)
+
+
+_OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
+    "constant": lambda data: data,
+    # Modulo 2**64, so that a step times a position may leave int64 on the way to a value inside.
+    "range": lambda data, x: data[0] + data[1] * x,
+    "gather": lambda data, x: data[x],
+    "record": _record,
+    "count": lambda _, x: x.astype(np.int64),
+    "real": lambda _, x: x.astype(np.float64),
+    "+": lambda _, a, b: a + b,
+    "-": lambda _, a, b: a - b,
+    "*": lambda _, a, b: a * b,
+    "/": lambda _, a, b: a / b,
+    "//": lambda k, a: a // k,
+    "%": lambda k, a: a % k,
+    "neg": lambda _, a: -a,
+    "abs": lambda _, a: np.abs(a),
+    "min": _first_of(np.less),
+    "max": _first_of(np.greater),
+    "clip": _clip,
+    "<": lambda _, a, b: a < b,
+    "<=": lambda _, a, b: a <= b,
+    ">": lambda _, a, b: a > b,
+    ">=": lambda _, a, b: a >= b,
+    "==": lambda _, a, b: a == b,
+    "!=": lambda _, a, b: a != b,
+    "and": lambda _, *xs: reduce(np.logical_and, xs),
+    "or": lambda _, *xs: reduce(np.logical_or, xs),
+    "not": lambda _, a: np.logical_not(a),
+    "if": lambda _, condition, a, b: np.where(condition, a, b),
+    "in": _in,
+    "match": _match,
+    "search": _search,
+    "bit": lambda k, a: (a >> k) & 1 != 0,
+    "shift": lambda k, x: x >> k,
+    "prefix": _prefix,
+    "letter": _letter,
+}
+"""How each operation is computed; `Part` holds operations of the grammar and those that checking puts between."""

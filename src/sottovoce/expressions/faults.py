@@ -1,0 +1,42 @@
+"""What is wrong with an expression, and at which place: turned into a `QueryError` where the text is known."""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+__all__ = ["Path", "PlacedError", "shown"]
+
+Path: TypeAlias = tuple[int, ...]
+"""Where a part stands in its tree: the indices that lead to it from the root."""
+
+_LONGEST: Final = 40
+
+
+class PlacedError(Exception):
+    """A message, and the place in the tree or the column in the text that it speaks of."""
+
+    def __init__(self, message: str, path: Path = (), column: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.column = column
+
+    def located(self, columns: dict[Path, int] | None) -> str:
+        """The message with its place: a column where the expression was text, else indices into the tree."""
+        if self.column is not None:
+            return f"column {self.column}: {self.message}"
+        if columns is not None:
+            path = self.path
+            while path and path not in columns:
+                path = path[:-1]
+            return f"column {columns.get(path, 1)}: {self.message}"
+        return self.message + (f" (at tree{''.join(f'[{i}]' for i in self.path)})" if self.path else "")
+
+
+def shown(thing: object) -> str:
+    """A name, a text or a number as a message quotes it: short, and in ASCII so that lookalikes show."""
+    if isinstance(thing, str):
+        return ascii(thing) if len(thing) <= _LONGEST else ascii(thing[:_LONGEST]) + " (shortened)"
+    if isinstance(thing, int) and abs(thing) >= 10**_LONGEST:
+        return "a number of more than 40 digits"
+    return repr(thing)

@@ -1,0 +1,29 @@
+"""How large an expression may be: checked before anything is computed, so that a device may refuse a tree safely."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_NODES: Final = 1024
+"""Most constants, attributes and operations of one expression, members of lists not counted."""
+
+MAX_DEPTH: Final = 32
+"""Most levels of an expression; a constant or an attribute alone has one."""
+
+MAX_CONSTANTS: Final = 2**16
+"""Most members of an expression's lists, all lists together."""
+
+MAX_TEXT: Final = 4096
+"""Most characters of an expression written as text."""
+
+MAX_QUERY_BYTES: Final = 2**20
+"""Most bytes of an expression's canonical JSON."""
+
+EXACT: Final = 2**53 - 1
+"""Largest integer that stands as a JSON number; larger ones are written ["integer", "..."]."""
+
+SMALLEST: Final = -(2**63)
+"""Smallest integer an expression may reach."""
+
+LARGEST: Final = 2**63 - 1
+"""Largest integer an expression may reach."""

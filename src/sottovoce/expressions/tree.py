@@ -1,0 +1,221 @@
+"""Expressions as JSON trees: read strictly, brought to the one form in which equal expressions are equal."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from sottovoce.expressions.faults import Path, PlacedError, shown
+from sottovoce.expressions.limits import EXACT, LARGEST, MAX_CONSTANTS, MAX_DEPTH, MAX_NODES, SMALLEST
+
+__all__ = ["SHAPES", "Reading", "Tree", "integer_node", "read_tree", "value_of"]
+
+Tree: TypeAlias = bool | int | float | str | tuple[Any, ...]
+"""A tree in its one form: arrays are tuples, and a number is an int or a float by its type (see `value_of`)."""
+
+SHAPES: Final[dict[str, tuple[str, ...]]] = {
+    "attribute": ("name",),
+    "integer": ("digits",),
+    **dict.fromkeys(("+", "-", "*", "/", "<", "<=", ">", ">=", "==", "!="), ("tree", "tree")),
+    **dict.fromkeys(("//", "%"), ("tree", "step")),
+    **dict.fromkeys(("neg", "abs", "not"), ("tree",)),
+    **dict.fromkeys(("min", "max", "and", "or"), ("tree", "tree", "more")),
+    **dict.fromkeys(("clip", "if"), ("tree", "tree", "tree")),
+    "bit": ("tree", "place"),
+    **dict.fromkeys(("prefix", "letter"), ("attribute", "place")),
+    **dict.fromkeys(("in", "find"), ("tree", "alternatives")),
+    "table": ("numbers",),
+    "sparse": ("indices", "numbers"),
+}
+"""For every operation, what its arguments are; "more" allows any number of further trees."""
+
+_DIGITS: Final = re.compile(r"-?[1-9][0-9]{15,18}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A tree in its one form, and how large it is."""
+
+    tree: Tree
+    nodes: int
+    depth: int
+
+
+def integer_node(integer: int) -> int | list[str]:
+    """An integer of any size as it stands in a tree."""
+    return integer if abs(integer) <= EXACT else ["integer", str(integer)]
+
+
+def value_of(tree: Tree) -> int | float | None:
+    """The number that a constant stands for, None for every other tree."""
+    if isinstance(tree, tuple):
+        return int(tree[1]) if tree[0] == "integer" else None
+    return None if isinstance(tree, (bool, str)) else tree
+
+
+def read_tree(raw: object) -> Reading:
+    """A tree from outside; raises `PlacedError` unless every shape, type and size is as the grammar says."""
+    reader = _Reader()
+    tree = reader.tree(raw, ())
+    return Reading(tree, reader.nodes, reader.depth)
+
+
+class _Reader:
+    """One walk over one tree, counting as it goes."""
+
+    def __init__(self) -> None:
+        self.nodes = 0
+        self.depth = 0
+        self.constants = 0
+
+    def tree(self, raw: object, path: Path, above: int = 0) -> Tree:
+        self.nodes += 1
+        self.depth = max(self.depth, above + 1)
+        if self.nodes > MAX_NODES:
+            raise PlacedError(
+                f"the expression has more than {MAX_NODES} parts; ask a simpler one, or use in, find or a table"
+            )
+        if above >= MAX_DEPTH:
+            raise PlacedError(
+                f"the expression is more than {MAX_DEPTH} levels deep; "
+                "group long sums with brackets, as in (a + b) + (c + d), or ask a simpler one"
+            )
+        if isinstance(raw, (list, tuple)):
+            return self.operation(raw, path, above)
+        if type(raw) is bool:
+            return raw
+        if type(raw) is str:
+            return _text(raw, path)
+        return _number(raw, path, "an expression")
+
+    def operation(self, raw: Sequence[object], path: Path, above: int) -> Tree:
+        name = raw[0] if raw else None
+        shape = SHAPES.get(name) if type(name) is str else None
+        if type(name) is not str or shape is None:
+            raise PlacedError(
+                f"an array must begin with the name of an operation, not {shown(name) if raw else 'end at once'}; "
+                f"there are {', '.join(SHAPES)}",
+                path,
+            )
+        slots = list(shape)
+        if slots[-1] == "more":
+            slots = slots[:-1] + ["tree"] * (len(raw) - len(slots))
+        if len(slots) != len(raw) - 1:
+            many = f"{len(shape) - 1} or more" if shape[-1] == "more" else str(len(slots))
+            raise PlacedError(f"{name} takes {many} argument{'s' * (many != '1')}, not {len(raw) - 1}", path)
+        parts = [
+            getattr(self, slot)(part, (*path, place), above + 1)
+            for place, (slot, part) in enumerate(zip(slots, raw[1:], strict=True), 1)
+        ]
+        if name == "sparse" and len(parts[0]) != len(parts[1]):
+            raise PlacedError(
+                f"sparse has {len(parts[0])} indices and {len(parts[1])} numbers; give one number an index", path
+            )
+        return (name, *parts)
+
+    def name(self, raw: object, path: Path, above: int) -> str:
+        if type(raw) is not str or not raw:
+            raise PlacedError("an attribute must be given by its name, a string", path)
+        return _text(raw, path)
+
+    def digits(self, raw: object, path: Path, above: int) -> str:
+        if type(raw) is not str or not _DIGITS.fullmatch(raw) or abs(int(raw)) <= EXACT:
+            raise PlacedError(
+                f"integer takes a decimal string beyond +-{EXACT}; write smaller ones as plain numbers", path
+            )
+        if not SMALLEST <= int(raw) <= LARGEST:
+            raise PlacedError(
+                f"{raw} is no integer of 64 bits; write it with a decimal point to have a real number", path
+            )
+        return raw
+
+    def step(self, raw: object, path: Path, above: int) -> Tree:
+        tree = self.tree(raw, path, above)
+        number = value_of(tree)
+        if not isinstance(number, int) or number < 1:
+            raise PlacedError(
+                "// and % divide by a constant integer of at least 1; write a / b for other divisors", path
+            )
+        return tree
+
+    def place(self, raw: object, path: Path, above: int) -> Tree:
+        tree = self.tree(raw, path, above)
+        if type(tree) is not int or not 0 <= tree <= 63:
+            raise PlacedError("a place or a length must be a constant integer from 0 to 63", path)
+        return tree
+
+    def attribute(self, raw: object, path: Path, above: int) -> Tree:
+        tree = self.tree(raw, path, above)
+        if not isinstance(tree, tuple) or tree[0] != "attribute":
+            raise PlacedError("prefix and letter are taken of an attribute itself, not of an expression", path)
+        return tree
+
+    def members(self, raw: object, path: Path) -> Sequence[object]:
+        if not isinstance(raw, (list, tuple)):
+            raise PlacedError(f"a list of constants is due, not {_kind(raw)}", path)
+        self.constants += len(raw)
+        if not raw or self.constants > MAX_CONSTANTS:
+            raise PlacedError(
+                f"lists must hold 1 to {MAX_CONSTANTS} members, all lists of an expression together", path
+            )
+        return raw
+
+    def numbers(self, raw: object, path: Path, above: int) -> tuple[Tree, ...]:
+        return tuple(_member(member, (*path, i)) for i, member in enumerate(self.members(raw, path)))
+
+    def alternatives(self, raw: object, path: Path, above: int) -> tuple[Tree, ...]:
+        members = self.members(raw, path)
+        if all(type(member) is str for member in members):
+            return tuple(_text(str(member), (*path, i)) for i, member in enumerate(members))
+        return tuple(_member(member, (*path, i)) for i, member in enumerate(members))
+
+    def indices(self, raw: object, path: Path, above: int) -> tuple[Tree, ...]:
+        members = self.numbers(raw, path, above)
+        last = -1
+        for i, member in enumerate(members):
+            value = value_of(member)
+            if not isinstance(value, int) or value <= last:
+                raise PlacedError("the indices of sparse are integers from 0 that increase: each once", (*path, i))
+            last = value
+        return members
+
+
+def _member(raw: object, path: Path) -> Tree:
+    """A number of a list."""
+    if isinstance(raw, (list, tuple)) and len(raw) == 2 and type(raw[0]) is str and raw[0] == "integer":
+        return "integer", _Reader().digits(raw[1], (*path, 1), 0)
+    return _number(raw, path, "a number (a list holds either numbers or texts)")
+
+
+def _number(raw: object, path: Path, due: str) -> int | float:
+    """A JSON number by its value: 1 and 1.0 are the same integer; a whole number beyond 2**53 - 1 is a real."""
+    if type(raw) is int:
+        if abs(raw) <= EXACT:
+            return raw
+        try:
+            real = float(raw)
+        except OverflowError:
+            real = math.inf
+        if real != raw:
+            raise PlacedError(f'integers beyond +-{EXACT} are written ["integer", "..."], with decimal digits', path)
+        return real
+    if type(raw) is float:
+        if not math.isfinite(raw):
+            raise PlacedError("numbers must be finite", path)
+        return int(raw) if raw.is_integer() and abs(raw) <= EXACT else raw
+    raise PlacedError(f"{_kind(raw)} stands where {due} is due", path)
+
+
+def _text(raw: str, path: Path) -> str:
+    if any("\ud800" <= letter <= "\udfff" for letter in raw):
+        raise PlacedError("a text is not valid Unicode: remove the lone surrogate it holds", path)
+    return raw
+
+
+def _kind(raw: object) -> str:
+    """What something is, in JSON's words."""
+    names = {type(None): "null", bool: "a truth", dict: "an object", list: "an array", tuple: "an array", str: "a text"}
+    return names.get(type(raw)) or f"a {type(raw).__name__}"

@@ -1,0 +1,152 @@
+"""Binary response: one number, one bit (Alg. 6, one round)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, Final, Self, final
+
+import numpy as np
+
+from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.randomness import ONE, Source, epsilon_of
+
+__all__ = ["Binary"]
+
+_HALF: Final = ONE // 2
+_STEPS_BITS: Final = 53
+"""A number's share of the radius is read in steps of 2**-53, which every double below one is made of."""
+
+
+@final
+@dataclass(frozen=True)
+class Binary(VectorMechanism):
+    """1 with probability (1 + x/(c r))/2, else 0, for a number x in [-r, r].
+
+    Guarantee
+        Pure epsilon-LDP, exactly: whatever x is, the chance of a 1 lies between 1/(1+e^eps) and e^eps/(1+e^eps),
+        both rounded toward 1/2 in integers, and the chance of a 0 with it.
+    Error
+        Unbiased; n Var = (c r)^2 - E[x]^2, sampling of people included; sub-Gaussian with proxy (c r)^2 by
+        Hoeffding, since one report's estimate is +-c r.
+    Symbols
+        c = (e^eps + 1)/(e^eps - 1) is `debias`, at the rounded probability really used.
+    Deviations
+        A number that is not finite counts as 0 and one outside [-r, r] is clipped, on the device: the paper trusts
+        the query to stay inside.
+    """
+
+    name: ClassVar[str] = "binary"
+    summary: ClassVar[str] = "one bit, often flipped"
+    use_when: ClassVar[str] = "one number a person; every round of an adaptive survey"
+    largest_dimension: ClassVar[int] = 1
+
+    @classmethod
+    def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
+        """There is nothing to choose."""
+        return cls(dimension, radius, epsilon, 0.0)
+
+    def _check_parameters(self) -> None:
+        if self.delta != 0:
+            raise SurveyError("delta must be 0 for binary: its guarantee is pure epsilon-LDP")
+        if self.dimension != 1:
+            raise MechanismError(f"binary answers one number, not {self.dimension}: use 'codebook' or 'auto'")
+
+    @cached_property
+    def codec(self) -> IndexCodec:
+        """The bit."""
+        return IndexCodec(2)
+
+    @property
+    def cells(self) -> int:
+        """How many sent a 1."""
+        return 1
+
+    @property
+    def largest_step(self) -> int:
+        """A report is counted once."""
+        return 1
+
+    @cached_property
+    def amplitude(self) -> int:
+        """How far the chance of a 1 moves from 1/2 at x = r, out of 2**64."""
+        return TwoLevel(1, 1, self.epsilon).threshold - _HALF
+
+    @property
+    def debias(self) -> float:
+        """What the mean of the +-1 reports is multiplied by: c, at the rounded probability."""
+        return _HALF / self.amplitude
+
+    @property
+    def exact_epsilon(self) -> float:
+        """The epsilon of the rounded channel; never above the stated one."""
+        return epsilon_of(Fraction(_HALF + self.amplitude, _HALF - self.amplitude))
+
+    def threshold(self, number: float) -> int:
+        """The chance of a 1 for x in [-r, r], out of 2**64, rounded toward 1/2.
+
+        Examples
+        --------
+        >>> coin = Binary(1, 2.0, 1.0, 0.0)
+        >>> coin.threshold(0.0) == 2**63, coin.threshold(-2.0) + coin.threshold(2.0) == 2**64
+        (True, True)
+        """
+        steps = int(number / self.radius * 2.0**_STEPS_BITS)
+        moved = (self.amplitude * min(abs(steps), 1 << _STEPS_BITS)) >> _STEPS_BITS
+        return _HALF + moved if steps > 0 else _HALF - moved
+
+    def probability(self, report: Report, number: float) -> Fraction:
+        """The exact probability that x = `number` sends `report`."""
+        one = Fraction(self.threshold(number), ONE)
+        return one if report == 1 else 1 - one
+
+    def _randomize(self, vector: Floats, source: Source) -> Report:
+        return int(source.bernoulli(self.threshold(float(vector[0]))))
+
+    def randomize_many(self, vectors: Floats, rng: np.random.Generator) -> Batch:
+        """Vectorised, same law to 53 bits."""
+        chance = 0.5 + vectors[:, 0] * (self.amplitude / ONE / self.radius)
+        return (rng.random(len(vectors)) < chance).astype(np.int64)
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Ones."""
+        counts[0] += int(batch.sum())
+
+    def estimate(self, counts: Counts, n_reports: int) -> Floats:
+        """C r times the mean of the reports as +-1."""
+        return np.array([self.debias * self.radius * (2 * int(counts[0]) - n_reports) / n_reports])
+
+    @property
+    def noise(self) -> float:
+        """(c r)^2: where everybody's number is 0."""
+        return (self.debias * self.radius) ** 2
+
+    def variance(self, bounds: Floats, n_reports: int) -> Floats:
+        """(c r)^2/n, the most it can be: it is least where everybody's number is the same and large."""
+        return np.full(1, self.noise / n_reports)
+
+    @property
+    def proxy(self) -> float:
+        """(c r)^2, by Hoeffding's lemma."""
+        return self.noise
+
+    @property
+    def worst_total_variance(self) -> float:
+        """(c r)^2."""
+        return self.noise
+
+    def sharing_factor(self, n_reports: int) -> float:
+        """Nobody shares any public randomness."""
+        return 1.0
+
+    def citation(self) -> str:
+        """Bassily 2019, Algorithm 6; the bit is Warner's."""
+        return (
+            "@inproceedings{bassily2019linear, author={Bassily, Raef}, title={Linear Queries Estimation with Local "
+            "Differential Privacy}, booktitle={AISTATS}, year={2019}}"
+        )
