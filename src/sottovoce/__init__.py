@@ -7,7 +7,7 @@
 True
 """
 
-from sottovoce import errors
+from sottovoce import adaptive, errors
 from sottovoce.aggregate import Aggregate, Reports
 from sottovoce.audit import audit
 from sottovoce.domain import Domain
@@ -29,6 +29,7 @@ __all__ = [
     "Query",
     "Reports",
     "Survey",
+    "adaptive",
     "audit",
     "errors",
     "plan",

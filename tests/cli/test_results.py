@@ -141,6 +141,7 @@ def test_audit_of_none_by_name_is_of_all(run):
         "codebook",
         "gaussian",
         "rejection",
+        "binary",
     ]
 
 

@@ -20,11 +20,14 @@ PUBLIC = [
     "Estimate",
     "Mechanism",
     "Plan",
+    "Query",
     "Reports",
     "Survey",
+    "adaptive",
     "audit",
     "errors",
     "plan",
+    "query",
 ]
 
 ERRORS = [
@@ -36,7 +39,9 @@ ERRORS = [
     "NoReportsError",
     "PlanError",
     "ProjectionError",
+    "QueryError",
     "ReportError",
+    "SessionError",
     "SimulationError",
     "SottovoceError",
     "SurveyError",
@@ -91,6 +96,9 @@ def test_a_device_needs_nothing_heavy() -> None:
         "for name in sv.MECHANISMS:\n"
         "    survey = sv.Survey.from_json(sv.Survey.distribution(['a', 'b', 'c'], 1.0, name).to_json())\n"
         "    survey.randomize('b')\n"
+        "people = sv.Survey.adaptive({'age': range(100), 'name': sv.Domain.text(5)}, rounds=3, epsilon=1.0)\n"
+        "for asked in (people.question(1, sv.query('age < 30')), people.choice(2, sv.query('age // 10'), 10)):\n"
+        "    sv.Survey.from_json(asked.to_json()).randomize((42, 'anna'))\n"
         f"print(*[m for m in {HEAVY!r} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

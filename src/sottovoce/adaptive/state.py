@@ -71,7 +71,7 @@ class State:
         """The state behind its JSON, checked in every part; it must be of that survey."""
         try:
             return cls._read(survey, parse_json(text))
-        except (SurveyError, MismatchError, KeyError, TypeError, ValueError, OverflowError) as error:
+        except (SurveyError, MismatchError, AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, SessionError):
                 raise
             raise SessionError(

@@ -20,7 +20,7 @@ __all__ = ["Binary"]
 
 _HALF: Final = ONE // 2
 _STEPS_BITS: Final = 53
-"""A number's share of the radius is read in steps of 2**-53, which every double below one is made of."""
+"""A number's share of the radius is read in steps of 2**-53, toward 0: integers that any language computes alike."""
 
 
 @final

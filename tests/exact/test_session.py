@@ -1,0 +1,434 @@
+"""Adaptive sessions: what they ask, what they keep, and how they go on after being killed."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.adaptive import ChoiceAnswer, RoundAnswer, Session
+from sottovoce.adaptive.crowd import SimulatedCrowd
+from sottovoce.errors import QueryError, SessionError, SurveyError, ValueOutsideDomainError
+from sottovoce.protocols import AdaptiveSurvey
+
+DOMAIN = sv.Domain.product(age=range(100), country=["DE", "FR", "IT"], words=2**40)
+N = 30_000
+
+
+def people(seed: int = 0) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return {"age": rng.integers(100, size=N), "country": rng.integers(3, size=N), "words": rng.integers(2**40, size=N)}
+
+
+@pytest.fixture
+def survey() -> AdaptiveSurvey:
+    return sv.Survey.adaptive(DOMAIN, rounds=4, epsilon=2.0)
+
+
+def converse(session: Session) -> list[float]:
+    """A conversation whose later questions depend on earlier answers."""
+    first = session.ask("age < 50")
+    second = session.ask(f"age < {20 if first.value > 0.5 else 30}")
+    third = session.choose("find(country, ('FR',))", ["FR", "others"])
+    fourth = session.ask(f"words / {2**40} * {second.value!r}")
+    return [first.raw, second.raw, *third.known().raw.tolist(), fourth.raw]
+
+
+def test_answers_near_the_truth_and_inside_their_intervals(survey: AdaptiveSurvey) -> None:
+    """At level 1 - 1e-7 none of four intervals should fail; they are about 0.09 wide, and so can fail."""
+    values = people()
+    session = survey.session(values, seed=3)
+    truths = [np.mean(values["age"] < 50), np.mean(values["country"] == 1), np.mean(values["age"] / 99)]
+    answers = [session.ask(text) for text in ("age < 50", "country == 'FR'", "age / 99")]
+    for answer, truth in zip(answers, truths, strict=True):
+        low, high = answer.interval(1 - 1e-7)
+        assert low <= truth <= high
+        assert high - low < 0.2
+        finite = answer.interval(0.95, "finite")
+        assert finite.low <= answer.interval(0.95).low
+        assert answer.interval(0.95).high <= finite.high
+    assert [answer.round for answer in answers] == [1, 2, 3]
+    assert session.remaining == 1
+    assert sum(answer.n_reports for answer in answers) < N
+
+
+def test_everybody_is_in_exactly_one_round(survey: AdaptiveSurvey) -> None:
+    session = survey.session(people(), seed=3)
+    counted = [session.ask("1").n_reports for _ in range(4)]
+    assert sum(counted) == N
+    assert min(counted) > 0
+
+
+def test_the_same_seed_repeats_the_conversation(survey: AdaptiveSurvey) -> None:
+    once, again = (converse(survey.session(people(), seed=5)) for _ in range(2))
+    assert once == again
+    assert once != converse(survey.session(people(), seed=6))
+    assert converse(survey.session(people())) != converse(survey.session(people()))
+
+
+def test_the_assignment_does_not_depend_on_the_questions(survey: AdaptiveSurvey) -> None:
+    one, other = survey.session(people(), seed=5), survey.session(people(), seed=5)
+    for text in ("age < 3", "country == 'FR'", "bit(words, 4)", "1"):
+        assert one.ask(text).n_reports == other.choose("age", 100).n_reports
+
+
+# --- refusals that lose nothing ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", ["age", "2 * (age < 30)", "-1.0000001", "age / 98", "clip(age, -2, 2)"])
+def test_a_query_that_leaves_the_radius_is_refused(survey: AdaptiveSurvey, text: str) -> None:
+    session = survey.session(people(), seed=1)
+    with pytest.raises(QueryError, match="clip"):
+        session.ask(text)
+    assert session.remaining == 4
+    assert len(session.history) == 0
+
+
+def test_a_device_clips_what_an_analyst_would_be_refused(survey: AdaptiveSurvey) -> None:
+    hostile = survey.question(1, sv.query("age * 1000000 - 3"))
+    inputs = hostile.inputs(DOMAIN.columns({"age": [0, 1, 99], "country": [0, 0, 0], "words": [0, 0, 0]}))
+    assert inputs.tolist() == [[-1.0], [1.0], [1.0]]
+    assert len(hostile.randomize({"age": 99, "country": "FR", "words": 2**40 - 1})) == 5
+    choice = survey.choice(1, sv.query("age * 1000 - 5"), 7)
+    assert choice.inputs(DOMAIN.split(np.array([0, DOMAIN.size - 1]))).tolist() == [0, 6]
+
+
+def test_a_larger_radius_takes_larger_queries() -> None:
+    survey = sv.Survey.adaptive(DOMAIN, rounds=1, epsilon=4.0, radius=99.0)
+    answer = survey.session(people(), seed=2).ask("age")
+    assert answer.interval(1 - 1e-7).low < 49.5 < answer.interval(1 - 1e-7).high
+
+
+def test_after_the_last_round(survey: AdaptiveSurvey) -> None:
+    session = survey.session(people(), seed=1)
+    converse(session)
+    before = session.history.to_json()
+    for ask in (lambda: session.ask("age < 3"), lambda: session.choose("age", 100)):
+        with pytest.raises(SessionError, match="all 4 rounds"):
+            ask()
+    assert session.history.to_json() == before
+    assert session.remaining == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_empty_round_says_so_and_loses_nothing(seed: int) -> None:
+    survey = sv.Survey.adaptive(sv.Domain.product(age=range(100)), rounds=50, epsilon=1.0)
+    session = survey.session({"age": [30, 40]}, seed=seed)
+    answers = [session.ask("age < 35 and 0 <= age") for _ in range(49)]
+    empty = [answer for answer in answers if answer.empty]
+    assert len(empty) >= 47
+    answer = empty[0]
+    assert answer.value == 0.0
+    assert math.isnan(answer.raw)
+    assert answer.interval() == (0.0, 1.0)
+    assert "nobody answered" in repr(answer)
+    assert "nobody answered" in answer.bound.statement
+    assert answer.to_dict()["raw"] is None
+    assert json.loads(session.history.to_json())
+    choice = session.choose("age // 50", 2)
+    assert choice.empty == (choice.n_reports == 0)
+    assert sum(a.n_reports for a in session.history) == 2
+
+
+def test_an_empty_choice() -> None:
+    session = sv.Survey.adaptive(10, rounds=2, epsilon=1.0).session([], seed=1)
+    answer = session.choose("value", 10)
+    assert answer.empty
+    assert answer.top() == []
+    assert answer.to_dict()["choices"] == []
+    with pytest.raises(SessionError, match="nobody"):
+        answer.known()
+    assert session.intervals() == [None]
+    assert session.bound.value == 2.0
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"age": [1], "country": [0]},
+        {"age": [1], "country": [0], "words": [0], "extra": [0]},
+        {"age": [1, 2], "country": [0], "words": [0]},
+        {"age": [100], "country": [0], "words": [0]},
+        {"age": [1], "country": [0], "words": [2**40]},
+        [{"age": 1, "country": "FR"}],
+        [{"age": 1, "country": "Atlantis", "words": 3}],
+        [(1, "FR")],
+    ],
+)
+def test_records_that_do_not_fit(survey: AdaptiveSurvey, values: object) -> None:
+    with pytest.raises(ValueOutsideDomainError) as caught:
+        survey.session(values, seed=1)
+    assert "Atlantis" not in str(caught.value)
+
+
+def test_choices_must_be_two_or_more_and_not_too_many(survey: AdaptiveSurvey) -> None:
+    session = survey.session(people(), seed=1)
+    for choices in (1, 0, -3, 2**21, ["alone"], True):
+        with pytest.raises(SurveyError):
+            session.choose("age", choices)
+    with pytest.raises(QueryError, match="integer"):
+        session.choose("age / 2", 10)
+    assert session.remaining == 4
+
+
+@pytest.mark.parametrize("rounds", [0, -1, 2**16 + 1, 1.5, True, "20", None])
+def test_rounds_out_of_range(rounds: object) -> None:
+    with pytest.raises(SurveyError, match="rounds"):
+        sv.Survey.adaptive(DOMAIN, rounds=rounds, epsilon=1.0)  # type: ignore[arg-type]
+
+
+# --- records are never listed ---------------------------------------------------------------------
+
+
+def test_the_largest_product_costs_nothing() -> None:
+    domain = sv.Domain.product(a=2**32, b=2**31)
+    assert domain.size == 2**63
+    survey = sv.Survey.adaptive(domain, rounds=2, epsilon=16.0)
+    session = survey.session([(2**32 - 1, 2**31 - 1), (0, 0)] * 500, seed=1)
+    assert session.ask("bit(a, 31) and bit(b, 30)").value == pytest.approx(0.5, abs=0.2)
+    assert len(survey.question(1, sv.query("a < b")).randomize((2**32 - 1, 2**31 - 1))) == 5
+
+
+# --- statements ---------------------------------------------------------------------------------
+
+
+def test_statements_survive_json(survey: AdaptiveSurvey) -> None:
+    rounds = [survey.question(1, sv.query("age < 30")), survey.choice(4, sv.query("age // 10"), 10)]
+    for stated in (survey, *rounds):
+        again = sv.Survey.from_json(stated.to_json())
+        assert again == stated
+        assert again.id == stated.id
+    assert len({stated.id for stated in (survey, *rounds)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epsilon", 3.0),
+        ("round", 0),
+        ("round", 5),
+        ("round", "1"),
+        ("mechanism", {"name": "codebook"}),
+        ("mechanism", {"name": "binary", "bits": 1}),
+        ("query", ["<", ["attribute", "salary"], 3]),
+        ("query", "country"),
+        ("query", ["attribute", "country"]),
+        ("survey", {}),
+        ("extra", 1),
+    ],
+)
+def test_a_tampered_round_is_refused(survey: AdaptiveSurvey, field: str, value: object) -> None:
+    statement = survey.question(1, sv.query("age < 30")).to_statement()
+    statement[field] = value
+    with pytest.raises(SurveyError):
+        sv.Survey.from_json(json.dumps(statement))
+
+
+def test_a_round_inside_a_round_is_refused(survey: AdaptiveSurvey) -> None:
+    inner = survey.question(1, sv.query("age < 30")).to_statement()
+    outer = {**inner, "survey": inner}
+    with pytest.raises(SurveyError, match="adaptive"):
+        sv.Survey.from_json(json.dumps(outer))
+
+
+# --- killed and resumed -------------------------------------------------------------------------
+
+
+def test_going_on_from_a_file_is_going_on(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    whole = survey.session(people(), seed=9)
+    converse(whole)
+    path = tmp_path / "session.json"
+    first = survey.session(people(), seed=9, path=path).ask("age < 50")
+    session = survey.session(people(), path=path)
+    assert session.remaining == 3
+    assert session.history[0].raw == first.raw
+    session.ask(f"age < {20 if first.value > 0.5 else 30}")
+    survey.session(people(), path=path).choose("find(country, ('FR',))", ["FR", "others"])
+    last = survey.session(people(), path=path)
+    assert isinstance(last.history[2], ChoiceAnswer)
+    assert last.history[2].labels == ("FR", "others")
+    assert isinstance(last.history[1], RoundAnswer)
+    last.ask(f"words / {2**40} * {last.history[1].value!r}")
+    assert json.loads(last.history.to_json()) == json.loads(whole.history.to_json())
+
+
+def test_a_session_cut_short_in_a_round_finishes_that_round(
+    survey: AdaptiveSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "session.json"
+    expected = survey.session(people(), seed=9).ask("age < 50")
+    session = survey.session(people(), seed=9, path=path)
+    with monkeypatch.context() as patched:
+        patched.setattr(SimulatedCrowd, "answer", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            session.ask("age < 50")
+    again = survey.session(people(), path=path)
+    assert [answer.raw for answer in again.history] == [expected.raw]
+    assert again.remaining == 3
+
+
+def test_killed_between_rounds_the_conversation_is_the_same(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    """A process that kills itself after every answer, started until all rounds are done."""
+    code = textwrap.dedent("""
+        import os, signal, sys
+        import numpy as np, sottovoce as sv
+        survey = sv.Survey.from_json(sys.argv[1])
+        rng = np.random.default_rng(0)
+        n = 30_000
+        sizes = {"age": 100, "country": 3, "words": 2**40}
+        values = {name: rng.integers(size, size=n) for name, size in sizes.items()}
+        session = survey.session(values, seed=9, path=sys.argv[2])
+        h = session.history
+        step = len(h)
+        if step == 0: session.ask("age < 50")
+        if step == 1: session.ask(f"age < {20 if h[0].value > 0.5 else 30}")
+        if step == 2: session.choose("find(country, ('FR',))", ["FR", "others"])
+        if step == 3: session.ask(f"words / {2**40} * {h[1].value!r}")
+        os.kill(os.getpid(), signal.SIGKILL)
+    """)
+    path = tmp_path / "session.json"
+    for _ in range(4):
+        done = subprocess.run([sys.executable, "-c", code, survey.to_json(), str(path)], check=False)
+        assert done.returncode == -signal.SIGKILL
+    whole = survey.session(people(), seed=9)
+    converse(whole)
+    resumed = survey.session(people(), path=path)
+    assert resumed.remaining == 0
+    assert resumed.history.to_json() == whole.history.to_json()
+
+
+def test_a_file_that_cannot_be_written_asks_nobody(
+    survey: AdaptiveSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "session.json"
+    session = survey.session(people(), seed=9, path=path)
+    before = path.read_bytes()
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", refuse)
+        with pytest.raises(SessionError, match="No space left"):
+            session.ask("age < 50")
+    assert path.read_bytes() == before
+    assert session.remaining == 4
+    assert os.listdir(tmp_path) == ["session.json"]
+    assert session.ask("age < 50").raw == survey.session(people(), seed=9).ask("age < 50").raw
+
+
+def damages(text: str) -> list[str]:
+    """The kept session with one thing wrong in each."""
+    found = ["", "{", "[]", "null", text[:-20], text.replace('"format": 1', '"format": 2', 1)]
+    for change in (
+        {"rounds": None},
+        {"opened": 3},
+        {"crowd": {"users": "x"}},
+        {"crowd": []},
+        {"extra": 1},
+        {"survey": {}},
+    ):
+        found.append(json.dumps({**json.loads(text), **change}))
+    for key, value in (
+        ("counts", [-1]),
+        ("counts", [10**9]),
+        ("counts", [1, 2]),
+        ("counts", ["a"]),
+        ("counts", [2**70]),
+        ("n_reports", -1),
+        ("n_reports", 1.5),
+        ("n_reports", True),
+        ("asked", {}),
+        ("labels", None),
+    ):
+        kept = json.loads(text)
+        kept["rounds"][0][key] = value
+        found.append(json.dumps(kept))
+    kept = json.loads(text)
+    kept["rounds"] = kept["rounds"][1:]
+    return [*found, json.dumps(kept)]
+
+
+def test_a_damaged_file_is_refused_and_left_alone(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    session = survey.session(people(), seed=9, path=path)
+    session.ask("age < 50")
+    session.ask("age < 51")
+    for text in damages(path.read_text()):
+        path.write_text(text)
+        with pytest.raises(SessionError):
+            survey.session(people(), path=path)
+        assert path.read_text() == text
+
+
+def test_other_people_another_seed_another_survey(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    path = tmp_path / "session.json"
+    survey.session(people(), seed=9, path=path)
+    fewer = {name: column[:-1] for name, column in people().items()}
+    with pytest.raises(SessionError, match="number of people"):
+        survey.session(fewer, path=path)
+    with pytest.raises(SessionError, match="seed"):
+        survey.session(people(), seed=10, path=path)
+    other = sv.Survey.adaptive(DOMAIN, rounds=5, epsilon=2.0)
+    with pytest.raises(SessionError, match="another survey"):
+        other.session(people(), path=path)
+    assert survey.session(people(), seed=9, path=path).remaining == 4
+
+
+def test_saving_by_hand(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    session = survey.session(people())
+    answer = session.ask("age < 50")
+    session.save(tmp_path / "kept.json")
+    again = survey.session(people(), path=tmp_path / "kept.json")
+    assert again.history[0].raw == answer.raw  # type: ignore[union-attr]
+    assert again.ask("age < 51").raw == session.ask("age < 51").raw
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def test_history_as_table_and_json(survey: AdaptiveSurvey) -> None:
+    session = survey.session(people(), seed=1)
+    assert repr(session.history) == "<no question asked yet>"
+    converse(session)
+    lines = repr(session.history).splitlines()
+    assert len(lines) == 5
+    assert lines[1].endswith("age < 50")
+    table = session.history.to_pandas()
+    assert list(table.index) == [1, 2, 3, 4]
+    assert table.loc[1, "query"] == "age < 50"
+    assert [entry["round"] for entry in json.loads(session.history.to_json())] == [1, 2, 3, 4]
+    assert len(session.history[1:3]) == 2
+    html = session.history._repr_html_()
+    assert html.count("<tr>") == 5
+    assert "age &lt; 50" in html
+    assert "age < 50" not in html
+
+
+def test_intervals_of_the_whole_session_are_wider(survey: AdaptiveSurvey) -> None:
+    session = survey.session(people(), seed=1)
+    converse(session)
+    alone = [answer.interval(0.95) for answer in session.history if isinstance(answer, RoundAnswer)]
+    together = [session.intervals(0.95)[i] for i in (0, 1, 3)]
+    for one, all_ in zip(alone, together, strict=True):
+        assert all_ is not None
+        assert all_.low <= one.low
+        assert one.high <= all_.high
+    with pytest.raises(SurveyError, match="level"):
+        session.intervals(1)  # type: ignore[arg-type]
+
+
+def test_nothing_shown_holds_a_record(survey: AdaptiveSurvey) -> None:
+    session = survey.session(people(), seed=1)
+    assert repr(session.crowd) == "<30,000 simulated people>"
+    assert "30,000 people" in repr(session)
+    assert "words" not in repr(session)
