@@ -1,0 +1,143 @@
+"""What a strategy is: a way to get a workload's answers from one report a person, A p = shift + R V p.
+
+V maps a distribution to *coordinates*. A mechanism gives an unbiased estimate of V p whose noise is the same, or nearly
+the same, in all directions; answers are R times that. Projecting on the hull of V's columns, in V's space, is then
+generalised least squares: the nearest distribution by the noise's own measure.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.projections.operator import Operator
+from sottovoce.simulation import AnyMechanism
+from sottovoce.theory.bounds import Bound
+from sottovoce.workloads import Workload
+
+__all__ = ["Projection", "Strategy"]
+
+Ends = float | Floats
+
+
+class Projection(NamedTuple):
+    """Projected answers, the certificate in the space they were projected in, and the distribution behind them."""
+
+    values: Floats
+    gap: float
+    support: NDArray[np.int64]
+    weights: Floats
+
+
+class Strategy(abc.ABC):
+    """One way to answer one workload. Frozen; both sides derive everything from its statement."""
+
+    name: ClassVar[str]
+    """Name in a survey's JSON and on the command line."""
+    summary: ClassVar[str]
+    """What it does, in a few words."""
+
+    workload: Workload
+    mechanism: AnyMechanism
+
+    # --- the device's side ------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def inputs(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        """What the mechanism randomizes, one row a person, for people whose values have these numbers."""
+
+    # --- the analyst's side -----------------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def coordinates(self) -> Operator:
+        """V, as an operator."""
+
+    @abc.abstractmethod
+    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+        """An unbiased estimate of V p."""
+
+    @abc.abstractmethod
+    def answers(self, coordinates: Floats) -> Floats:
+        """The answers that belong to coordinates: shift + R v."""
+
+    # --- what is known of the error ---------------------------------------------------------
+
+    @abc.abstractmethod
+    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
+        """Standard error of every raw answer, or what it stays below for all populations with these answers."""
+
+    @property
+    @abc.abstractmethod
+    def proxy(self) -> Ends:
+        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2/n: for all, or one each."""
+
+    @property
+    @abc.abstractmethod
+    def worst(self) -> float:
+        """The largest sum over the answers of one report's variance, for any one value: what strategies compete in.
+
+        Noise alone: for a population of one value there is no sampling.
+        """
+
+    @property
+    @abc.abstractmethod
+    def total(self) -> float:
+        """The same, on average over all values."""
+
+    @property
+    @abc.abstractmethod
+    def column_proxy(self) -> float:
+        """tau^2 such that <estimate of V p - V p, v_j> is sub-Gaussian with proxy tau^2/n, for every column v_j."""
+
+    @property
+    @abc.abstractmethod
+    def coordinate_variance(self) -> float:
+        """N times what the trace of the covariance of `raw_coordinates` stays below, sampling of people included."""
+
+    @property
+    @abc.abstractmethod
+    def operator_norm(self) -> float:
+        """The largest factor by which R stretches a vector of coordinates, or a bound on it."""
+
+    # --- identity ---------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def to_statement(self) -> dict[str, Any]:
+        """The strategy's own part of a survey's JSON, its name included; the workload and mechanism stand beside it."""
+
+    # --- what follows from it ---------------------------------------------------------------
+
+    def project(self, raw: Floats) -> Projection:
+        """The answers of the distribution whose coordinates are nearest to the raw ones."""
+        from sottovoce.projections.hull import project_hull
+
+        found = project_hull(self.coordinates, raw)
+        people = np.zeros(self.workload.domain.size)
+        people[found.support] = found.weights
+        return Projection(self.workload.matvec(people), found.gap, found.support, found.weights)
+
+    @final
+    def bound(self, n_reports: int) -> Bound:
+        """What the expected L2 error of the projected answers stays below, for every distribution.
+
+        With z the error of the raw coordinates and x the projected distribution, ||V x - V p||^2 is at most ||z||^2
+        (a projection on a convex set that holds V p) and at most max_j <z, v_j> - min_j <z, v_j> (the angle at a
+        projection is obtuse), whose expectation is at most 2 sqrt(2 tau^2 log J/n). R stretches neither by more than
+        its norm, and Jensen takes the roots.
+        """
+        J = self.workload.domain.size
+        spread = math.sqrt(self.coordinate_variance / n_reports)
+        hull = math.sqrt(2 * math.sqrt(2 * self.column_proxy * math.log(J) / n_reports))
+        diameter = 2 * self.workload.radius
+        value = self.operator_norm * min(spread, hull)
+        if value >= diameter:
+            return Bound(diameter, "no two sets of answers are farther apart: twice the radius")
+        if hull < spread:
+            return Bound(value, "projection on the hull: |R| sqrt(2 tau sqrt(2 log J / n))")
+        return Bound(value, "exact total variance of the coordinates: |R| sqrt(V / n)")

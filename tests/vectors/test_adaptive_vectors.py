@@ -1,0 +1,118 @@
+"""vectors/adaptive.json and vectors/expressions.json: as the library answers, and the parts a second client derives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from decimal import Decimal, localcontext
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.domain import domain_from_statement
+from sottovoce.errors import QueryError
+from sottovoce.randomness import tape_source
+
+VECTORS = Path(__file__).resolve().parents[2] / "vectors"
+
+
+@cache
+def read(name: str) -> Any:
+    return json.loads((VECTORS / name).read_text("utf-8"))
+
+
+def rounds() -> list[Any]:
+    return [pytest.param(case, id=case["id"][:12]) for case in read("adaptive.json")["rounds"]]
+
+
+@pytest.mark.parametrize("case", [*read("adaptive.json")["surveys"], *read("adaptive.json")["rounds"]])
+def test_the_library_derives_the_same(case: dict[str, Any]) -> None:
+    survey = sv.Survey.from_json(json.dumps(case["survey"]))
+    assert (survey.to_json(), survey.id) == (case["canonical"], case["id"])
+    assert hashlib.sha256(case["canonical"].encode()).hexdigest() == case["id"]
+
+
+@pytest.mark.parametrize("case", rounds())
+def test_the_library_sends_the_same_reports(case: dict[str, Any]) -> None:
+    asked: Any = sv.Survey.from_json(case["canonical"])
+    for report in case["reports"]:
+        columns = {name: np.array([int(digits)]) for name, digits in report["positions"].items()}
+        given = asked.inputs(columns)[0]
+        expected = report["input"]
+        assert (float(given[0]) == float.fromhex(expected)) if isinstance(expected, str) else (int(given) == expected)
+        drawn = asked.mechanism.randomize(
+            given if isinstance(expected, str) else int(given), tape_source(bytes.fromhex(report["tape"]))
+        )
+        assert (asked.tag + asked.mechanism.encode(drawn)).hex() == report["report"]
+        assert asked.aggregate().add([bytes.fromhex(report["report"])]).n_reports == 1
+
+
+def test_a_second_client_draws_the_same_rounds() -> None:
+    """1 + below(rounds), from vectors/README.md alone: fewest bytes, high bits cleared, again while too large."""
+    known = {case["id"]: case["survey"]["rounds"] for case in read("adaptive.json")["surveys"]}
+    for seat in read("adaptive.json")["seats"]:
+        n, tape = known[seat["id"]], bytes.fromhex(seat["tape"])
+        bits = (n - 1).bit_length()
+        width = -(-bits // 8)
+        words = [int.from_bytes(tape[i : i + width], "little") % 2**bits for i in range(0, len(tape), width)]
+        assert 1 + words[-1] == seat["round"]
+        assert all(word >= n for word in words[:-1])
+
+
+def test_a_second_client_finds_the_same_chances() -> None:
+    """floor(2^64 e^eps/(1+e^eps)) - 2^63 with 80 digits; the share of the radius in steps of 2^-53, toward 0."""
+    for case in read("adaptive.json")["thresholds"]:
+        with localcontext() as context:
+            context.prec = 80
+            power = Decimal(case["epsilon"]).exp()
+            amplitude = int(2**64 * power / (1 + power)) - 2**63
+        assert amplitude == int(case["amplitude"])
+        for number, chance in case["chances"]:
+            steps = int(float.fromhex(number) / case["radius"] * 2.0**53)
+            moved = amplitude * min(abs(steps), 2**53) // 2**53
+            assert int(chance) == 2**63 + (moved if steps > 0 else -moved)
+
+
+def test_bits_are_compared_with_the_chance() -> None:
+    for case in read("adaptive.json")["rounds"]:
+        if case["survey"]["kind"] == "adaptive_question":
+            mechanism: Any = sv.Survey.from_json(case["canonical"]).mechanism  # type: ignore[union-attr]
+            for report in case["reports"]:
+                word = int.from_bytes(bytes.fromhex(report["tape"]), "little")
+                bit = word < mechanism.threshold(float.fromhex(report["input"]))
+                assert report["report"] == case["tag"] + f"{int(bit):02x}"
+
+
+def expression_cases(group: str) -> list[Any]:
+    return list(read("expressions.json")[group])
+
+
+def test_expressions_are_answered_alike() -> None:
+    domains = {name: domain_from_statement(stated) for name, stated in read("expressions.json")["domains"].items()}
+    cases = expression_cases("asked")
+    assert len(cases) > 50
+    for case in cases:
+        domain, query = domains[case["domain"]], sv.Query.from_tree(case["tree"])
+        checked = query.check(domain)
+        assert (query.to_json(), checked.kind) == (case["canonical"], case["kind"])
+        records = np.array([int(record) for record in case["records"]], dtype=np.int64)
+        found = query.evaluate(domain, domain.split(records))
+        for given, expected in zip(found.tolist(), case["answers"], strict=True):
+            if case["kind"] == "real":
+                assert given == float.fromhex(expected)
+            else:
+                assert given == (expected if case["kind"] == "truth" else int(expected))
+
+
+def test_expressions_are_refused_alike() -> None:
+    domains = {name: domain_from_statement(stated) for name, stated in read("expressions.json")["domains"].items()}
+    for case in expression_cases("goes_wrong"):
+        with pytest.raises(QueryError):
+            sv.Query.from_tree(case["tree"]).check(domains[case["domain"]])
+    for case in expression_cases("unreadable"):
+        with pytest.raises(QueryError):
+            sv.Query.from_json(case["text"])
