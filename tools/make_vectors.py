@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from vectors_adaptive import adaptive_vectors
+from vectors_expressions import expression_vectors
 
 import sottovoce as sv
 from sottovoce.errors import SottovoceError
@@ -36,6 +38,19 @@ SIZES: dict[str, list[tuple[int, float]]] = {
     "unary_symmetric": [(2, 1.0), (5, 2.0), (17, 0.5)],
 }
 
+SPACES = [(2, 2), (5, 2), (3, 7), (19, 4), (53, 8), (5, 3)]
+"""Order and dimension of the projective spaces of the surveys above and of the last one, all over prime fields."""
+
+PRIME_POWERS = [
+    (5, 1.0, 4, 2),
+    (100, 1.1, 4, 5),
+    (9, 2.0, 8, 2),
+    (70, 2.2, 9, 3),
+    (1000, 3.3, 27, 4),
+    (2**40, 5.5, 256, 6),
+]
+"""Size, epsilon, order and dimension of surveys over other fields."""
+
 
 class Recorder:
     """An endless tape of bytes that only depend on a label, and a record of what was read."""
@@ -57,7 +72,17 @@ def mechanism_vectors(name: str) -> list[dict[str, Any]]:
     surveys = [sv.Survey.distribution(J, epsilon, name) for J, epsilon in SIZES[name]]
     people = sv.Domain.product(age=range(18, 24), country=["DE", "FR", "Österreich"])
     surveys.append(sv.Survey.distribution(people, math.log(3), name, title="Älter als 17? “sotto voce”"))
+    if name == "projective_geometry":
+        surveys = [over_space(survey, *space) for survey, space in zip(surveys, SPACES, strict=True)]
+        surveys += [over_space(sv.Survey.distribution(J, e, name), *space) for J, e, *space in PRIME_POWERS]
     return [survey_vector(survey) for survey in surveys]
+
+
+def over_space(survey: sv.Survey, order: int, dimension: int) -> sv.Survey:
+    """The survey with this space in place of the one that the library would choose."""
+    statement = json.loads(survey.to_json())
+    statement["mechanism"].update(order=order, dimension=dimension)
+    return sv.Survey.from_json(json.dumps(statement))
 
 
 def survey_vector(survey: sv.Survey) -> dict[str, Any]:
@@ -208,6 +233,12 @@ def domain_vectors() -> list[dict[str, Any]]:
         (sv.Domain.of(5), [0, 4], [5, -1, "0", True, None]),
         (sv.Domain.of(range(10, -12, -4)), [10, 6, -10], [11, 8, -14, "6"]),
         (
+            sv.Domain.text(3, "bé😀"),
+            ["", "b", "bbb", "é", "😀b", "😀😀😀", 0, 39],
+            ["bbbb", "B", "e\u0301", "bé ", 40, True],
+        ),
+        (sv.Domain.text(12, "01"), ["", "0", "10", "111111111111"], ["2", 0, 1, "0000000000000"]),
+        (
             sv.Domain.product(age=range(18, 100), country=["DE", "FR"], club=[7, 3]),
             [
                 {"age": 18, "country": "DE", "club": 7},
@@ -349,13 +380,20 @@ def bad_survey_vectors() -> list[dict[str, Any]]:
         ("a subset size that is a truth value", tuned(good, subset_size=True)),
         ("blocks that are no power of two", tuned(blocks, blocks=3)),
         ("more blocks than values", tuned(blocks, blocks=32)),
-        ("an order that is no prime", tuned(space, order=4)),
+        ("an order that is no prime power", tuned(space, order=6, dimension=4)),
+        ("an order that is too large a prime power", tuned(space, order=512, dimension=2)),
         ("a space too small for the domain", tuned(space, order=2, dimension=2)),
         ("a domain of one value", over({"start": 0, "step": 1, "size": 1})),
         ("a domain above 2^40", over({"start": 0, "step": 1, "size": 2**40 + 1})),
         ("step 0", over({"start": 0, "step": 0, "size": 16})),
         ("a start that is a truth value", over({"start": True, "step": 1, "size": 16})),
-        ("a range beyond 2^53 - 1", over({"start": 2**53 - 2, "step": 1, "size": 16})),
+        ("a range beyond 2^63 - 1", over({"start": str(2**63 - 15), "step": 1, "size": 16})),
+        ("a large integer as a number", over({"start": 2**53, "step": 1, "size": 16})),
+        ("a small integer as text", over({"start": str(2**53 - 1), "step": 1, "size": 16})),
+        ("a large integer as text with a sign", over({"start": f"+{2**53}", "step": 1, "size": 16})),
+        ("an alphabet of one character", over({"alphabet": "a", "length": 15})),
+        ("an alphabet with a character twice", over({"alphabet": "aba", "length": 2})),
+        ("more than 2^40 texts", over({"alphabet": "ab", "length": 40})),
         ("a label twice", over({"labels": ["a", "b", "a"]})),
         ("mixed labels", over({"labels": ["a", 1]})),
         ("labels that are no text", over({"labels": [1.5, 2.5]})),
@@ -385,6 +423,8 @@ def files() -> dict[str, str]:
     contents["domains.json"] = domain_vectors()
     contents["bad_reports.json"] = bad_report_vectors()
     contents["bad_surveys.json"] = bad_survey_vectors()
+    contents["expressions.json"] = expression_vectors()
+    contents["adaptive.json"] = adaptive_vectors(Recorder)
     return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in contents.items()}
 
 

@@ -120,7 +120,8 @@ class Estimate:
             True for intervals that all hold at once (Bonferroni over the values).
         method
             "normal": a score interval from the estimate's exact variance and a normal quantile. "finite": Hoeffding's
-            inequality from the sub-Gaussian proxy; wider, and valid for every number of reports.
+            inequality from the sub-Gaussian proxy, or Chebyshev's where none is known; wider, and valid for every
+            number of reports.
 
         Notes
         -----
@@ -133,7 +134,11 @@ class Estimate:
             quantile = -NormalDist().inv_cdf(miss / 2)
             return Interval(self._end(-quantile), self._end(quantile))
         if method == "finite":
-            half = np.sqrt(2 * np.asarray(self.survey.proxy) / self.n_reports * math.log(2 / miss))
+            proxy = self.survey.proxy
+            if proxy is None:
+                # Chebyshev: the truth is more than 1/sqrt(miss) of its own standard errors away no oftener than that.
+                return Interval(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
+            half = np.sqrt(2 * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
             low, high = self.survey.answer_range
             return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
         raise SurveyError("method must be 'normal' or 'finite'")

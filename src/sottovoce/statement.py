@@ -8,14 +8,15 @@ from __future__ import annotations
 import abc
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Final, Self, TypeAlias, final
 
 import rfc8785
 
 from sottovoce.errors import SurveyError
 
-__all__ = ["FORMAT", "Stated", "check_fields", "parse_json", "read_statement"]
+__all__ = ["FORMAT", "Attachments", "Stated", "check_fields", "parse_json", "read_statement"]
 
 FORMAT = 1
 """Version of the JSON of surveys; a device refuses one it does not know."""
@@ -24,6 +25,11 @@ TAG_BYTES = 4
 """How much of a survey's id stands before every report, so that a stray one is noticed."""
 
 MAX_TITLE = 200
+
+Attachments: TypeAlias = Mapping[str, bytes]
+"""What a survey's JSON names by its digest, by that digest."""
+
+_NONE: Final[Attachments] = {}
 
 _COMMON = frozenset({"format", "kind", "title", "epsilon"})
 
@@ -43,7 +49,7 @@ class Stated(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+    def _from_statement(cls, statement: dict[str, Any], attachments: Attachments) -> Self:
         """What stands behind a statement of this kind and format; its fields are still to be checked."""
 
     @final
@@ -61,6 +67,11 @@ class Stated(abc.ABC):
             "epsilon": self.epsilon,
             **self._own_statement(),
         }
+
+    @property
+    def attachments(self) -> dict[str, bytes]:
+        """What is too long for the JSON and stands in it by its digest only; empty for most."""
+        return {}
 
     @cached_property
     def canonical(self) -> bytes:
@@ -83,12 +94,12 @@ class Stated(abc.ABC):
         return self.canonical.decode()
 
 
-def read_statement(text: str | bytes) -> Stated:
+def read_statement(text: str | bytes, attachments: Attachments = _NONE) -> Stated:
     """The survey behind its JSON. Every field is checked again; unknown ones are refused."""
-    return from_statement(parse_json(text))
+    return from_statement(parse_json(text), attachments)
 
 
-def from_statement(statement: object) -> Stated:
+def from_statement(statement: object, attachments: Attachments = _NONE) -> Stated:
     """The survey behind parsed JSON."""
     from sottovoce.protocols import KINDS
 
@@ -100,7 +111,7 @@ def from_statement(statement: object) -> Stated:
     if kind is None:
         known = ", ".join(repr(name) for name in KINDS)
         raise SurveyError(f"this survey is of a kind this version does not know; it knows {known}")
-    return kind._from_statement(statement)
+    return kind._from_statement(statement, attachments)
 
 
 def parse_json(text: object) -> object:

@@ -6,7 +6,7 @@ Who it is, is in `statement`; what a survey of each kind asks is in `protocols`.
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
@@ -23,7 +23,9 @@ from sottovoce.statement import Stated, read_statement
 if TYPE_CHECKING:
     from sottovoce.protocols.adaptive import AdaptiveSurvey
     from sottovoce.protocols.distribution import DistributionSurvey
-    from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
+    from sottovoce.protocols.means import MeanSurvey
+    from sottovoce.protocols.queries import QuerySurvey
+    from sottovoce.strategies import Strategy
     from sottovoce.workloads import Workload
 
 __all__ = ["Ends", "Survey", "mechanism_statement"]
@@ -79,6 +81,7 @@ class Survey(Stated):
         delta: float = 0.0,
         mechanism: str = "auto",
         *,
+        strategy: str | Strategy = "direct",
         users: int = DEFAULT_USERS,
         title: str = "",
         max_report_bytes: int = MAX_REPORT_BYTES,
@@ -92,14 +95,18 @@ class Survey(Stated):
         delta
             0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive one.
         mechanism
-            "codebook", "gaussian", "rejection", or "auto": the least total variance that `delta` and
-            `max_report_bytes` allow.
+            For the direct strategy "codebook", "gaussian", "rejection", or "auto": the least total variance that
+            `delta` and `max_report_bytes` allow. Other strategies bring their own.
+        strategy
+            How answers are got from reports: "direct", "factorized", "optimized", "hierarchical", "haar", "fourier",
+            "histogram", a strategy of `sottovoce.strategies`, or "auto": the least expected error of all that can
+            serve; `explain` tells why.
         users
             About how many people will answer; more or fewer do no harm, only a little error.
         """
-        from sottovoce.protocols.offline import QuerySurvey
+        from sottovoce.protocols.queries import QuerySurvey
 
-        return QuerySurvey.make(workload, epsilon, delta, mechanism, title, users, max_report_bytes)
+        return QuerySurvey.make(workload, epsilon, delta, mechanism, strategy, title, users, max_report_bytes)
 
     @staticmethod
     def mean(
@@ -120,7 +127,7 @@ class Survey(Stated):
         a refusal would say something about it. A simulation refuses one, so that a wrong radius is noticed, unless
         `clip` is True; `clip` is no part of the survey.
         """
-        from sottovoce.protocols.offline import MeanSurvey
+        from sottovoce.protocols.means import MeanSurvey
 
         return MeanSurvey.make(dimension, radius, epsilon, delta, mechanism, title, users, max_report_bytes, clip)
 
@@ -194,8 +201,11 @@ class Survey(Stated):
 
     @property
     @abc.abstractmethod
-    def proxy(self) -> Ends:
-        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2 / n_reports: for all, or one each."""
+    def proxy(self) -> Ends | None:
+        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2 / n_reports: for all, or one each.
+
+        None where it is not known; intervals for any number of reports are then Chebyshev's.
+        """
 
     @property
     @abc.abstractmethod
@@ -209,9 +219,12 @@ class Survey(Stated):
     # --- identity ---------------------------------------------------------------------------
 
     @staticmethod
-    def from_json(text: str | bytes) -> Survey | AdaptiveSurvey:
-        """The survey behind its JSON, of whatever kind. Every field is checked again; unknown ones are refused."""
-        return cast("Survey | AdaptiveSurvey", read_statement(text))
+    def from_json(text: str | bytes, attachments: Mapping[str, bytes] | None = None) -> Survey | AdaptiveSurvey:
+        """The survey behind its JSON, of whatever kind. Every field is checked again; unknown ones are refused.
+
+        `attachments` holds what the JSON names by its digest only, if anything; see `survey.attachments`.
+        """
+        return cast("Survey | AdaptiveSurvey", read_statement(text, attachments or {}))
 
     @final
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.parser import build_parser
-from sottovoce.survey import FORMAT
+from sottovoce.statement import FORMAT
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.parent / "README.md"

@@ -1,12 +1,13 @@
-"""Workloads from a command line: one word, or a file with a matrix."""
+"""Workloads in words: from a command line, and the names of queries over short texts and large integers."""
 
 import math
 
 import numpy as np
 import pytest
 
+from sottovoce.domain import Domain
 from sottovoce.errors import SurveyError, WorkloadError
-from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, parse_workload
+from sottovoce.workloads import Bins, Dense, Features, Identity, Marginals, Parities, Prefix, Ranges, parse_workload
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,36 @@ def test_a_file_that_is_no_matrix_is_refused(tmp_path):
     for name in (*refused, "missing.npy", "", "nul\0.npy"):
         with pytest.raises(WorkloadError, match="give a "):
             parse_workload(f"dense:{tmp_path}/{name}")
+
+
+WORDS = Domain.text(2, "ab")
+SIGNS = Domain.text(2, "1-,")
+
+
+@pytest.mark.parametrize("words", [WORDS, SIGNS, Domain.text(2, '" ')], ids=lambda domain: domain.alphabet)
+def test_every_name_over_a_text_domain_leads_back_to_its_query(words):
+    records = Domain.product(word=words, sex=["F", "M"])
+    for workload in (Identity(words), Prefix(words), Ranges(words), Identity(records), Marginals(records, k=1)):
+        names = [workload.name(query) for query in range(workload.n_queries)]
+        assert [workload.find(name) for name in names] == list(range(workload.n_queries))
+
+
+def test_names_over_a_text_domain_read_as_texts():
+    assert [Identity(WORDS).name(3), Prefix(WORDS).name(3), Ranges(WORDS).name(8)] == ["ab", "<= ab", "a-aa"]
+    assert Marginals(Domain.product(word=WORDS, sex=["F", "M"]), k=2).name(7) == "word=ab, sex=M"
+    for workload, name in ((Identity(WORDS), "c"), (Prefix(WORDS), "<= 3"), (Ranges(WORDS), "b-a")):
+        with pytest.raises(WorkloadError, match="no query is named"):
+            workload.find(name)
+
+
+def test_features_of_a_text_domain_are_called_with_texts():
+    lengths = Features(SIGNS, len, names=["length"])
+    assert [lengths.column(index)[0] for index in range(SIGNS.size)] == [len(label) for label in SIGNS.labels()]
+
+
+def test_integers_of_nineteen_digits_are_found_by_name():
+    for start in (-(2**63), 2**63 - 4):
+        for workload in (Identity(range(start, start + 4)), Prefix(range(start, start + 4))):
+            assert [workload.find(workload.name(query)) for query in range(4)] == [0, 1, 2, 3]
+    with pytest.raises(WorkloadError, match="no query is named"):
+        Identity(range(2**63 - 4, 2**63)).find(str(2**64))

@@ -194,22 +194,8 @@ def test_tables_that_do_not_fit(table: dict[str, Any]) -> None:
         Domain.product(age=range(100), country=["DE", "FR"]).indices(table)
 
 
-STRANGERS = [
-    True,
-    False,
-    np.True_,
-    1.0,
-    np.float64(1),
-    math.nan,
-    math.inf,
-    None,
-    b"a",
-    b"",
-    "z",
-    "1",
-    10**30,
-    -(10**30),
-]
+STRANGERS = [True, False, np.True_, 1.0, np.float64(1), math.nan, math.inf, None, b"a", b"", "z", "1"]
+STRANGERS += [10**30, -(10**30)]
 STRANGERS += [-1, 3, 2**63, 2**64, Fraction(1), Decimal(1), 1j, [1], (1, 1), {"x": 1}, {1}, object, np.array(1.5)]
 
 
@@ -276,13 +262,15 @@ BAD_DOMAINS = {
     "float size": 5.0,
     "nan": math.nan,
     "truth value": True,
-    "beyond 2**40": 2**40 + 1,
+    "beyond int64": 2**63,
     "huge": 10**5000,
     "empty range": range(0),
     "range of one": range(1),
     "backwards range": range(5, 0),
-    "range beyond JSON": range(2**53 - 2, 2**53 + 5),
-    "range below JSON": range(-(2**53), 5),
+    "range beyond int64": range(2**63 - 5, 2**63 + 1),
+    "range below int64": range(-(2**63) - 1, -(2**63) + 5),
+    "range down below int64": range(0, -(2**64), -(2**62)),
+    "all of int64": range(-(2**63), 2**63),
     "huge range": range(2**70),
     "text": "abc",
     "bytes object": b"abc",
@@ -327,6 +315,11 @@ BAD_STATEMENTS: list[Any] = [
     {"start": 0.0, "step": 1, "size": 5},
     {"start": 0, "step": 1, "size": 5, "labels": ["a", "b"]},
     {"start": 0, "step": 10**300, "size": 5},
+    {"alphabet": "ab", "length": True},
+    {"alphabet": "ab", "length": "3"},
+    {"alphabet": ["a", "b"], "length": 3},
+    {"alphabet": "ab"},
+    {"alphabet": "ab", "length": 3, "more": 1},
     {"attributes": []},
     {"attributes": {}},
     {"attributes": ["a"]},
@@ -381,12 +374,17 @@ def test_a_huge_product_numbers_its_records_both_ways(number: int) -> None:
 
 
 def test_the_largest_plain_domain() -> None:
-    domain = Domain.of(2**40)
-    assert domain.index(2**40 - 1) == 2**40 - 1
-    assert domain.label(2**40 - 1) == "1099511627775"
-    edge = Domain.of(range(2**53 - 3, 2**53))
-    assert edge.labels() == [str(2**53 - 3), str(2**53 - 2), str(2**53 - 1)]
-    assert edge.indices([2**53 - 1]).tolist() == [2]
+    domain = Domain.of(2**63 - 1)
+    assert domain.index(2**63 - 2) == 2**63 - 2
+    assert domain.label(2**63 - 2) == "9223372036854775806"
+    assert domain.indices([2**63 - 2, 0]).tolist() == [2**63 - 2, 0]
+    for outside in (2**63 - 1, 2**63, -1):
+        with pytest.raises(ValueOutsideDomainError):
+            domain.indices([0, outside])
+    for last in (2**53 + 1, 2**63 - 1):
+        edge = Domain.of(range(last - 2, last + 1))
+        assert edge.labels() == [str(last - 2), str(last - 1), str(last)]
+        assert edge.indices([last]).tolist() == [2]
 
 
 def test_domains_cannot_be_changed() -> None:

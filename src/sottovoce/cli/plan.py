@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sottovoce.cli import plan_offline
+from sottovoce.cli import plan_adaptive, plan_offline
 from sottovoce.cli.arguments import Commands, add_kind, whole_number
 from sottovoce.cli.plan_parts import DESCRIPTION, add_budget, check_picture, deliver, given
 from sottovoce.limits import DEFAULT_REPORT_BYTES
@@ -18,6 +18,7 @@ examples:
   sottovoce plan distribution --domain-size 300 --epsilon 1 --users 1e6
   sottovoce plan queries --workload prefix:1024 --epsilon 1 --users 1e6
   sottovoce plan mean --dimension 200 --epsilon 1 --users 1e6
+  sottovoce plan adaptive --rounds 20 --epsilon 1 --users 1e6
 """
 
 _EXAMPLES = """\
@@ -44,6 +45,7 @@ def register(commands: Commands) -> None:
     add_budget(parser, DEFAULT_REPORT_BYTES)
     parser.set_defaults(run=_run)
     plan_offline.register(kinds)
+    plan_adaptive.register(kinds)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from sottovoce.cli import simulate_offline
+from sottovoce.cli import simulate_adaptive, simulate_offline
 from sottovoce.cli.arguments import Commands, add_json, add_kind, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 
@@ -27,6 +27,7 @@ examples:
   sottovoce simulate distribution --domain-size 1024 --users 1e6 --epsilon 1
   sottovoce simulate queries --workload prefix:1024 --users 1e5 --epsilon 1
   sottovoce simulate mean --dimension 200 --users 1e5 --epsilon 1
+  sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1
 """
 
 _EXAMPLES = """\
@@ -65,6 +66,7 @@ def register(commands: Commands) -> None:
     add_json(parser)
     parser.set_defaults(run=_run)
     simulate_offline.register(kinds)
+    simulate_adaptive.register(kinds)
 
 
 def _run(arguments: argparse.Namespace) -> int:

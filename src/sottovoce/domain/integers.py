@@ -12,7 +12,7 @@ __all__ = ["EXACT_IN_JSON", "integer_from_json", "integer_to_json"]
 EXACT_IN_JSON: Final = 2**53 - 1
 """Largest integer that a JSON number carries exactly to every reader (RFC 8785, Sec. 3.2.2.3)."""
 
-_DECIMAL: Final = re.compile(r"-?[1-9][0-9]{15,19}", re.ASCII)
+_DECIMAL: Final = re.compile(r"-?[1-9][0-9]{15,19}")
 
 
 def integer_to_json(integer: int) -> int | str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.protocols.offline import QuerySurvey
+from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.simulation import histogram_of
 from sottovoce.survey import Survey
 from sottovoce.workloads import Prefix

@@ -144,7 +144,7 @@ def _offline(
             else measure_queries(workload, *stated, repeats=REPEATS, seed=SEED, symmetric=False, progress=progress)
         )
         measured.append(Point(n, found.mean.l2_raw, found.mean.l2_projected))
-    papers = [paper_bound(m, plan.domain_size, n) for n in crowds.lines]
+    papers = [paper_bound(m.dimension, plan.domain_size, m.radius, m.epsilon, m.delta, n) for n in crowds.lines]
     bounds = [
         offline_bound(m.dimension, plan.domain_size, m.radius, tau2, V, n, sharing=m.sharing_factor(n))
         for n in crowds.lines

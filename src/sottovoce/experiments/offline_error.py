@@ -18,9 +18,11 @@ from sottovoce.estimate import Estimate
 from sottovoce.experiments.distribution_error import MAX_REPEATS, check_users, seeds_of
 from sottovoce.experiments.distributions import frequencies
 from sottovoce.experiments.vectors import people_with_vectors, true_mean
-from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
+from sottovoce.protocols.means import MeanSurvey
+from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.simulation import Seed, count_reports, histogram_of
+from sottovoce.strategies import Strategy
+from sottovoce.strategies.direct import Direct
 from sottovoce.survey import Survey
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads import Workload
@@ -33,6 +35,7 @@ __all__ = [
     "measure_mean",
     "measure_queries",
     "paper_bound",
+    "radius_of",
 ]
 
 Floats = NDArray[np.float64]
@@ -112,6 +115,7 @@ class Measured:
 class MeasuredQueries(Measured):
     """What `measure_queries` found."""
 
+    strategy: str
     workload: str
     n_queries: int
     domain_size: int
@@ -133,6 +137,7 @@ def measure_queries(
     mechanism: str = "auto",
     distribution: str = "zipf",
     *,
+    strategy: str | Strategy = "direct",
     repeats: int = 1,
     seed: Seed = None,
     symmetric: bool = True,
@@ -146,6 +151,8 @@ def measure_queries(
     ----------
     distribution
         "zipf", "uniform", "geometric", or the name of a file; see `sottovoce.experiments.distributions`.
+    strategy
+        As for `Survey.queries`.
     seed
         For the same people and reports again; a fresh one, told in the result, unless given.
     symmetric
@@ -161,7 +168,7 @@ def measure_queries(
     (True, 'codebook')
     """
     people = check_users(users)
-    survey = Survey.queries(workload, epsilon, delta, mechanism, users=people)
+    survey = Survey.queries(workload, epsilon, delta, mechanism, strategy=strategy, users=people)
     weights = frequencies(distribution, workload.domain.size)
     truth = workload.matvec(weights)
 
@@ -177,7 +184,8 @@ def measure_queries(
 
     return MeasuredQueries(
         **_repeated(survey, people, repeats, seed, estimate, errors),
-        l2_bound_paper=paper_bound(survey.mechanism, workload.domain.size, people),
+        l2_bound_paper=paper_bound(*workload.shape, workload.radius, survey.epsilon, survey.delta, people),
+        strategy=survey.strategy.name,
         workload=workload.kind,
         n_queries=workload.n_queries,
         domain_size=workload.domain.size,
@@ -219,14 +227,14 @@ def measure_mean(
 
     return MeasuredMean(
         **_repeated(survey, people, repeats, seed, estimate, lambda found: _errors(survey, found, truth, None)),
-        l2_bound_paper=paper_bound(survey.mechanism, None, people),
+        l2_bound_paper=paper_bound(dimension, None, survey.radius, survey.epsilon, survey.delta, people),
         dimension=survey.dimension,
     )
 
 
 def _errors(survey: QuerySurvey | MeanSurvey, found: Estimate, truth: Floats, symmetric: float | None) -> OfflineErrors:
     raw = float(np.linalg.norm(found.raw - truth))
-    unit = survey.n_answers * survey.mechanism.radius**2 / found.n_reports
+    unit = survey.n_answers * radius_of(survey) ** 2 / found.n_reports
     return OfflineErrors(raw, float(np.linalg.norm(found.values - truth)), symmetric, raw**2 / unit)
 
 
@@ -254,7 +262,7 @@ def _repeated(
     mean, standard_error = _summarised(found)
     return {
         "mechanism": chosen.name,
-        "radius": chosen.radius,
+        "radius": radius_of(survey),
         "users": users,
         "epsilon": survey.epsilon,
         "delta": survey.delta,
@@ -263,7 +271,7 @@ def _repeated(
         "mean": mean,
         "standard_error": standard_error,
         "l2_bound": bound,
-        "predicted_variance": chosen.noise / chosen.radius**2,
+        "predicted_variance": _predicted_variance(survey),
         "gap": gap,
         "report_bits": chosen.report_bits,
         "report_bytes": chosen.report_bytes,
@@ -289,10 +297,24 @@ def _summarised(found: list[OfflineErrors]) -> tuple[OfflineErrors, OfflineError
     return mean, None if len(found) == 1 else each(table.std(axis=0, ddof=1) / math.sqrt(len(found)))
 
 
-def paper_bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> float | None:
+def radius_of(survey: QuerySurvey | MeanSurvey) -> float:
+    """The largest norm of one person's answers."""
+    return survey.workload.radius if isinstance(survey, QuerySurvey) else survey.radius
+
+
+def _predicted_variance(survey: QuerySurvey | MeanSurvey) -> float:
+    """What n times the variance of an answer comes to, on average over the answers, in units of radius^2."""
+    if isinstance(survey, QuerySurvey) and not isinstance(survey.strategy, Direct):
+        return survey.strategy.worst / (survey.n_answers * survey.workload.radius**2)
+    mechanism: Any = survey.mechanism
+    return float(mechanism.noise / mechanism.radius**2)
+
+
+def paper_bound(
+    dimension: int, domain_size: int | None, radius: float, epsilon: float, delta: float, users: int
+) -> float | None:
     """The bound the paper prints for a survey like this one; see `Measured`."""
-    m = mechanism
     J: Any = math.inf if domain_size is None else domain_size  # no finite domain: the term with log J is no bound
-    if m.delta > 0:
-        return theorem_3_2(m.dimension, J, m.radius, m.epsilon, m.delta, users).value
-    return theorem_3_4(m.dimension, J, m.radius, m.epsilon, users).value if users >= 120 else None
+    if delta > 0:
+        return theorem_3_2(dimension, J, radius, epsilon, delta, users).value
+    return theorem_3_4(dimension, J, radius, epsilon, users).value if users >= 120 else None

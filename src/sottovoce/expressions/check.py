@@ -154,29 +154,26 @@ class _Checker:
 
     def comparison(self, tree: tuple[Any, ...], path: Path) -> Part:
         op, *sides = tree
-        constant = [isinstance(side, str) for side in sides]
-        if all(constant):
+        if all(isinstance(side, str) for side in sides):
             raise PlacedError("two constant texts are compared; put an attribute on one side", path)
-        parts = [
-            None if c else self.part(s, (*path, i)) for i, (s, c) in enumerate(zip(sides, constant, strict=True), 1)
-        ]
+        parts = [None if isinstance(side, str) else self.part(side, (*path, i)) for i, side in enumerate(sides, 1)]
         kinds: list[Kind] = ["text" if part is None else part.kind for part in parts]
         if "text" not in kinds:
-            return Part(op, "truth", 0, 1, tuple(alike([as_number(p, path, op) for p in parts if p is not None])))
+            return Part(op, "truth", 0, 1, tuple(alike([as_number(part, path, op) for part in parts if part])))
         if kinds != ["text", "text"]:
             raise PlacedError(f"{named(kinds[0])} and {named(kinds[1])} are compared; compare like with like", path)
         if op not in ("==", "!="):
             raise PlacedError(f"texts have no order, so {op} does not apply; use ==, != or in", path)
-        domains = [part.domain for part in parts if part is not None and part.domain is not None]
-        found = [
-            constant(text_position(domains[0], side, (*path, i))) if part is None else part
-            for i, (side, part) in enumerate(zip(sides, parts, strict=True), 1)
-        ]
+        domains = [part.domain for part in parts if part and part.domain]
         if domains[0] != domains[-1]:
             raise PlacedError(
-                "texts of different domains are compared; only attributes with the same labels can be", path
+                "two texts are compared that are not of the same domain; compare each with constants", path
             )
-        return Part(op, "truth", 0, 1, tuple(found))
+        positions = [
+            part or constant(text_position(domains[0], str(side), (*path, i)))
+            for i, (side, part) in enumerate(zip(sides, parts, strict=True), 1)
+        ]
+        return Part(op, "truth", 0, 1, tuple(positions))
 
     def logic(self, tree: tuple[Any, ...], path: Path) -> Part:
         parts = tuple(self.truth(a, (*path, i), tree[0]) for i, a in enumerate(tree[1:], 1))

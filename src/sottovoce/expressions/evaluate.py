@@ -56,7 +56,10 @@ def _match(constants: NDArray[Any], x: Any) -> Any:
 
 
 def _search(data: tuple[NDArray[Any], NDArray[np.int64]], x: Any) -> Any:
-    """Places of the values, by halving an ordered list as often as its length alone demands."""
+    """Places of the values, by halving an ordered list as often as its length alone demands.
+
+    A value that is in the list stays among the `left` entries from `low` on.
+    """
     ordered, order = data
     low: Any = np.zeros(np.shape(x), dtype=np.int64)
     left = len(ordered)
@@ -64,7 +67,6 @@ def _search(data: tuple[NDArray[Any], NDArray[np.int64]], x: Any) -> Any:
         half = left // 2
         low = low + half * (ordered[low + (half - 1)] < x)
         left -= half
-    low = np.minimum(low + (ordered[low] < x), len(ordered) - 1)
     return np.where(ordered[low] == x, order[low], len(ordered))
 
 

@@ -33,10 +33,11 @@ class PlacedError(Exception):
         return self.message + (f" (at tree{''.join(f'[{i}]' for i in self.path)})" if self.path else "")
 
 
-def shown(thing: object) -> str:
+def shown(thing: str | int) -> str:
     """A name, a text or a number as a message quotes it: short, and in ASCII so that lookalikes show."""
     if isinstance(thing, str):
-        return ascii(thing) if len(thing) <= _LONGEST else ascii(thing[:_LONGEST]) + " (shortened)"
-    if isinstance(thing, int) and abs(thing) >= 10**_LONGEST:
-        return "a number of more than 40 digits"
-    return repr(thing)
+        quoted = ascii(thing[:_LONGEST])
+        return (
+            quoted if len(thing) == len(thing[:_LONGEST]) and len(quoted) <= 2 * _LONGEST else f"{quoted[:_LONGEST]}..."
+        )
+    return str(thing) if abs(thing) < 10**_LONGEST else f"a number of more than {_LONGEST} digits"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-import warnings
 from typing import Any, Final
 
 from sottovoce.expressions.faults import Path, PlacedError, shown
@@ -71,6 +70,10 @@ _OFFERED: Final = (
 _QUOTED: Final = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 _PREFIXED: Final = re.compile(r"(?<!\w)[rRbBuUfFtT]{1,2}$")
 _ESCAPE: Final = re.compile(r"""\\(?:[\\'"nrt]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})|(\\)""")
+_STUCK: Final = re.compile(
+    r"(?<![\w.])(?>0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)(?:[eE][+-]?[0-9_]+)?)"
+    r"(?=[^\W0-9])"
+)
 
 
 def parse(text: str) -> tuple[object, dict[Path, int]]:
@@ -92,9 +95,7 @@ def parse(text: str) -> tuple[object, dict[Path, int]]:
     stripped = line.lstrip(" ")
     margin = len(line) - len(stripped)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            body = ast.parse(stripped, mode="eval").body
+        body = ast.parse(stripped, mode="eval").body
     except SyntaxError as error:
         # Where the text ends too early, Python points at the line after it.
         column = margin + error.offset if error.lineno == 1 and error.offset else len(text)
@@ -108,35 +109,41 @@ def parse(text: str) -> tuple[object, dict[Path, int]]:
 def _one_line(text: str) -> str:
     """The text on one line, with every column where it was.
 
-    Refused here is what Python would read but this grammar does not hold: other line ends, comments,
-    quotes with prefixes, other escapes, and neighbouring quotes, which Python would join.
+    Refused here is what Python would read but this grammar does not hold: comments, other spaces, words
+    stuck to a number, quotes with prefixes, other escapes, and neighbouring quotes, which Python would join.
     """
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise PlacedError("the expression is not valid Unicode: remove the lone surrogate it holds")
-    end, outside = 0, []
+    for place, letter in enumerate(text):
+        if "\ud800" <= letter <= "\udfff" or letter == "\0":
+            raise PlacedError(f"{shown(letter)} cannot stand in an expression; remove it", column=place + 1)
+    end, pieces = 0, []
     for quoted in _QUOTED.finditer(text):
-        between = text[end : quoted.start()]
+        between, start = text[end : quoted.start()], quoted.start() + 1
+        pieces += [_between(between, end), quoted[0]]
         if _PREFIXED.search(between) or (end and not between.strip()):
-            raise PlacedError("texts are written in plain quotes, one pair each", column=quoted.start() + 1)
+            raise PlacedError("texts are written in plain quotes, one pair each", column=start)
         for escape in _ESCAPE.finditer(quoted[0]):
             if escape[1]:
                 allowed = r"\\ \' \" \n \r \t \x.. \u.... \U........"
-                raise PlacedError(
-                    f"a backslash in a text begins one of {allowed}", column=quoted.start() + escape.start() + 1
-                )
+                raise PlacedError(f"a backslash in a text begins one of {allowed}", column=start + escape.start())
         if "\n" in quoted[0] or "\r" in quoted[0]:
-            raise PlacedError(
-                r"a text ends on the line it begins on: write \n for a line end", column=quoted.start() + 1
-            )
-        outside.append((end, between))
+            raise PlacedError(r"a text ends on the line it begins on: write \n for a line end", column=start)
         end = quoted.end()
-    outside.append((end, text[end:]))
-    for start, between in outside:
-        for place, letter in enumerate(between):
-            if letter in "#\\'\"" or (letter.isspace() and letter not in " \t\r\n") or letter == "\0":
-                what = "this quote is not closed" if letter in "'\"" else f"{shown(letter)} is not offered here"
-                raise PlacedError(f"{what}; {_OFFERED}", column=start + place + 1)
-    return "".join(" " if letter in "\t\r\n" else letter for letter in text)
+    return "".join([*pieces, _between(text[end:], end)])
+
+
+def _between(text: str, start: int) -> str:
+    """What stands outside quotes, from that place on, with plain spaces only."""
+    for place, letter in enumerate(text, start + 1):
+        if letter in "#\\'\"" or (letter.isspace() and letter not in " \t\r\n"):
+            what = "this quote is not closed" if letter in "'\"" else f"{shown(letter)} is not offered here"
+            raise PlacedError(f"{what}; {_OFFERED}", column=place)
+    stuck = _STUCK.search(text)
+    if stuck:
+        # Python reads `30and`, with a warning.
+        raise PlacedError(
+            "a number ends here, and a letter follows; put a space between", column=start + stuck.end() + 1
+        )
+    return re.sub(r"[\t\r\n]", " ", text)
 
 
 class _Translator:

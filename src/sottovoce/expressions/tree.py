@@ -95,9 +95,9 @@ class _Reader:
         name = raw[0] if raw else None
         shape = SHAPES.get(name) if type(name) is str else None
         if type(name) is not str or shape is None:
+            found = shown(name) if type(name) is str else _kind(name) if raw else "end at once"
             raise PlacedError(
-                f"an array must begin with the name of an operation, not {shown(name) if raw else 'end at once'}; "
-                f"there are {', '.join(SHAPES)}",
+                f"an array must begin with the name of an operation, not {found}; there are {', '.join(SHAPES)}",
                 path,
             )
         slots = list(shape)

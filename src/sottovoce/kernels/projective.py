@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.mechanisms.finite_field import kernel_tables
+
 if TYPE_CHECKING:
     from sottovoce.mechanisms.projective_space import ProjectiveSpace
 
@@ -46,15 +48,15 @@ def _cycle(space: ProjectiveSpace) -> tuple[NDArray[np.int64], NDArray[np.int64]
     points = np.empty(space.points, dtype=np.int64)
     directions = np.empty(space.points, dtype=np.int64)
     hits = np.empty(space.points, dtype=np.float64)
-    singer_walk(coefficients, space.order, points, directions, hits)
+    singer_walk(coefficients, space.order, kernel_tables(space.order), points, directions, hits)
     return points, directions, hits
 
 
 @lru_cache(maxsize=64)
 def singer_polynomial(order: int, dimension: int) -> tuple[int, ...]:
-    """Coefficients a_0 .. a_(t-1) of some f = x^t + .. + a_0 modulo which x walks all K points.
+    """Coefficients a_0 .. a_(t-1) of some f = x^t + .. + a_0 over F_q modulo which x walks all K points.
 
-    That is: x^K is a constant modulo f and no x^(K/p), p a prime factor of K, is one. Then
+    That is: x^K is a constant modulo f and no x^(K/r), r a prime factor of K, is one. Then
     x^0, .., x^(K-1) span K different points, which are all there are. Candidates come from a
     fixed stream so that runs repeat; any f would do, since both tables are derived from it.
 
@@ -63,38 +65,18 @@ def singer_polynomial(order: int, dimension: int) -> tuple[int, ...]:
     >>> singer_polynomial(2, 2)  # x^2 + x + 1, the only one
     (1, 1)
     """
+    from sottovoce.kernels.compiled.projective import power_is_constant
+
     points = (order**dimension - 1) // (order - 1)
-    checks = [points // p for p in _prime_factors(points)]
+    checks = [points // r for r in _prime_factors(points)]
+    tables = kernel_tables(order)
     stream = np.random.default_rng((order, dimension))
     while True:
-        candidate = tuple(int(a) for a in stream.integers(0, order, size=dimension))
-        if not candidate[0] or not _is_constant(_power_of_x(points, candidate, order)):
+        candidate = stream.integers(0, order, size=dimension)
+        if not candidate[0] or not power_is_constant(points, candidate, order, tables):
             continue
-        if not any(_is_constant(_power_of_x(k, candidate, order)) for k in checks):
-            return candidate
-
-
-def _is_constant(polynomial: list[int]) -> bool:
-    return not any(polynomial[1:])
-
-
-def _power_of_x(exponent: int, modulus: tuple[int, ...], order: int) -> list[int]:
-    """x^exponent modulo the monic polynomial with these lower coefficients, lowest first."""
-    t = len(modulus)
-    result = [1] + [0] * (t - 1)
-    for bit in bin(exponent)[2:]:
-        square = [0] * (2 * t - 1)
-        for i, a in enumerate(result):
-            for j, b in enumerate(result):
-                square[i + j] += a * b
-        if bit == "1":
-            square.insert(0, 0)
-        while len(square) > t:
-            top = square.pop()
-            for i, a in enumerate(modulus, start=len(square) - t):
-                square[i] -= top * a
-        result = [a % order for a in square]
-    return result
+        if not any(power_is_constant(k, candidate, order, tables) for k in checks):
+            return tuple(candidate.tolist())
 
 
 def _prime_factors(n: int) -> list[int]:

@@ -15,21 +15,13 @@ from numpy.typing import NDArray
 from sottovoce.errors import SurveyError
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.projective_space import (
-    MAX_ORDER,
-    ProjectiveSpace,
-    dimension_for,
-    is_prime,
-    orders_to_try,
-)
+from sottovoce.mechanisms.finite_field import MAX_EXTENSION_ORDER, MAX_ORDER, is_field_order
+from sottovoce.mechanisms.projective_space import MAX_OVERSHOOT, ProjectiveSpace, dimension_for, orders_to_try
 from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
 __all__ = ["ProjectiveGeometry"]
-
-MAX_OVERSHOOT = 64
-"""How many times more points than values the space may have: it bounds the collector's memory."""
 
 
 @final
@@ -43,14 +35,14 @@ class ProjectiveGeometry(SupportMechanism):
         `Support` with P1 = s e^eps/N and P0 = (l e^eps + s - l)/N, N = s e^eps + K - s: within a few per
         cent of subset selection when q is near e^eps + 1.
     Symbols
-        q is `order`, a prime; t is `dimension`; K = (q^t-1)/(q-1) points, of which the first J are the
-        values; s = (q^(t-1)-1)/(q-1) points lie in a hyperplane, l = (q^(t-2)-1)/(q-1) in two.
+        q is `order`, a prime or a prime power; t is `dimension`; K = (q^t-1)/(q-1) points, of which the
+        first J are the values; s = (q^(t-1)-1)/(q-1) points lie in a hyperplane, l = (q^(t-2)-1)/(q-1) in two.
     Deviations
         The device draws a hyperplane point by number, without rejection, so that the number of draws
         says nothing. The collector decodes by one cyclic correlation of length K along a Singer cycle,
         O(K log K), where the authors use a dynamic programme of O(q t K).
     Raises
-        `SurveyError` for an order that is no prime or a dimension whose space is too small.
+        `SurveyError` for an order that no field offered has, or a dimension whose space is too small.
     """
 
     order: int
@@ -62,7 +54,7 @@ class ProjectiveGeometry(SupportMechanism):
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
-        """The prime order, with the least dimension that holds J points, of least total variance."""
+        """The order, a prime or a prime power, and least dimension that holds J points, of least total variance."""
         ideal = math.exp(epsilon) + 1
         candidates = [(q, dimension_for(q, domain_size)) for q in orders_to_try(ideal, domain_size)]
         roomy = [
@@ -74,15 +66,21 @@ class ProjectiveGeometry(SupportMechanism):
 
     @classmethod
     def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
-        """The Fano plane, the plane of order three, a line, and a space with more points than values."""
-        spaces = ((7, 2, 3), (13, 3, 3), (4, 3, 2), (5, 5, 3), (15, 2, 4))
+        """The Fano plane, planes of orders three and four, lines, and a space with more points than values.
+
+        Orders four, eight and nine are no primes: there the field's tables are part of the device's code.
+        """
+        spaces = ((7, 2, 3), (13, 3, 3), (4, 3, 2), (5, 5, 3), (15, 2, 4), (21, 4, 3), (9, 8, 2), (8, 9, 2))
         return tuple(cls(size, epsilon, order, dimension) for size, order, dimension in spaces)
 
     def _check_parameters(self) -> None:
         self._check_own("order", 2, MAX_ORDER)
         self._check_own("dimension", 2, 64)
-        if not is_prime(self.order):
-            raise SurveyError(f"order is {self.order}: it must be a prime, near e^epsilon + 1")
+        if not is_field_order(self.order):
+            raise SurveyError(
+                f"order is {self.order}: it must be a prime, or a power of one up to {MAX_EXTENSION_ORDER}, "
+                "near e^epsilon + 1"
+            )
         if self.space.points < self.domain_size:
             raise SurveyError(
                 f"order {self.order} and dimension {self.dimension} give {self.space.points} points, too few for "

@@ -3,6 +3,7 @@
 A point is the vector of length t whose first non-zero entry is 1. Its number is
 (q^m - 1)/(q - 1) plus its last m entries read as an integer in base q, most significant
 first, where m is how many entries follow the leading 1. The numbering does not depend on t.
+Entries are elements of F_q, which are integers below q; see `finite_field`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-__all__ = ["MAX_ORDER", "ProjectiveSpace", "dimension_for", "is_prime", "orders_to_try"]
+from sottovoce.mechanisms.finite_field import MAX_ORDER, FiniteField, field_of_order, is_field_order
 
-MAX_ORDER = 2**31 - 1
-"""Products of two field elements stay below 2**62, so compiled code multiplies them in 64 bits."""
+__all__ = ["MAX_OVERSHOOT", "ProjectiveSpace", "dimension_for", "orders_to_try"]
+
+MAX_OVERSHOOT = 64
+"""How many times more points than values the space may have: it bounds the collector's memory."""
 
 
 @dataclass(frozen=True)
 class ProjectiveSpace:
-    """All points of the projective space of vectors of length `dimension` over the prime field of `order`.
+    """All points of the projective space of vectors of length `dimension` over the field of `order` elements.
 
     Examples
     --------
@@ -34,6 +38,11 @@ class ProjectiveSpace:
 
     order: int
     dimension: int
+
+    @cached_property
+    def field(self) -> FiniteField:
+        """F_q: the entries of vectors, and their arithmetic."""
+        return field_of_order(self.order)
 
     def _count(self, dimension: int) -> int:
         return int(self.order**dimension - 1) // (self.order - 1)
@@ -74,16 +83,21 @@ class ProjectiveSpace:
     def number(self, vector: tuple[int, ...]) -> int:
         """The number of the point that a non-zero vector spans."""
         lead = next(i for i, x in enumerate(vector) if x)
-        inverse = pow(vector[lead], -1, self.order)
+        inverse = self.field.inverse(vector[lead])
         tail = 0
         for x in vector[lead + 1 :]:
-            tail = tail * self.order + x * inverse % self.order
+            tail = tail * self.order + self.field.multiply(x, inverse)
         return self._count(len(vector) - 1 - lead) + tail
 
     def orthogonal(self, point: int, other: int) -> bool:
         """Whether two points are orthogonal."""
-        a, b = self.vector(point), self.vector(other)
-        return sum(x * y for x, y in zip(a, b, strict=True)) % self.order == 0
+        return self._inner(self.vector(point), self.vector(other)) == 0
+
+    def _inner(self, a: tuple[int, ...], b: tuple[int, ...]) -> int:
+        total = 0
+        for x, y in zip(a, b, strict=True):
+            total = self.field.add(total, self.field.multiply(x, y))
+        return total
 
     def in_hyperplane(self, point: int, rank: int) -> int:
         """The rank-th point orthogonal to `point`, rank below `hyperplane_points`.
@@ -106,13 +120,8 @@ class ProjectiveSpace:
         direction = self.vector(point)
         pivot = direction.index(1)
         rest = direction[:pivot] + direction[pivot + 1 :]
-        at_pivot = (product - sum(x * y for x, y in zip(rest, others, strict=True))) % self.order
+        at_pivot = self.field.subtract(product, self._inner(rest, others))
         return self.number((*others[:pivot], at_pivot, *others[pivot:]))
-
-
-def is_prime(n: int) -> bool:
-    """Whether n is a prime, by trial division (orders stay below `MAX_ORDER`)."""
-    return n >= 2 and all(n % d for d in range(2, math.isqrt(n) + 1))
 
 
 def dimension_for(order: int, domain_size: int) -> int:
@@ -123,29 +132,36 @@ def dimension_for(order: int, domain_size: int) -> int:
     return t
 
 
-def _next_prime(n: int) -> int:
-    while not is_prime(n):
+def _next_order(n: int) -> int:
+    while not is_field_order(n):
         n += 1
     return n
 
 
 def orders_to_try(ideal: float, domain_size: int) -> Iterator[int]:
-    """Primes worth comparing: a few around the ideal order, and for each dimension the least one that fits."""
-    tried = set()
-    around = max(2, math.floor(ideal))
-    while around > 2 and not is_prime(around):
-        around -= 1
-    tried.add(around)
-    for _ in range(2):
-        around = _next_prime(around + 1)
-        tried.add(around)
+    """Orders worth comparing: some around the ideal one, and for each dimension the least one that fits.
+
+    Where the space of the ideal order would be too large, the largest orders that are not take its place.
+    """
+    centre = max(2, math.floor(ideal))
+    room = MAX_OVERSHOOT * domain_size
+    tried = {2}
+    below = above = max(2, min(centre, math.floor(room ** (1 / (dimension_for(centre, domain_size) - 1)))))
+    for _ in range(8):
+        while not is_field_order(below) and below > 2:
+            below -= 1
+        tried.add(max(2, below))
+        below -= 1
+    for _ in range(3):
+        above = _next_order(above + 1)
+        tried.add(above)
     for dimension in range(2, domain_size.bit_length() + 2):
         # K is a little above q^(t-1): start a little below the real root and step up.
         root = math.floor(domain_size ** (1 / (dimension - 1)))
         if root >= MAX_ORDER:
             continue
-        order = _next_prime(max(2, root - 2))
+        order = _next_order(max(2, root - 2))
         while ProjectiveSpace(order, dimension).points < domain_size:
-            order = _next_prime(order + 1)
+            order = _next_order(order + 1)
         tried.add(order)
     return iter(sorted(order for order in tried if order <= MAX_ORDER))

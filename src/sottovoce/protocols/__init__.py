@@ -4,7 +4,8 @@ from typing import Final
 
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.distribution import DistributionSurvey
-from sottovoce.protocols.offline import MeanSurvey, QuerySurvey
+from sottovoce.protocols.means import MeanSurvey
+from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
 from sottovoce.statement import Stated
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.limits import check_epsilon, check_radius
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.statement import Stated, check_fields
+from sottovoce.statement import Attachments, Stated, check_fields
 from sottovoce.theory.adaptive_bounds import check_rounds
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class AdaptiveSurvey(Stated):
         return {"domain": self.domain.to_statement(), "rounds": self.rounds, "radius": self.radius}
 
     @classmethod
-    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+    def _from_statement(cls, statement: dict[str, Any], attachments: Attachments) -> Self:
         check_fields(statement, {"domain", "rounds", "radius"})
         domain = domain_from_statement(statement["domain"])
         return cls(domain, statement["rounds"], statement["epsilon"], statement["radius"], statement["title"])

@@ -17,7 +17,7 @@ from sottovoce.limits import MAX_DOMAIN_SIZE, MAX_REPORT_BYTES, check_domain_siz
 from sottovoce.mechanisms import FiniteMechanism, choose, create, restore
 from sottovoce.projections.simplex import project_simplex
 from sottovoce.simulation import People, check_histogram
-from sottovoce.statement import check_fields
+from sottovoce.statement import Attachments, check_fields
 from sottovoce.survey import Ends, Survey, mechanism_statement
 from sottovoce.theory.bounds import projected_distribution_bound
 
@@ -59,7 +59,7 @@ class DistributionSurvey(Survey):
         return {"domain": self.domain.to_statement()}
 
     @classmethod
-    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+    def _from_statement(cls, statement: dict[str, Any], attachments: Attachments) -> Self:
         check_fields(statement, {"mechanism", "domain"})
         domain = _check_size(domain_from_statement(statement["domain"]))
         epsilon = check_epsilon(statement["epsilon"])

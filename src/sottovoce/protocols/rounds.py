@@ -23,7 +23,7 @@ from sottovoce.mechanisms.vector_registry import restore_vector
 from sottovoce.projections import project_simplex
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.simulation import People, check_histogram
-from sottovoce.statement import check_fields, from_statement
+from sottovoce.statement import Attachments, check_fields, from_statement
 from sottovoce.survey import Ends, Survey, mechanism_statement
 from sottovoce.theory.bounds import Bound, projected_distribution_bound
 
@@ -139,7 +139,7 @@ class QuestionRound(Round):
         object.__setattr__(self, "mechanism", Binary(1, self.survey.radius, self.epsilon, 0.0))
 
     @classmethod
-    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+    def _from_statement(cls, statement: dict[str, Any], attachments: Attachments) -> Self:
         survey, query = _read(statement, set())
         name, parameters = mechanism_statement(statement["mechanism"])
         if name != Binary.name:
@@ -227,7 +227,7 @@ class ChoiceRound(Round):
         return {"size": self.size}
 
     @classmethod
-    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+    def _from_statement(cls, statement: dict[str, Any], attachments: Attachments) -> Self:
         survey, query = _read(statement, {"size"})
         size = check_integer("size", statement["size"], 2, MAX_CHOICES)
         name, parameters = mechanism_statement(statement["mechanism"])

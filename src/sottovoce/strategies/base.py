@@ -9,20 +9,55 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any, ClassVar, NamedTuple, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.errors import SurveyError
+from sottovoce.limits import MAX_REPORT_BYTES
+from sottovoce.mechanisms.base import Counts, Floats, Mechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.simulation import AnyMechanism
 from sottovoce.theory.bounds import Bound
 from sottovoce.workloads import Workload
 
-__all__ = ["Projection", "Strategy"]
+__all__ = ["Ends", "Projection", "Setting", "Statement", "Strategy"]
 
 Ends = float | Floats
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a strategy is made for."""
+
+    workload: Workload
+    epsilon: float
+    delta: float
+    users: int
+    mechanism: str = "auto"
+    max_report_bytes: int = MAX_REPORT_BYTES
+
+
+class Statement(NamedTuple):
+    """What a survey states of a strategy: all that it is restored from."""
+
+    workload: Workload
+    epsilon: float
+    delta: float
+    mechanism: object
+    parameters: dict[str, Any]
+    attachment: bytes
+
+    def check_mechanism(self, expected: type[Mechanism]) -> None:
+        """Raise `SurveyError` unless it states this mechanism, with exactly its own parameters, and delta 0."""
+        names = expected.parameter_names()
+        if self.mechanism != expected.name or sorted(self.parameters) != sorted(names) or self.delta != 0:
+            raise SurveyError(
+                f"this strategy goes with mechanism {expected.name!r}, with parameters {sorted(names) or 'none'} and "
+                "delta 0; the survey states something else"
+            )
 
 
 class Projection(NamedTuple):
@@ -42,8 +77,21 @@ class Strategy(abc.ABC):
     summary: ClassVar[str]
     """What it does, in a few words."""
 
+    attached: ClassVar[bool] = False
+    """Whether there is an `attachment`."""
+
     workload: Workload
     mechanism: AnyMechanism
+
+    @classmethod
+    @abc.abstractmethod
+    def make(cls, setting: Setting) -> Self:
+        """The strategy with its own parameters chosen for the least error; raises `SurveyError` if it cannot serve."""
+
+    @classmethod
+    @abc.abstractmethod
+    def restore(cls, stated: Statement) -> Self:
+        """The strategy that a survey states; raises `SurveyError` unless all of it is in order."""
 
     # --- the device's side ------------------------------------------------------------------
 
@@ -74,8 +122,8 @@ class Strategy(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def proxy(self) -> Ends:
-        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2/n: for all, or one each."""
+    def proxy(self) -> Ends | None:
+        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2/n: for all, or one each; None if not known."""
 
     @property
     @abc.abstractmethod
@@ -105,11 +153,29 @@ class Strategy(abc.ABC):
     def operator_norm(self) -> float:
         """The largest factor by which R stretches a vector of coordinates, or a bound on it."""
 
+    def sharing_factor(self, n_reports: int) -> float:
+        """What people sharing public randomness can multiply the variance by; 1 where nobody shares any."""
+        return 1.0
+
     # --- identity ---------------------------------------------------------------------------
 
-    @abc.abstractmethod
+    @final
     def to_statement(self) -> dict[str, Any]:
-        """The strategy's own part of a survey's JSON, its name included; the workload and mechanism stand beside it."""
+        """The strategy's own part of a survey's JSON; the workload and the mechanism stand beside it.
+
+        What is too long for that stands there by its digest.
+        """
+        return {"name": self.name, **({} if self.digest is None else {"digest": self.digest})}
+
+    @property
+    def attachment(self) -> bytes | None:
+        """What both sides need besides the survey's JSON, which names it by its digest; None for most."""
+        return None
+
+    @property
+    def digest(self) -> str | None:
+        """SHA-256 of what the attachment holds, in hexadecimal, however it was packed."""
+        return None
 
     # --- what follows from it ---------------------------------------------------------------
 
@@ -122,7 +188,6 @@ class Strategy(abc.ABC):
         people[found.support] = found.weights
         return Projection(self.workload.matvec(people), found.gap, found.support, found.weights)
 
-    @final
     def bound(self, n_reports: int) -> Bound:
         """What the expected L2 error of the projected answers stays below, for every distribution.
 
@@ -132,12 +197,14 @@ class Strategy(abc.ABC):
         its norm, and Jensen takes the roots.
         """
         J = self.workload.domain.size
-        spread = math.sqrt(self.coordinate_variance / n_reports)
-        hull = math.sqrt(2 * math.sqrt(2 * self.column_proxy * math.log(J) / n_reports))
+        sharing = self.sharing_factor(n_reports)
+        shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
+        spread = math.sqrt(sharing * self.coordinate_variance / n_reports)
+        hull = math.sqrt(2 * math.sqrt(2 * sharing * self.column_proxy * math.log(J) / n_reports))
         diameter = 2 * self.workload.radius
         value = self.operator_norm * min(spread, hull)
         if value >= diameter:
             return Bound(diameter, "no two sets of answers are farther apart: twice the radius")
         if hull < spread:
-            return Bound(value, "projection on the hull: |R| sqrt(2 tau sqrt(2 log J / n))")
-        return Bound(value, "exact total variance of the coordinates: |R| sqrt(V / n)")
+            return Bound(value, f"projection on the hull: |R| sqrt(2 tau sqrt(2 log J / n)){shared}")
+        return Bound(value, f"exact total variance of the coordinates: |R| sqrt(V / n){shared}")

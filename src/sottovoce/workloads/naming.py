@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
-from sottovoce.domain import Domain, LabelDomain, ProductDomain
+from sottovoce.domain import Domain, LabelDomain, ProductDomain, TextDomain
 from sottovoce.errors import ValueOutsideDomainError, WorkloadError
 
 __all__ = [
@@ -26,12 +26,12 @@ __all__ = [
     "value_at",
 ]
 
-_INTEGER = re.compile(r"-?[0-9]{1,16}", re.ASCII)
+_INTEGER = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 
 
 def is_text_labelled(domain: Domain) -> bool:
     """Whether the values are strings, not integers or records."""
-    return isinstance(domain, LabelDomain) and isinstance(domain.names[0], str)
+    return isinstance(domain, TextDomain) or (isinstance(domain, LabelDomain) and isinstance(domain.names[0], str))
 
 
 def value_at(domain: Domain, index: int) -> Any:

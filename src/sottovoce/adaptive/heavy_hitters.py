@@ -1,0 +1,204 @@
+"""The most common values of a set far too large to list: prefixes that grow, round by round, where people are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.adaptive.answer import ChoiceAnswer
+from sottovoce.adaptive.prefixes import Digits, digits_of
+from sottovoce.adaptive.session import Session
+from sottovoce.adaptive.strategy import Strategy, attribute_of, check_share
+from sottovoce.domain import Domain
+from sottovoce.expressions import Query
+from sottovoce.limits import check_epsilon, check_integer
+from sottovoce.protocols.rounds import MAX_CHOICES
+from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
+from sottovoce.theory.solving import MAX_USERS
+
+__all__ = ["Found", "HeavyHitters", "HeavyHittersResult"]
+
+_MOST_FOUND: Final = 1024
+_MOST_KEPT: Final = 1024
+"""Prefixes that travel with a question: every device downloads them."""
+
+
+class Found(NamedTuple):
+    """A common value, the share of people who have it, and an interval for that share."""
+
+    value: int | str
+    frequency: float
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True)
+class HeavyHittersResult:
+    """The most common values, the most common first.
+
+    Attributes
+    ----------
+    found
+        Values with unbiased frequencies. Their intervals hold together, for all the choices of the last round and not
+        only for those shown, so having been selected does not make them wrong; one that begins at 0 may be noise.
+    detectable
+        If k values had this frequency, and all others were rare, each would be found with the strategy's probability.
+    rounds, empty_rounds
+        How many questions were asked, and how many of them nobody answered.
+    """
+
+    attribute: str
+    found: tuple[Found, ...]
+    detectable: float
+    confidence: float
+    rounds: int
+    empty_rounds: int
+
+    @property
+    def values(self) -> list[int | str]:
+        """The values alone."""
+        return [one.value for one in self.found]
+
+    def __iter__(self) -> Iterator[Found]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {**asdict(self), "found": [one._asdict() for one in self.found]}
+
+
+@final
+@dataclass(frozen=True)
+class HeavyHitters(Strategy):
+    """The k most common values of an integer or text attribute, which is never listed.
+
+    A round asks everybody in it one question: which of the kept prefixes continues how? The error of a choice does not
+    grow with their number, so a few rounds of very many choices are better than many of few.
+
+    Parameters
+    ----------
+    attribute
+        Its name; "value" for a domain without names.
+    k
+        How many values to find.
+    probability
+        With which the plan's frequency is to be found.
+    most_choices
+        Largest number of choices of one round; the collector keeps a few times as many counters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sottovoce as sv
+    >>> common = HeavyHitters("word", k=3)
+    >>> words = ["yes"] * 90_000 + ["no"] * 60_000 + ["perhaps"] * 50_000
+    >>> survey = common.survey({"word": sv.Domain.text(10)}, epsilon=2.0, users=len(words))
+    >>> common.run(survey.session({"word": words}, seed=7)).values
+    ['yes', 'no', 'perhaps']
+    """
+
+    attribute: str
+    k: int = 10
+    probability: float = 0.9
+    most_choices: int = 2**18
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", check_integer("k", self.k, 1, _MOST_FOUND))
+        object.__setattr__(self, "probability", check_share("probability", self.probability))
+        object.__setattr__(self, "most_choices", check_integer("most_choices", self.most_choices, 2, MAX_CHOICES))
+
+    def schedule(self, domain: object, epsilon: float, users: int) -> tuple[Stage, ...]:
+        """The stages that find values of the least frequency, if every stage is a round."""
+        return self._schedule(Domain.of(domain), epsilon, lambda stages: users / len(stages), MAX_ROUNDS)
+
+    def _schedule(
+        self, domain: Domain, epsilon: float, people: Callable[[tuple[Stage, ...]], float], rounds: int
+    ) -> tuple[Stage, ...]:
+        """The best stages of at most so many rounds, else the fewest; `people` are those in one round."""
+        digits = self._digits(domain)
+        schedules = shortest_schedules(digits.base, digits.length, self.k, self.most_choices, _MOST_KEPT)
+        fitting = [stages for stages in schedules if len(stages) <= rounds] or schedules[:1]
+        return min(fitting, key=lambda stages: self._detectable(stages, epsilon, people(stages)))
+
+    def _detectable(self, stages: tuple[Stage, ...], epsilon: float, people: float) -> float:
+        return detectable_frequency(stages, epsilon, people, self.k, self.probability)
+
+    def predicted_recall(self, frequencies: ArrayLike, domain: object, epsilon: float, users: int) -> float:
+        """The expected share of the k most common values that are found, where the most common have `frequencies`.
+
+        Examples
+        --------
+        >>> zipf = 1 / np.arange(1, 1001) ** 1.2
+        >>> round(HeavyHitters("value").predicted_recall(zipf / 5.5916, 2**60, 2.0, 1_000_000), 2)
+        0.94
+        """
+        stages = self.schedule(domain, check_epsilon(epsilon), check_integer("users", users, 1, MAX_USERS))
+        return predicted_recall(frequencies, stages, epsilon, users / len(stages), self.k)
+
+    def _digits(self, domain: Domain) -> Digits:
+        return digits_of(self.attribute, attribute_of(domain, self.attribute))
+
+    def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
+        stages = self.schedule(domain, epsilon, users)
+        least = self._detectable(stages, epsilon, users / len(stages))
+        words = f"the frequency that {self.k} values need to be found with probability {self.probability:g}"
+        return len(stages), Bound(least, words)
+
+    def _useless(self, domain: Domain) -> float:
+        # As many values as are wanted cannot all be more common.
+        return 1 / self.k
+
+    def run(self, session: Session, confidence: float = 0.95) -> HeavyHittersResult:
+        """Grow prefixes. After a round that nobody answers they grow at random, and nothing is found after the last."""
+        survey = session.survey
+        people = max(1, session.crowd.users) / survey.rounds
+        certainty, digits = check_share("confidence", confidence), self._digits(survey.domain)
+        stages = self._schedule(survey.domain, survey.epsilon, lambda _: people, session.remaining)
+        self._check_rounds(session, len(stages))
+        prefixes: list[Any] = [digits.root]
+        answers: list[ChoiceAnswer] = []
+        for stage, after in zip(stages, [*stages[1:], None], strict=True):
+            answers.append(session.choose(*self._question(digits, prefixes, stage)))
+            kept = self.k if after is None else after.room
+            best = _best(answers[-1], digits.possible(prefixes, stage.start, stage.stop), kept)
+            span = digits.base ** (stage.stop - stage.start)
+            prefixes = [digits.extend(prefixes[i // span], i % span, stage.start, stage.stop) for i in best]
+        found: list[Found] = []
+        if (last := answers[-1].estimate) is not None:
+            low, high = last.interval(certainty, simultaneous=True)
+            for prefix, i in zip(prefixes, best, strict=True):
+                frequency = float(last.raw[i].clip(0, 1))
+                found.append(Found(digits.value(prefix), frequency, float(low[i]), float(high[i])))
+        least = self._detectable(stages, survey.epsilon, people)
+        empty = sum(answer.empty for answer in answers)
+        return HeavyHittersResult(self.attribute, tuple(found), least, certainty, len(stages), empty)
+
+    def _question(self, digits: Digits, prefixes: list[Any], stage: Stage) -> tuple[Query, int]:
+        """The number of a person's prefix and next digits; everybody with another prefix is in the last choice."""
+        following = digits.next(stage.start, stage.stop)
+        span = digits.base ** (stage.stop - stage.start)
+        if not stage.start:
+            return Query.from_tree(following), span
+        prefix = ["prefix", ["attribute", self.attribute], stage.start]
+        which = ["find", prefix, [digits.listed(prefix) for prefix in prefixes]]
+        return Query.from_tree(["+", ["*", which, span], following]), len(prefixes) * span + 1
+
+
+def _best(answer: ChoiceAnswer, possible: NDArray[np.bool_], kept: int) -> list[int]:
+    """The choices of highest estimates among those that stand for something, the highest first."""
+    allowed = np.flatnonzero(possible.ravel())
+    if answer.estimate is None:
+        return [int(i) for i in allowed[:kept]]
+    estimates = answer.estimate.raw[allowed]
+    highest = np.argpartition(-estimates, min(kept, len(allowed)) - 1)[:kept]
+    return [int(i) for i in allowed[highest[np.argsort(-estimates[highest], kind="stable")]]]

@@ -1,0 +1,153 @@
+"""A quantile of an integer attribute of up to 2**63 values, by bisection: one bit a person, one question a bit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from sottovoce.adaptive.session import Session
+from sottovoce.adaptive.strategy import Strategy, attribute_of, check_share
+from sottovoce.domain import Domain, RangeDomain
+from sottovoce.errors import DomainError
+from sottovoce.expressions import Query
+from sottovoce.expressions.tree import integer_node
+from sottovoce.theory.adaptive_bounds import predicted_worst_error
+from sottovoce.theory.bounds import Bound, debias
+
+__all__ = ["Quantile", "QuantileResult", "smooth_rank_error"]
+
+_MANY: Final = 10**6
+_CLOSE: Final = 64
+_DEEPEST: Final = 20
+
+
+@final
+@dataclass(frozen=True)
+class QuantileResult:
+    """Where the quantile was found.
+
+    Attributes
+    ----------
+    value
+        The quantile.
+    low, high
+        Values between which the true one lies with the probability `confidence`, all rounds considered.
+    rounds, empty_rounds
+        How many questions were asked, and how many of them nobody answered.
+    """
+
+    attribute: str
+    level: float
+    value: int
+    low: int
+    high: int
+    confidence: float
+    rounds: int
+    empty_rounds: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return asdict(self)
+
+
+@final
+@dataclass(frozen=True)
+class Quantile(Strategy):
+    """The value below or at which a share `level` of people lie.
+
+    The error is in rank: how far `level` is from the shares of people below the value and up to it. When all answers
+    are within e of the truth, so is the rank: every value ever taken for a lower end had an estimated share below
+    `level` and every upper end one not below, and in the end the two are neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import sottovoce as sv
+    >>> median = Quantile("income")
+    >>> survey = median.survey({"income": 2**40}, epsilon=2.0)
+    >>> incomes = np.random.default_rng(1).integers(10**6, 3 * 10**6, size=400_000)
+    >>> found = median.run(survey.session({"income": incomes}, seed=7))
+    >>> found.rounds, abs(found.value / (2 * 10**6) - 1) < 0.05
+    (40, True)
+    """
+
+    attribute: str
+    level: float = 0.5
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "level", check_share("level", self.level))
+
+    def _range(self, domain: Domain) -> RangeDomain:
+        found = attribute_of(domain, self.attribute)
+        if not isinstance(found, RangeDomain):
+            raise DomainError(f"attribute {self.attribute!r} has no quantiles: they need a range of integers")
+        return found
+
+    def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
+        rounds = (self._range(domain).size - 1).bit_length()
+        # For however many people: the error falls with the root of their number.
+        worst = predicted_worst_error(rounds, 0.5, epsilon, _MANY) * math.sqrt(_MANY / users)
+        return rounds, Bound(worst, "the expected largest error of all shares asked, never below the error in rank,")
+
+    def _useless(self, domain: Domain) -> float:
+        # The smallest and the largest value are never farther off.
+        return min(self.level, 1 - self.level)
+
+    def run(self, session: Session, confidence: float = 0.95) -> QuantileResult:
+        """Bisect; a round that nobody answers counts as if the share asked for were reached."""
+        survey, radius = session.survey, session.survey.radius
+        certainty, values = check_share("confidence", confidence), self._range(survey.domain)
+        self._check_rounds(session, (values.size - 1).bit_length())
+        ends = (values.start, values.start + values.step * (values.size - 1))
+        begun, asked = len(session.history), list[int]()
+        low, high = -1, values.size - 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            answer = session.ask(self._question(min(ends) + abs(values.step) * middle, radius))
+            asked.append(middle)
+            low, high = (middle, high) if _share(answer.raw, radius) < self.level else (low, middle)
+        sure_low, sure_high = 0, values.size - 1
+        for middle, interval in zip(asked, session.intervals(certainty)[begun:], strict=True):
+            least, most = (_share(float(end), radius) for end in interval or ())
+            sure_low = max(sure_low, middle + 1) if most < self.level else sure_low
+            sure_high = min(sure_high, middle) if least > self.level else sure_high
+        value, *sure = (min(ends) + abs(values.step) * i for i in (high, *sorted((sure_low, sure_high))))
+        empty = sum(answer.empty for answer in session.history[begun:])
+        return QuantileResult(self.attribute, self.level, value, sure[0], sure[1], certainty, len(asked), empty)
+
+    def _question(self, value: int, radius: float) -> Query:
+        # +-r and not 0 or 1, so that everybody's bit says all that it can: half the error.
+        return Query.from_tree(["if", ["<=", ["attribute", self.attribute], integer_node(value)], radius, -radius])
+
+
+def _share(answer: float, radius: float) -> float:
+    """The share of people up to a value, from the mean of +-radius."""
+    return (answer / radius + 1) / 2
+
+
+def smooth_rank_error(rounds: int, epsilon: float, users: int, level: float = 0.5) -> float:
+    """The expected error in rank where people are spread evenly, by the normal law.
+
+    Then every question halves the share between the ends, so that only a few are about shares near `level`, where an
+    answer can mislead: the error is about that of one answer, where the plan's bound has the largest of all of them.
+
+    Examples
+    --------
+    >>> error = smooth_rank_error(40, 1.0, 1_000_000)
+    >>> error < Quantile("value").plan(2**40, 1.0, 1_000_000).error.value / 2
+    True
+    """
+    from scipy.special import ndtr
+
+    deviation = math.sqrt((debias(epsilon) ** 2 / 4 - (level - 0.5) ** 2) * rounds / users)
+    chances = np.ones(1)
+    # Ends that are close beside one answer's deviation decide nothing any more.
+    for depth in range(min(rounds, _DEEPEST, math.ceil(math.log2(_CLOSE / deviation)))):
+        shares = (np.arange(2**depth) + 0.5) / 2**depth
+        reached = ndtr((shares - level) / deviation)
+        chances = np.stack([chances * reached, chances * (1 - reached)], axis=1).ravel()
+    shares = (np.arange(len(chances)) + 0.5) / len(chances)
+    return float(chances @ np.abs(shares - level))

@@ -1,0 +1,126 @@
+"""`sottovoce plan adaptive`: how many questions can depend on earlier answers, and how well they are answered."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+from sottovoce.cli.plan_parts import check_picture
+
+if TYPE_CHECKING:
+    from sottovoce.theory.adaptive_planner import AdaptivePlan
+
+__all__ = ["register"]
+
+_DESCRIPTION = """\
+Give three of --rounds, --users, --epsilon and --target; the fourth is worked out. The error is the largest over
+all rounds, for questions between -1 and 1, proved however each question depends on the answers before it.
+Everybody answers one round only: twice the rounds leave half the people to each. Nobody is asked anything.
+"""
+
+_EXAMPLES = """\
+examples:
+  sottovoce plan adaptive --rounds 20 --users 1e6 --epsilon 1          what error?
+  sottovoce plan adaptive --rounds 20 --epsilon 1 --target 0.05        how many people?
+  sottovoce plan adaptive --rounds 20 --users 1e6 --target 0.05        what epsilon?
+  sottovoce plan adaptive --users 1e6 --epsilon 1 --target 0.05        how many questions?
+  sottovoce plan adaptive --rounds 20 --users 1e5 --epsilon 1 --picture error.png
+"""
+
+
+def register(kinds: Commands) -> None:
+    """Add the kind."""
+    parser = kinds.add_parser(
+        "adaptive",
+        help="questions that depend on earlier answers",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument("--rounds", type=whole_number, metavar="D", help="how many questions may be asked")
+    parser.add_argument("--users", type=whole_number, metavar="N", help="how many people there are")
+    parser.add_argument("--epsilon", type=number, metavar="E", help="what one report may reveal")
+    parser.add_argument(
+        "--target-error", "--target", dest="target", type=number, metavar="T", help="the largest error allowed"
+    )
+    parser.add_argument(
+        "--picture",
+        type=Path,
+        metavar="PATH",
+        help="also write error against rounds, as .png, .svg or .pdf; simulates a few sessions",
+    )
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.theory.adaptive_planner import plan_adaptive
+
+    check_picture(arguments.picture)
+    found = plan_adaptive(arguments.rounds, arguments.users, arguments.epsilon, arguments.target)
+    if arguments.picture is not None:
+        _draw(found, arguments.picture)
+    if arguments.json:
+        drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
+        print_json({**found.to_dict(), **drawn})
+    else:
+        _show(found)
+        if arguments.picture is not None:
+            console().print(f"{arguments.picture}: error against rounds", markup=False, soft_wrap=True)
+    return 0
+
+
+def _draw(found: AdaptivePlan, path: Path) -> None:
+    from sottovoce.errors import SimulationError
+    from sottovoce.experiments.adaptive_curves import adaptive_curves, people_simulated, save_adaptive_picture
+
+    with progress("simulating sessions for the picture", max(1, people_simulated(found))) as advance:
+        curves = adaptive_curves(found, advance)
+    problem = ""
+    try:
+        save_adaptive_picture(curves, path)
+    except OSError as error:
+        problem = f"{str(path)!r} cannot be written: {error.strerror}; name another"
+    if problem:
+        raise SimulationError(problem)
+
+
+def _show(found: AdaptivePlan) -> None:
+    people, private = f"{found.users:,} people", f"epsilon {found.epsilon:g}"
+    questions, reached = f"{found.rounds:,} rounds", f"error at most {found.target_error:.4g}"
+    question = {
+        "error": f"{questions}, {people}, {private}: what error?",
+        "users": f"{questions}, {private}, {reached}: how many people?",
+        "epsilon": f"{questions}, {people}, {reached}: what epsilon?",
+        "rounds": f"{people}, {private}, {reached}: how many questions?",
+    }[found.solved_for]
+    table = titled_table(
+        question,
+        "proved: holds for every population, however questions are chosen; expected: by the exact variance, for "
+        "answers near 0; printed: Theorem 5.2, where it says anything",
+    )
+    table.add_column("", no_wrap=True)
+    for heading in ("rounds", "people a round", "error, proved", "expected", "printed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for line in found.lines:
+        table.add_row(
+            "[green]➜[/]" if line.rounds == found.rounds else "",
+            f"{line.rounds:,}",
+            f"{line.users_per_round:,.0f}",
+            plain(line.bound),
+            plain(line.predicted),
+            "" if line.paper is None else plain(line.paper),
+            style="bold" if line.rounds == found.rounds else None,
+        )
+    out = console()
+    out.print(table)
+    answer = {
+        "error": f"expected largest error at most {plain(found.line.bound)}",
+        "users": people,
+        "epsilon": f"epsilon {found.epsilon:.4g}",
+        "rounds": questions,
+    }[found.solved_for]
+    out.print()
+    out.print(f"[bold]{answer}[/]: {found.statement}", highlight=False)

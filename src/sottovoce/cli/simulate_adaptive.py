@@ -1,0 +1,140 @@
+"""`sottovoce simulate adaptive`: sessions of questions that depend on earlier answers."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+
+if TYPE_CHECKING:
+    from sottovoce.experiments.adaptive_error import MeasuredAdaptive
+
+__all__ = ["register"]
+
+STRATEGIES = ("random", "overfit", "quantile", "heavy_hitters")
+
+_DESCRIPTION = """\
+Everybody draws one round, once, and answers the question of that round with one bit; each question may depend
+on all answers before it. Measures the largest error over all rounds, beside the bound that holds however the
+questions are chosen: fresh people answer every one, so an analyst cannot overfit, not even on purpose.
+"""
+
+_EXAMPLES = """\
+strategies:
+  random         questions fixed before anybody is asked; every true answer is 0
+  overfit        every second question is put together from the answers so far, so that whatever was wrong
+                 with them adds up; it gains nothing, for other people answer it
+  quantile       the median of people spread evenly over 2^D values, by bisection: a question a bit
+  heavy_hitters  the ten most common of 2^48 values, by prefixes that grow; it chooses its rounds itself
+
+Errors are against the distribution that people are drawn from. quantile also tells the error in rank, how far
+the share of people up to the value found is from one half, and heavy_hitters the recall, the share of the ten
+that were found, each beside its prediction. What is proved holds however questions are chosen; what is expected
+follows from the exact variance.
+
+examples:
+  sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1
+  sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1 --strategy overfit --repeats 20
+  sottovoce simulate adaptive --rounds 16 --users 1e6 --epsilon 1 --strategy quantile --seed 7 --json
+  sottovoce simulate adaptive --users 1e6 --epsilon 2 --strategy heavy_hitters
+"""
+
+
+def register(kinds: Commands) -> None:
+    """Add the kind."""
+    parser = kinds.add_parser(
+        "adaptive",
+        help="questions that depend on earlier answers",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    parser.add_argument(
+        "--rounds", type=whole_number, metavar="D", help="how many questions; not for heavy_hitters, which choose"
+    )
+    parser.add_argument("--users", type=whole_number, required=True, metavar="N", help="how many people there are")
+    parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
+    parser.add_argument(
+        "--strategy", default="random", choices=STRATEGIES, metavar="S", help="see below (default: random)"
+    )
+    parser.add_argument(
+        "--repeats", type=whole_number, default=1, metavar="R", help="do it again so often (default: 1)"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, metavar="S", help="for the same people again (default: a fresh one)"
+    )
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    with progress("simulating", max(1, arguments.users * arguments.repeats)) as advance:
+        found = _measure(arguments, advance)
+    if arguments.json:
+        print_json(found.to_dict())
+    else:
+        _show(found)
+    return 0
+
+
+def _measure(arguments: argparse.Namespace, advance: object) -> MeasuredAdaptive:
+    from sottovoce.errors import SimulationError
+    from sottovoce.experiments.adaptive_error import measure_adaptive
+    from sottovoce.experiments.strategy_error import measure_heavy_hitters, measure_quantile
+
+    asked, strategy = arguments, arguments.strategy
+    settings = {"repeats": asked.repeats, "seed": asked.seed, "progress": advance}
+    if strategy == "heavy_hitters":
+        if asked.rounds is not None:
+            raise SimulationError("heavy_hitters chooses the number of rounds itself; leave --rounds out")
+        return measure_heavy_hitters(asked.users, asked.epsilon, **settings)
+    if asked.rounds is None:
+        raise SimulationError(f"--rounds is missing: {strategy} asks as many questions as you say, for example 20")
+    if strategy == "quantile":
+        return measure_quantile(asked.rounds, asked.users, asked.epsilon, **settings)
+    return measure_adaptive(asked.rounds, asked.users, asked.epsilon, strategy, **settings)
+
+
+def _show(found: MeasuredAdaptive) -> None:
+    often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
+    questions = "1 round" if found.rounds == 1 else f"{found.rounds:,} rounds"
+    table = titled_table(
+        f"{found.users:,} people in {questions} of about {found.users_per_round:,.0f}, {found.strategy}, epsilon "
+        f"{found.epsilon:g}: simulated {often}",
+        f"seed {found.seed}; everybody answers once, in one round; {found.seconds:.2f} s a simulation",
+    )
+    table.add_column("error")
+    table.add_column("measured", justify="right", style="bold")
+    table.add_column("what theory says", justify="right")
+    for row in _rows(found):
+        table.add_row(*row)
+    console().print(table)
+
+
+def _rows(found: MeasuredAdaptive) -> list[tuple[str, str, str]]:
+    def measured(name: str) -> str:
+        spread = found.standard_error
+        return _with_spread(getattr(found.mean, name), None if spread is None else getattr(spread, name))
+
+    if found.linf_bound is None or found.linf_predicted is None:
+        rows = [("largest of the frequencies found", measured("linf_error"), "")]
+    else:
+        rows = [
+            ("largest of all answers", measured("linf_error"), f"{plain(found.linf_predicted)} expected"),
+            ("", "", f"below {plain(found.linf_bound)}, proved"),
+        ]
+    if found.linf_bound_paper is not None:
+        rows.append(("", "", f"below {plain(found.linf_bound_paper)}, Theorem 5.2 as printed"))
+    if found.mean.linf_error_people is not None:
+        rows.append(("the same, against these people's own means", measured("linf_error_people"), ""))
+    if found.mean.bias is not None:
+        rows.append(("bias of questions that overfit", measured("bias"), "0: they gain nothing"))
+    if found.outcome is not None:
+        value = _with_spread(found.outcome.mean, found.outcome.standard_error)
+        rows.append((found.outcome.measure, value, f"{plain(found.outcome.predicted)} expected"))
+    return rows
+
+
+def _with_spread(value: float, spread: float | None) -> str:
+    return plain(value) if spread is None else f"{plain(value)} ± {spread:.1g}"

@@ -1,0 +1,232 @@
+"""Fourier response: the sign of one random parity of the value's bits, for tables of attributes and parities."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, combinations
+from typing import ClassVar, Final, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import SurveyError
+from sottovoce.limits import check_integer
+from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.sampled import MAX_TILT, tilted_weights
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.randomness import Source
+
+__all__ = ["Fourier"]
+
+_MAX_BITS: Final = 62
+_MAX_COEFFICIENTS: Final = 2**24
+
+
+@final
+@dataclass(frozen=True)
+class Fourier(ChannelMechanism):
+    """A random one of the stated parities of the value's binary code, through binary randomized response.
+
+    Guarantee
+        Pure epsilon-LDP: given the coefficient, drawn alike for all, a bit through randomized response.
+    Error
+        One report's estimate of all coefficients theta_m = E (-1)^<m, code> has second moments c^2/q_m and no
+        correlations, for every value, c = coth(eps/2) and q_m the coefficient's share of draws.
+    Symbols
+        `sizes` are the attributes' sizes, the last one fastest in a value's number; an attribute of size s has
+        ceil(log2 s) bits of code, and the codes stand side by side, the first attribute's highest. The coefficients
+        are all masks that touch 1 to `order` attributes; or only the attribute numbered `only` where that is not 0
+        (they are numbered from 1). They stand by the number of attributes touched, then in the lexicographic order
+        of these, then by the mask. `tilt` weights them by that number: above 0 toward many attributes.
+    Deviations
+        Coefficients are weighted by integers chosen for the workload; Cormode et al. draw them alike.
+    Raises
+        `SurveyError` for parameters out of range or that do not fit the domain's size.
+    """
+
+    sizes: tuple[int, ...]
+    order: int
+    only: int = 0
+    tilt: int = 0
+
+    name: ClassVar[str] = "fourier"
+    summary: ClassVar[str] = "the sign of one parity of the value's bits"
+    use_when: ClassVar[str] = "tables of a few out of many attributes, and parities"
+
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """Bits and other sizes, some and all orders, one attribute only, flat and tilted weights."""
+        return (
+            cls(4, epsilon, (2, 2), order=2),
+            cls(6, epsilon, (3, 2), order=2, tilt=8),
+            cls(6, epsilon, (2, 3), order=1, only=2),
+        )
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.sizes, tuple | list) or not self.sizes:
+            raise SurveyError("sizes must be a list of the attributes' sizes, one integer or more")
+        sizes = tuple(check_integer("an attribute's size", size, 1, self.domain_size) for size in self.sizes)
+        object.__setattr__(self, "sizes", sizes)
+        if math.prod(sizes) != self.domain_size:
+            raise SurveyError(f"sizes must have the product {self.domain_size}, the number of possible values")
+        self._check_own("order", 1, len(sizes))
+        self._check_own("only", 0, len(sizes))
+        self._check_own("tilt", -MAX_TILT, MAX_TILT)
+        if self.only and (self.order != 1 or sizes[self.only - 1] == 1):
+            raise SurveyError("where one attribute only is reported on, order must be 1 and its size 2 or more")
+        if sum(self.bits) > _MAX_BITS or sum(self._numbers) > _MAX_COEFFICIENTS:
+            raise SurveyError(
+                f"these attributes take {sum(self.bits)} bits and {sum(self._numbers):,} parities; at most "
+                f"{_MAX_BITS} and {_MAX_COEFFICIENTS:,} are allowed: use a lower order, or fewer or smaller attributes"
+            )
+
+    @cached_property
+    def bits(self) -> tuple[int, ...]:
+        """The bits of each attribute's code."""
+        return tuple((size - 1).bit_length() for size in self.sizes)
+
+    @property
+    def _places(self) -> tuple[int, ...]:
+        return (self.only - 1,) if self.only else tuple(range(len(self.sizes)))
+
+    @cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        """How many coefficients touch 1, 2, .., `order` attributes: elementary symmetric sums of 2^bits - 1."""
+        counts = [1] + [0] * self.order
+        for place in self._places:
+            for touched in range(self.order, 0, -1):
+                counts[touched] += ((1 << self.bits[place]) - 1) * counts[touched - 1]
+        return tuple(counts[1:])
+
+    @cached_property
+    def coefficients(self) -> NDArray[np.int64]:
+        """The masks, in the order of the reports; read-only."""
+        shifts = [sum(self.bits[place + 1 :]) for place in range(len(self.bits))]
+        single = {p: np.arange(1, 1 << self.bits[p], dtype=np.int64) << shifts[p] for p in self._places}
+        groups = []
+        for touched in range(1, self.order + 1):
+            for places in combinations(self._places, touched):
+                masks = np.zeros(1, dtype=np.int64)
+                for place in places:
+                    masks = (masks[:, None] + single[place]).reshape(-1)
+                groups.append(masks)
+        found = np.concatenate(groups)
+        found.flags.writeable = False
+        return found
+
+    @cached_property
+    def weights(self) -> tuple[int, ...]:
+        """How often a coefficient is drawn that touches 1, 2, .., `order` attributes, relative to others."""
+        return tilted_weights(self.order, self.tilt)
+
+    @cached_property
+    def _drawn(self) -> tuple[int, ...]:
+        """Cumulative weights of all coefficients that touch 1, 2, .., `order` attributes."""
+        return tuple(accumulate(n * w for n, w in zip(self._numbers, self.weights, strict=True)))
+
+    @property
+    def drawn(self) -> int:
+        """The sum of all coefficients' weights."""
+        return self._drawn[-1]
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """q: the probability that each coefficient is drawn."""
+        return np.repeat(np.array(self.weights) / self._drawn[-1], self._numbers)
+
+    @cached_property
+    def _response(self) -> TwoLevel:
+        return TwoLevel(1, 1, self.epsilon)
+
+    @property
+    def signal(self) -> Fraction:
+        """2w - 1: the mean of a reported sign, for a sign of +1."""
+        return 2 * self._response.probability_inside - 1
+
+    @property
+    def cells(self) -> int:
+        """Two counts a coefficient."""
+        return 2 * sum(self._numbers)
+
+    @cached_property
+    def codec(self) -> IndexCodec:
+        """A report is twice the coefficient's number, plus 1 for a sign of -1."""
+        return IndexCodec(self.cells)
+
+    def codes(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The binary codes of values."""
+        if all(size.bit_count() == 1 for size in self.sizes):
+            return values
+        codes, shift = np.zeros_like(values), 0
+        for size, bits in zip(reversed(self.sizes), reversed(self.bits), strict=True):
+            values, digit = np.divmod(values, size)
+            codes |= digit << shift
+            shift += bits
+        return codes
+
+    def _code(self, value: int) -> int:
+        code = shift = 0
+        for size, bits in zip(reversed(self.sizes), reversed(self.bits), strict=True):
+            value, digit = divmod(value, size)
+            code |= digit << shift
+            shift += bits
+        return code
+
+    def _randomize(self, value: int, source: Source) -> Report:
+        drawn = source.below(self._drawn[-1])
+        kept = source.bernoulli(self._response.threshold)
+        touched = bisect_right(self._drawn, drawn)
+        before = self._drawn[touched - 1] if touched else 0
+        number = sum(self._numbers[:touched]) + (drawn - before) // self.weights[touched]
+        odd = (int(self.coefficients[number]) & self._code(value)).bit_count() % 2 == 1
+        return 2 * number + (odd == kept)
+
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law."""
+        from sottovoce.kernels.channels import below_threshold
+
+        n = len(values)
+        drawn = rng.integers(0, self._drawn[-1], size=n)
+        kept = below_threshold(self._response.threshold, n, rng)
+        touched = np.searchsorted(self._drawn, drawn, "right")
+        before = np.array((0, *self._drawn))[touched]
+        first = np.array((0, *accumulate(self._numbers)))[touched]
+        number = first + (drawn - before) // np.array(self.weights)[touched]
+        odd = np.bitwise_count(self.coefficients[number] & self.codes(values)) & 1
+        return np.asarray(2 * number + (odd == kept))
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Histogram of reports."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch)
+
+    def probability(self, report: Report, value: int) -> Fraction:
+        """The coefficient's share, times w for the true sign and 1 - w for the other."""
+        number, negative = divmod(cast(int, report), 2)
+        odd = (int(self.coefficients[number]) & self._code(value)).bit_count() % 2
+        touched = bisect_right(tuple(accumulate(self._numbers)), number)
+        chance = self._response.each_inside if odd == negative else self._response.each_outside
+        return chance * Fraction(self.weights[touched], self._drawn[-1])
+
+    def privacy_ratio(self) -> Fraction:
+        """The coefficient is drawn alike for all; given it, both signs are true for some value: 0, and one bit set."""
+        return self._response.ratio
+
+    def outputs(self) -> Iterator[Report]:
+        """All reports."""
+        return iter(range(self.cells))
+
+    def citation(self) -> str:
+        """Marginals through the Hadamard transform: Cormode, Kulkarni and Srivastava 2018."""
+        return (
+            "@inproceedings{cormode2018marginal, author={Cormode, Graham and Kulkarni, Tejas and Srivastava, Divesh}, "
+            "title={Marginal Release Under Local Differential Privacy}, booktitle={SIGMOD}, year={2018}}"
+        )

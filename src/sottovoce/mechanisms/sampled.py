@@ -1,0 +1,183 @@
+"""Mechanisms that first draw, in public, what they will report on: a level of a tree, or a group of coefficients."""
+
+from __future__ import annotations
+
+import abc
+import math
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from typing import ClassVar, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.two_level import TwoLevel
+from sottovoce.randomness import Source
+
+__all__ = ["MAX_TILT", "LevelResponse", "tilted_weights"]
+
+MAX_TILT = 15
+"""Weights of neighbouring levels differ by a factor of 16 at most."""
+
+_HEAVIEST = 2**10
+
+
+def tilted_weights(levels: int, tilt: int) -> tuple[int, ...]:
+    """Integer weights of levels, the last the heaviest: going up, each is (16 - tilt)/16 of the one below it.
+
+    A negative tilt mirrors them: the first is the heaviest. Integers and floors only, so that every device and
+    collector finds the same; no weight is below 1; common factors are divided out.
+
+    Examples
+    --------
+    >>> tilted_weights(4, 0), tilted_weights(4, 8), tilted_weights(3, -12)
+    ((1, 1, 1, 1), (1, 2, 4, 8), (16, 4, 1))
+    """
+    falling = list(accumulate(range(levels - 1), lambda w, _: max(1, w * (16 - abs(tilt)) // 16), initial=_HEAVIEST))
+    common = math.gcd(*falling)
+    weights = tuple(weight // common for weight in falling)
+    return weights if tilt < 0 else weights[::-1]
+
+
+@dataclass(frozen=True)
+class LevelResponse(ChannelMechanism):
+    """One level of a tree over the values, drawn in public; then a random column of a Hadamard matrix, and a bit.
+
+    The bit is the sign of entry (node, column), times the side of the value in its node where the tree is signed,
+    through binary randomized response. Given level and column, which do not depend on the value, a report has two
+    probabilities in the ratio e^epsilon; and for every value the signs of two different nodes are uncorrelated, so
+    that the noise is the same in all directions (`docs/theory/structured_strategies.md`).
+    """
+
+    signed: ClassVar[bool]
+    """Whether the value's side (first half of its node, or second) is reported too."""
+
+    # --- what a subclass writes ---------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def spans(self) -> tuple[int, ...]:
+        """How many values a node holds, level by level, the widest first."""
+
+    @property
+    @abc.abstractmethod
+    def weights(self) -> tuple[int, ...]:
+        """How often each level is drawn, out of their sum."""
+
+    # --- what follows from it -----------------------------------------------------------
+
+    @cached_property
+    @final
+    def nodes(self) -> tuple[int, ...]:
+        """How many nodes of each level hold a value."""
+        return tuple(-(-self.domain_size // span) for span in self.spans)
+
+    @cached_property
+    @final
+    def columns(self) -> tuple[int, ...]:
+        """The size of each level's Hadamard matrix: the least power of two that has a row for every node."""
+        return tuple(1 << (nodes - 1).bit_length() for nodes in self.nodes)
+
+    @cached_property
+    @final
+    def offsets(self) -> tuple[int, ...]:
+        """The first report of each level, and the number of reports."""
+        return tuple(accumulate((2 * size for size in self.columns), initial=0))
+
+    @cached_property
+    @final
+    def _drawn(self) -> tuple[int, ...]:
+        """Cumulative weights: the level of a draw is how many of these it has reached."""
+        return tuple(accumulate(self.weights))
+
+    @cached_property
+    @final
+    def _response(self) -> TwoLevel:
+        return TwoLevel(1, 1, self.epsilon)
+
+    @property
+    @final
+    def signal(self) -> Fraction:
+        """2w - 1: the mean of a reported sign, for a sign of +1."""
+        return 2 * self._response.probability_inside - 1
+
+    @property
+    @final
+    def cells(self) -> int:
+        """One count per report."""
+        return self.offsets[-1]
+
+    @cached_property
+    @final
+    def codec(self) -> IndexCodec:
+        """A report is the number of its level's first report, plus the column, plus the matrix's size for a -1."""
+        return IndexCodec(self.cells)
+
+    @final
+    def _odd(self, level: int, column: int, value: int) -> bool:
+        """Whether the true sign is -1."""
+        span = self.spans[level]
+        odd = (value // span & column).bit_count() % 2
+        return bool(odd ^ (value // (span // 2) % 2)) if self.signed else bool(odd)
+
+    @final
+    def _randomize(self, value: int, source: Source) -> Report:
+        level = bisect_right(self._drawn, source.below(self._drawn[-1]))
+        kept = source.bernoulli(self._response.threshold)
+        size = self.columns[level]
+        # Drawn for the largest matrix whichever level it is: sizes are powers of two, so the low bits are uniform.
+        column = source.below(max(self.columns)) & (size - 1)
+        negative = self._odd(level, column, value) == kept
+        return self.offsets[level] + column + size * negative
+
+    @final
+    def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
+        """Vectorised, same law."""
+        from sottovoce.kernels.channels import below_threshold
+
+        n = len(values)
+        levels = np.searchsorted(self._drawn, rng.integers(0, self._drawn[-1], size=n), "right")
+        kept = below_threshold(self._response.threshold, n, rng)
+        size, span = np.array(self.columns)[levels], np.array(self.spans)[levels]
+        column = rng.integers(0, max(self.columns), size=n) & (size - 1)
+        odd = np.bitwise_count(values // span & column) & 1
+        if self.signed:
+            odd ^= (values // (span >> 1) & 1).astype(np.uint8)
+        return np.asarray(np.array(self.offsets)[levels] + column + size * (odd == kept))
+
+    @final
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Histogram of reports."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch)
+
+    @final
+    def probability(self, report: Report, value: int) -> Fraction:
+        """The level's share, over the matrix's size, times w for the true sign and 1 - w for the other."""
+        number = cast(int, report)
+        level = bisect_right(self.offsets, number) - 1
+        negative, column = divmod(number - self.offsets[level], self.columns[level])
+        truthful = self._odd(level, column, value) == bool(negative)
+        chance = self._response.each_inside if truthful else self._response.each_outside
+        return chance * Fraction(self.weights[level], self._drawn[-1] * self.columns[level])
+
+    @final
+    def privacy_ratio(self) -> Fraction:
+        """Level and column are drawn alike for all; given them, both signs are true for some value of the last level.
+
+        There the values 0 and 1 lie in different nodes, whose rows differ somewhere, or on different sides of one.
+        """
+        return self._response.ratio
+
+    @final
+    def outputs(self) -> Iterator[Report]:
+        """All reports."""
+        return iter(range(self.cells))

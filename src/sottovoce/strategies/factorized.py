@@ -1,0 +1,227 @@
+"""The factorized strategy: coordinates in which a vector mechanism's noise costs the answers least."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import MechanismError, WorkloadError
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.vector_registry import restore_vector
+from sottovoce.projections.operator import Operator, as_operator
+from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.workloads import Workload
+
+__all__ = ["Coordinates", "FactorizedStrategy"]
+
+RADIUS: Final = 1.0
+"""No column of V is longer."""
+
+_SHAPE: Final = struct.Struct("<II")
+_MOST_ENTRIES: Final = 2**24
+_RANK: Final = 1e-6
+"""Singular values of V below this share of the largest are those of its rounding."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """V in single precision, as it travels, and the weights w whose answers are the shift: A p = A w + R V p.
+
+    Rounding V to single precision moves an answer by some 1e-7 of the radius at most, far below the noise of any number
+    of people; both sides use the rounded V.
+    """
+
+    matrix: NDArray[np.float32]
+    weights: Floats
+
+    def __post_init__(self) -> None:
+        k, J = self.matrix.shape
+        exact = self.matrix.astype(np.float64)
+        fine = np.isfinite(exact).all() and float(np.einsum("ij,ij->j", exact, exact).max()) <= RADIUS * (1 + 1e-6)
+        w = self.weights
+        if k < 1 or k * J > _MOST_ENTRIES or not fine:
+            raise MechanismError(
+                f"coordinates must be at most {_MOST_ENTRIES:,} finite numbers, no column longer than 1"
+            )
+        if w.shape != (J,) or not np.isfinite(w).all() or abs(float(w.sum()) - 1) > 1e-6:
+            raise MechanismError(f"the weights of coordinates must be {J:,} numbers that sum to one")
+        for array in (self.matrix, self.weights):
+            array.flags.writeable = False
+
+    def to_bytes(self) -> bytes:
+        """Shape, weights as little-endian doubles, V by rows as little-endian singles."""
+        numbers = self.weights.astype("<f8").tobytes() + self.matrix.astype("<f4").tobytes()
+        return _SHAPE.pack(*self.matrix.shape) + numbers
+
+    @classmethod
+    def from_bytes(cls, attachment: bytes) -> Self:
+        """What `to_bytes` wrote; anything else raises `MechanismError`."""
+        if not isinstance(attachment, bytes) or len(attachment) < _SHAPE.size:
+            raise MechanismError("these are no coordinates that a strategy packed: too short")
+        k, J = _SHAPE.unpack_from(attachment)
+        if len(attachment) != _SHAPE.size + 8 * J + 4 * k * J:
+            raise MechanismError("these are no coordinates that a strategy packed: of the wrong length")
+        weights = np.frombuffer(attachment, "<f8", J, _SHAPE.size).astype(np.float64)
+        matrix = np.frombuffer(attachment, "<f4", k * J, _SHAPE.size + 8 * J).astype(np.float32).reshape(k, J)
+        return cls(matrix, weights)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Coordinates) and self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+
+@final
+@dataclass(frozen=True)
+class FactorizedStrategy(Strategy):
+    """V from `strategies.factorize`, R = A V^+. The noise is isotropic in V's space, and so is the projection."""
+
+    workload: Workload
+    mechanism: VectorMechanism
+    stated: Coordinates
+
+    name: ClassVar[str] = "factorized"
+    attached: ClassVar[bool] = True
+    summary: ClassVar[str] = "a vector mechanism on coordinates chosen for these queries"
+
+    def __post_init__(self) -> None:
+        k, J = self.stated.matrix.shape
+        if self.workload.domain.size != J:
+            raise WorkloadError("the coordinates are over another number of values than the workload")
+        if self.mechanism.dimension != k or self.mechanism.radius != RADIUS:
+            raise WorkloadError("the mechanism is for another number of coordinates, or another radius")
+
+    @classmethod
+    def make(cls, setting: Setting) -> Self:
+        """Factorized with a shift, and asked with a codebook."""
+        from sottovoce.strategies.factorize import factorize
+
+        workload, epsilon, users = setting.workload, setting.epsilon, setting.users
+        found = factorize(workload, centred=True)
+        centre = found.weights if found.centre is None else found.centre
+        stated = Coordinates(found.coordinates.astype(np.float32), np.array(centre))
+        mechanism = Codebook.best(len(found.coordinates), RADIUS, epsilon, 0.0, users)
+        return cls(workload, mechanism, stated)
+
+    @classmethod
+    def restore(cls, stated: Statement) -> Self:
+        """With the coordinates in the attachment."""
+        coordinates = Coordinates.from_bytes(stated.attachment)
+        size = len(coordinates.matrix)
+        mechanism = restore_vector(stated.mechanism, size, RADIUS, stated.epsilon, stated.delta, stated.parameters)
+        return cls(stated.workload, mechanism, coordinates)
+
+    @cached_property
+    def attachment(self) -> bytes:
+        """V and the weights."""
+        return self.stated.to_bytes()
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the attachment, which is written one way only."""
+        return hashlib.sha256(self.attachment).hexdigest()
+
+    @cached_property
+    def _columns(self) -> Floats:
+        """V^T."""
+        return np.ascontiguousarray(self.stated.matrix.T, dtype=np.float64)
+
+    def inputs(self, indices: NDArray[np.int64]) -> Floats:
+        """Columns of V, one a row."""
+        return np.asarray(self._columns[indices])
+
+    @cached_property
+    def coordinates(self) -> Operator:
+        """V."""
+        return as_operator(self._columns.T)
+
+    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+        """The mechanism's estimate."""
+        return self.mechanism.estimate(counts, n_reports)
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """V^+."""
+        return np.asarray(np.linalg.pinv(self._columns.T, rcond=_RANK))
+
+    @cached_property
+    def _centred_inverse(self) -> Floats:
+        """V^+ less what a change of the sum would add: A times it is R."""
+        return np.asarray(self._inverse - np.outer(self.stated.weights, self._inverse.sum(axis=0)))
+
+    def answers(self, coordinates: Floats) -> Floats:
+        """A (w + x - w sum(x)) for the shortest x with these coordinates."""
+        return self.workload.matvec(self.stated.weights + self._centred_inverse @ coordinates)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        """Squared lengths of R's rows."""
+        if self.workload.n_queries * len(self._inverse) <= _MOST_ENTRIES:
+            rows = np.column_stack([self.workload.matvec(column) for column in self._centred_inverse.T])
+            return np.asarray(np.einsum("ij,ij->i", rows, rows))
+        total = np.zeros(self.workload.n_queries)
+        for column in self._centred_inverse.T:
+            total += self.workload.matvec(column) ** 2
+        return total
+
+    @cached_property
+    def _spectrum(self) -> Floats:
+        """Squared singular values of R."""
+        inner = self._centred_inverse.T @ (gram_of(self.workload) @ self._centred_inverse)
+        return np.asarray(np.linalg.eigvalsh((inner + inner.T) / 2))
+
+    @property
+    def _along(self) -> float:
+        """The most that the variance of one report is in any direction of length one."""
+        return float(self.mechanism.variance(np.array([RADIUS]), 1)[0]) / self.mechanism.sharing_factor(1)
+
+    @cached_property
+    def worst(self) -> float:
+        """noise ||R||_F^2, and what is more than noise along the person's own R v_u."""
+        own = float(np.linalg.norm(self._columns, axis=1).max()) ** 2 * float(self._spectrum[-1])
+        return self.mechanism.noise * float(self._spectrum.sum()) + max(0.0, self._along - self.mechanism.noise) * own
+
+    @property
+    def total(self) -> float:
+        """As the worst: vectors are lifted to one length, so that all values have nearly the same noise."""
+        return self.worst
+
+    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
+        """The variance in the worst direction, times the length of R's row."""
+        each = float(self.mechanism.variance(np.array([RADIUS]), n_reports)[0])
+        return np.asarray(np.sqrt(self._rows * each))
+
+    @property
+    def proxy(self) -> Ends:
+        """The mechanism's, times the squared length of R's row."""
+        return np.asarray(self._rows * self.mechanism.proxy)
+
+    @property
+    def column_proxy(self) -> float:
+        """The mechanism's: columns are not longer than 1."""
+        return self.mechanism.proxy
+
+    @property
+    def coordinate_variance(self) -> float:
+        """The mechanism's."""
+        return self.mechanism.worst_total_variance
+
+    @cached_property
+    def operator_norm(self) -> float:
+        """Exact."""
+        return float(np.sqrt(max(0.0, self._spectrum[-1])))
+
+    def sharing_factor(self, n_reports: int) -> float:
+        """The mechanism's."""
+        return self.mechanism.sharing_factor(n_reports)

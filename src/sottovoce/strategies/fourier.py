@@ -1,0 +1,280 @@
+"""The Fourier strategy: tables of attributes, parities and bins from the parities of the values' binary codes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain import ProductDomain
+from sottovoce.errors import CapacityError, MechanismError, WorkloadError
+from sottovoce.mechanisms.base import Counts
+from sottovoce.mechanisms.fourier import Fourier
+from sottovoce.mechanisms.sampled import MAX_TILT
+from sottovoce.strategies.sampled import SampledStrategy, best_tilt
+from sottovoce.workloads.base import Workload
+from sottovoce.workloads.bins import Bins
+from sottovoce.workloads.identity import Identity
+from sottovoce.workloads.marginals import Marginals
+from sottovoce.workloads.parities import Parities
+
+__all__ = ["FourierCoordinates", "FourierStrategy"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_MAX_CUBE_BITS: Final = 28
+
+
+@dataclass(frozen=True)
+class FourierCoordinates:
+    """V: the parities (-1)^<m, code>, times sqrt(q_m). An `Operator`; products take one Walsh-Hadamard transform."""
+
+    mechanism: Fourier
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Coefficients and values."""
+        return len(self.mechanism.coefficients), self.mechanism.domain_size
+
+    @cached_property
+    def scales(self) -> Floats:
+        """sqrt(q)."""
+        return np.sqrt(self.mechanism.shares)
+
+    def columns(self, indices: Indices) -> Floats:
+        """The coordinates of many values: one row a value."""
+        codes = self.mechanism.codes(np.asarray(indices, dtype=np.int64))
+        odd = np.bitwise_count(codes[:, None] & self.mechanism.coefficients) & 1
+        return np.asarray(self.scales * (1.0 - 2.0 * odd))
+
+    def column(self, j: int, /) -> Floats:
+        """The coordinates of one value."""
+        column: Floats = self.columns(np.array([j]))[0]
+        return column
+
+    def matvec(self, x: Floats, /) -> Floats:
+        """V x."""
+        cube = self._cube()
+        cube[self._codes] = x
+        return self.scales * self._transformed(cube)[self.mechanism.coefficients]
+
+    def rmatvec(self, y: Floats, /) -> Floats:
+        """V^T y."""
+        cube = self._cube()
+        cube[self.mechanism.coefficients] = self.scales * y
+        return self._transformed(cube)[self._codes]
+
+    @cached_property
+    def _codes(self) -> Indices:
+        return self.mechanism.codes(np.arange(self.mechanism.domain_size))
+
+    def _cube(self) -> Floats:
+        bits = sum(self.mechanism.bits)
+        if bits > _MAX_CUBE_BITS:
+            raise CapacityError(
+                f"the values' codes have {bits} bits, and at most {_MAX_CUBE_BITS} fit into memory at once; "
+                "use answers, which need no list of all values, or single columns"
+            )
+        return np.zeros(1 << bits)
+
+    @staticmethod
+    def _transformed(cube: Floats) -> Floats:
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        walsh_hadamard(cube)
+        return cube
+
+
+@final
+@dataclass(frozen=True)
+class FourierStrategy(SampledStrategy):
+    """Answers by the inverse transform of each table's own coefficients; values are never listed.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Marginals
+    >>> habits = Marginals(k=2, **{f"habit{i}": 2 for i in range(16)})
+    >>> strategy = FourierStrategy.best(habits, 1.0)
+    >>> strategy.coordinates.shape, strategy.mechanism.weights, round(strategy.worst)
+    ((136, 65536), (4, 1), 38683)
+    """
+
+    mechanism: Fourier
+
+    name: ClassVar[str] = "fourier"
+    summary: ClassVar[str] = "parities of the attributes, one drawn in public"
+    response: ClassVar[type[Fourier]] = Fourier
+
+    def __post_init__(self) -> None:
+        self._check_fit(self.serves)
+        sizes, order, only = _layout(self.workload)
+        if (self.mechanism.sizes, self.mechanism.order, self.mechanism.only) != (sizes, order, only):
+            raise MechanismError("the mechanism's coefficients are not this workload's; use best(workload, epsilon)")
+
+    @staticmethod
+    def serves(workload: Workload) -> bool:
+        """Marginals, Parities, Identity and Bins."""
+        return isinstance(workload, Marginals | Parities | Identity | Bins)
+
+    @classmethod
+    def best(cls, workload: Workload, epsilon: float) -> Self:
+        """The coefficients that the workload needs, with the weights of the least exact `moment`."""
+        if not cls.serves(workload):
+            raise WorkloadError(f"a {workload.kind} workload has no Fourier strategy; use Marginals, Parities or Bins")
+        size, (sizes, order, only) = workload.shape[1], _layout(workload)
+        return best_tilt(
+            lambda tilt: cls(workload, Fourier(size, epsilon, sizes, order, only, tilt)),
+            lambda made: made.moment,
+            MAX_TILT if order > 1 else 0,
+        )
+
+    @cached_property
+    def coordinates(self) -> FourierCoordinates:
+        """V."""
+        return FourierCoordinates(self.mechanism)
+
+    def _raw(self, counts: Counts, n_reports: int) -> Floats:
+        differences = (counts[::2] - counts[1::2]).astype(np.float64)
+        return np.asarray(differences / (n_reports * float(self.mechanism.signal) * self.coordinates.scales))
+
+    @cached_property
+    def _tables(self) -> tuple[tuple[int, ...], ...]:
+        """The attributes of each table, by place; none for parities."""
+        match self.workload:
+            case Marginals():
+                return tuple(combinations(range(len(self.mechanism.sizes)), self.workload.k))
+            case Bins():
+                return ((self.mechanism.only - 1,),)
+            case Identity():
+                return ((0,),)
+        return ()
+
+    @cached_property
+    def _starts(self) -> dict[tuple[int, ...], int]:
+        """The number of the first coefficient that touches some attributes and no others."""
+        places = (self.mechanism.only - 1,) if self.mechanism.only else tuple(range(len(self.mechanism.sizes)))
+        starts, start = {}, 0
+        for touched in range(1, self.mechanism.order + 1):
+            for group in combinations(places, touched):
+                starts[group] = start
+                start += math.prod((1 << self.mechanism.bits[place]) - 1 for place in group)
+        return starts
+
+    def _table(self, table: tuple[int, ...], coefficients: Floats) -> Floats:
+        """Shares of a table's cells, the last attribute fastest."""
+        bits, sizes = self.mechanism.bits, self.mechanism.sizes
+        cube = np.zeros([1 << bits[place] for place in table])
+        cube[(0,) * len(table)] = 1.0
+        for touched in range(1, len(table) + 1):
+            for group in combinations(table, touched):
+                shape = [(1 << bits[place]) - 1 for place in group]
+                part = coefficients[self._starts[group] :][: math.prod(shape)].reshape(shape)
+                cube[tuple(slice(1, None) if place in group else 0 for place in table)] = part
+        cells = FourierCoordinates._transformed(cube.reshape(-1)).reshape(cube.shape) / cube.size
+        return cells[tuple(slice(sizes[place]) for place in table)].reshape(-1)
+
+    def _answers(self, v: Floats) -> Floats:
+        coefficients = v / self.coordinates.scales
+        if isinstance(self.workload, Parities):
+            answers: Floats = coefficients[self._rows]
+            return answers
+        tables = [self._table(table, coefficients) for table in self._tables]
+        if isinstance(self.workload, Bins):
+            bounds = self.workload._bounds
+            sums: Floats = np.add.reduceat(tables[0][: bounds[-1]], bounds[:-1])
+            return sums
+        return np.concatenate(tables)
+
+    @cached_property
+    def _rows(self) -> Indices:
+        """The coefficient that each parity of the workload is."""
+        workload = self.workload
+        assert isinstance(workload, Parities)
+        order = np.argsort(self.mechanism.coefficients)
+        places: Indices = order[np.searchsorted(self.mechanism.coefficients[order], workload._sets)]
+        return places
+
+    @property
+    def _square(self) -> float:
+        """c^2."""
+        return float(1 / self.mechanism.signal) ** 2
+
+    def central_moments(self) -> Floats:
+        """A cell of a table has the same moment as all others of that table; a bin's follows from Parseval."""
+        if isinstance(self.workload, Parities):
+            return np.asarray(self._square / self.mechanism.shares[self._rows])
+        if isinstance(self.workload, Bins):
+            parts = self.offset
+            return np.asarray(self._square * len(self.mechanism.coefficients) * parts * (1 - parts))
+        moments = [self._cell_moment(table) for table in self._tables]
+        return np.repeat(moments, [self._cells(table) for table in self._tables])
+
+    def _cell_moment(self, table: tuple[int, ...]) -> float:
+        """c^2 4^-bits times the sum of 1/q over the table's coefficients."""
+        sums = [1.0] + [0.0] * len(table)
+        for place in table:
+            for touched in range(len(table), 0, -1):
+                sums[touched] += ((1 << self.mechanism.bits[place]) - 1) * sums[touched - 1]
+        weights, drawn = self.mechanism.weights, self.mechanism.drawn
+        inverse = sum(number * drawn / weight for number, weight in zip(sums[1:], weights, strict=True))
+        return self._square * inverse / 4.0 ** self._table_bits(table)
+
+    def _table_bits(self, table: tuple[int, ...]) -> int:
+        return sum(self.mechanism.bits[place] for place in table)
+
+    def _cells(self, table: tuple[int, ...]) -> int:
+        return math.prod(self.mechanism.sizes[place] for place in table)
+
+    @cached_property
+    def moment(self) -> float:
+        """The sum of the queries' moments."""
+        return float(self.central_moments().sum())
+
+    @cached_property
+    def _even_deviation(self) -> float:
+        """||a_u - offset||^2 where it is the same for all values: for tables and parities."""
+        deviation = float(self.workload.n_queries) if isinstance(self.workload, Parities) else 0.0
+        for table in self._tables:
+            part = 0.5 ** self._table_bits(table)
+            deviation += 1 - 2 * part + self._cells(table) * part**2
+        return deviation
+
+    def _deviations(self, values: Indices) -> Floats:
+        if isinstance(self.workload, Bins):
+            return self._bin_deviations(self.workload._bin(values))
+        return np.full(len(values), self._even_deviation)
+
+    def _bin_deviations(self, bins: Indices) -> Floats:
+        inside = (bins >= 0) & (bins < self.workload.n_queries)
+        own = np.where(inside, 1 - 2 * self.offset[np.where(inside, bins, 0)], 0.0)
+        return np.asarray(own + self.offset @ self.offset)
+
+    @cached_property
+    def _deviation_range(self) -> tuple[float, float]:
+        if not isinstance(self.workload, Bins):
+            return self._even_deviation, self._even_deviation
+        _, axis, after = self.workload._place
+        deviations = self._bin_deviations(self.workload._bin(np.arange(axis.size) * after))
+        return float(deviations.min()), float(deviations.mean())
+
+
+def _layout(workload: Workload) -> tuple[tuple[int, ...], int, int]:
+    """Sizes, order and single attribute of the coefficients that a workload needs, as the mechanism states them."""
+    domain = workload.domain
+    attributes = domain.attributes if isinstance(domain, ProductDomain) else (("", domain),)
+    sizes = tuple(inner.size for _, inner in attributes)
+    match workload:
+        case Marginals():
+            return sizes, workload.k, 0
+        case Parities():
+            return (2,) * (domain.size.bit_length() - 1), workload.order, 0
+        case Bins():
+            names = [name for name, _ in attributes]
+            return sizes, 1, names.index(workload.attribute or "") + 1
+    return (domain.size,), 1, 0

@@ -1,0 +1,80 @@
+"""The Haar strategy: intervals of a line from wavelet coefficients, which need no consistency."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.haar import Haar
+from sottovoce.mechanisms.sampled import MAX_TILT
+from sottovoce.strategies.levels import LevelStrategy, serves_line
+from sottovoce.strategies.sampled import best_tilt
+from sottovoce.strategies.tree import Tree
+from sottovoce.workloads.base import Workload
+
+__all__ = ["HaarStrategy"]
+
+Floats = NDArray[np.float64]
+
+
+@final
+@dataclass(frozen=True)
+class HaarStrategy(LevelStrategy):
+    """Halve every share from the root down, each time by the node's estimated difference of halves.
+
+    A node whose second half lies beyond the domain passes its whole share on; what its level reports of it is not
+    used here, but it is by the projection on the hull of the coordinates.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> round(HaarStrategy.best(Prefix(128), 1.0).worst)
+    2670
+    """
+
+    mechanism: Haar
+
+    name: ClassVar[str] = "haar"
+    summary: ClassVar[str] = "wavelet coefficients of a line, a level drawn in public"
+    response: ClassVar[type[Haar]] = Haar
+
+    def __post_init__(self) -> None:
+        self._check_fit(self.serves)
+
+    @staticmethod
+    def serves(workload: Workload) -> bool:
+        """Prefix, Ranges, Identity, Bins of a line, and any small workload."""
+        return serves_line(workload)
+
+    @classmethod
+    def best(cls, workload: Workload, epsilon: float) -> Self:
+        """The levels' weights with the least exact `moment`."""
+        size = workload.shape[1]
+        return best_tilt(lambda tilt: cls(workload, Haar(size, epsilon, tilt)), lambda made: made.moment, MAX_TILT)
+
+    @property
+    def branching(self) -> int:
+        """Two halves."""
+        return 2
+
+    @cached_property
+    def tree(self) -> Tree:
+        """a: half the variance of a difference of halves, for each half."""
+        halves = tuple(noise / 2 for noise in self._noise)
+        return Tree(2, (*self.mechanism.nodes[1:], self.mechanism.domain_size), halves, halves)
+
+    def _shares(self, levels: list[Floats]) -> Floats:
+        shares = np.ones(1)
+        sizes = (*self.mechanism.nodes[1:], self.mechanism.domain_size)
+        for difference, size in zip(levels, sizes, strict=True):
+            halves = np.empty(2 * len(shares))
+            halves[::2] = (shares + difference) / 2
+            halves[1::2] = (shares - difference) / 2
+            if size < len(halves):
+                halves[-2] = shares[-1]
+            shares = halves[:size]
+        return shares

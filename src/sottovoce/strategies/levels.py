@@ -1,0 +1,236 @@
+"""Queries of a line answered from the levels of a tree: coordinates, their estimates, and exact variances."""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Counts
+from sottovoce.mechanisms.sampled import LevelResponse
+from sottovoce.strategies.sampled import SampledStrategy
+from sottovoce.strategies.tree import Tree, add_children, spread_parents
+from sottovoce.workloads.base import MAX_ENTRIES, Workload
+from sottovoce.workloads.bins import Bins
+from sottovoce.workloads.identity import Identity
+from sottovoce.workloads.prefix import Prefix
+from sottovoce.workloads.ranges import Ranges
+
+__all__ = ["LevelCoordinates", "LevelStrategy", "asks_intervals", "serves_line"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_SMALL: Final = 4096
+"""Up to so many values, workloads without a structure of intervals are analysed by their matrix."""
+
+_BLOCK: Final = 2**18
+
+
+def asks_intervals(workload: Workload) -> bool:
+    """Whether all queries are intervals of a line, whose variances take no matrix."""
+    return isinstance(workload, Prefix | Ranges | Identity) or (
+        isinstance(workload, Bins) and workload.attribute is None
+    )
+
+
+def serves_line(workload: Workload) -> bool:
+    """Whether exact variances are known: intervals of a line, or any workload that is small."""
+    queries, values = workload.shape
+    return asks_intervals(workload) or (values <= _SMALL and queries * values <= MAX_ENTRIES)
+
+
+@dataclass(frozen=True)
+class LevelCoordinates:
+    """V: for every node of every level drawn, its share, or its first half's less its second's; times sqrt(q_level).
+
+    An `Operator`; rows stand level by level, the widest nodes first. All products take O(rows + J).
+    """
+
+    size: int
+    branching: int
+    nodes: tuple[int, ...]
+    spans: tuple[int, ...]
+    scales: tuple[float, ...]
+    signed: bool
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Coordinates and values."""
+        return sum(self.nodes), self.size
+
+    def levels(self, v: Floats) -> list[Floats]:
+        """Coordinates level by level."""
+        return np.split(v, np.cumsum(self.nodes)[:-1])
+
+    def columns(self, indices: Indices) -> Floats:
+        """The coordinates of many values: one row a value."""
+        numbers = np.asarray(indices, dtype=np.int64)
+        rows = np.zeros((len(numbers), self.shape[0]))
+        start = 0
+        for nodes, span, scale in zip(self.nodes, self.spans, self.scales, strict=True):
+            signs = 1 - 2 * (numbers // (span // 2) % 2) if self.signed else np.ones(len(numbers))
+            rows[np.arange(len(numbers)), start + numbers // span] = scale * signs
+            start += nodes
+        return rows
+
+    def column(self, j: int, /) -> Floats:
+        """The coordinates of one value."""
+        column: Floats = self.columns(np.array([j]))[0]
+        return column
+
+    def matvec(self, x: Floats, /) -> Floats:
+        """V x, from the leaves up."""
+        parts, shares = [], np.asarray(x, dtype=np.float64)
+        for scale in reversed(self.scales):
+            if self.signed:
+                sums = add_children(shares, 2)
+                # 2 first - (first + second) where both halves exist; a missing second half is zero.
+                parts.append(scale * (2 * shares[::2] - sums))
+                shares = sums
+            else:
+                parts.append(scale * shares)
+                shares = add_children(shares, self.branching)
+        return np.concatenate(parts[::-1])
+
+    def rmatvec(self, y: Floats, /) -> Floats:
+        """V^T y, from the root down."""
+        sums = np.zeros(1)
+        below = (*self.nodes[1:], self.size)
+        for part, scale, children, nodes in zip(self.levels(y), self.scales, below, self.nodes, strict=True):
+            if self.signed:
+                halves = np.empty(2 * nodes)
+                np.add(sums, scale * part, out=halves[::2])
+                np.subtract(sums, scale * part, out=halves[1::2])
+                sums = halves[:children]
+            else:
+                sums = spread_parents(sums, self.branching, nodes) + scale * part
+        return sums
+
+
+@dataclass(frozen=True)
+class LevelStrategy(SampledStrategy):
+    """Answers through single values' estimated shares that are consistent with all levels."""
+
+    mechanism: LevelResponse
+
+    # --- what a subclass writes ---------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def branching(self) -> int:
+        """Children of a node."""
+
+    @property
+    @abc.abstractmethod
+    def tree(self) -> Tree:
+        """The errors of the shares."""
+
+    @abc.abstractmethod
+    def _shares(self, levels: list[Floats]) -> Floats:
+        """Single values' shares from unscaled coordinates, level by level; they sum to one."""
+
+    # --- what follows from it -----------------------------------------------------------
+
+    @property
+    @final
+    def _noise(self) -> tuple[float, ...]:
+        """c^2/q: second moments of one report's estimate of a node, level by level."""
+        square, drawn = float(1 / self.mechanism.signal) ** 2, sum(self.mechanism.weights)
+        return tuple(square * drawn / weight for weight in self.mechanism.weights)
+
+    @cached_property
+    @final
+    def coordinates(self) -> LevelCoordinates:
+        """V."""
+        m, drawn = self.mechanism, sum(self.mechanism.weights)
+        scales = tuple(math.sqrt(weight / drawn) for weight in m.weights)
+        return LevelCoordinates(m.domain_size, self.branching, m.nodes, m.spans, scales, m.signed)
+
+    @final
+    def _raw(self, counts: Counts, n_reports: int) -> Floats:
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        m, parts = self.mechanism, []
+        for offset, size, nodes, scale in zip(m.offsets, m.columns, m.nodes, self.coordinates.scales, strict=False):
+            signs = (counts[offset : offset + size] - counts[offset + size : offset + 2 * size]).astype(np.float64)
+            walsh_hadamard(signs)
+            parts.append(signs[:nodes] / (n_reports * float(m.signal) * scale))
+        return np.concatenate(parts)
+
+    @final
+    def shares(self, v: Floats) -> Floats:
+        """Single values' estimated shares, consistent over all levels; entries may be negative, the sum is one."""
+        levels = self.coordinates.levels(v)
+        return self._shares([part / scale for part, scale in zip(levels, self.coordinates.scales, strict=True)])
+
+    @final
+    def _answers(self, v: Floats) -> Floats:
+        return self.workload.matvec(self.shares(v))
+
+    @final
+    def central_moments(self) -> Floats:
+        """Through the tree: O(log J) a query for intervals."""
+        intervals = _intervals(self.workload)
+        if intervals is not None:
+            return np.concatenate([self.tree.intervals(first, last) for first, last in intervals])
+        rows = self.workload.dense()
+        part = max(1, _BLOCK // rows.shape[1])
+        return np.concatenate([self.tree.quadratic(rows[i : i + part]) for i in range(0, len(rows), part)])
+
+    @cached_property
+    @final
+    def moment(self) -> float:
+        """In O(log J) for all prefixes, ranges or values: sum_(i<j) (F_j - F_i)^2 = N sum F^2 - (sum F)^2."""
+        match self.workload:
+            case Prefix():
+                return self.tree.sum_of_prefixes()
+            case Identity():
+                return self.tree.sum_of_leaves()
+            case Ranges():
+                return (self.workload.domain.size + 1) * self.tree.sum_of_prefixes() - self.tree.ramp()
+        return float(self.central_moments().sum())
+
+    @cached_property
+    @final
+    def _all_deviations(self) -> Floats:
+        squares = self.workload._squared_norms(np.arange(self.workload.shape[1]))
+        return np.asarray(squares - 2 * self.workload.rmatvec(self.offset) + self.offset @ self.offset)
+
+    @final
+    def _deviations(self, values: Indices) -> Floats:
+        return self._all_deviations[values]
+
+    @cached_property
+    @final
+    def _deviation_range(self) -> tuple[float, float]:
+        return float(self._all_deviations.min()), float(self._all_deviations.mean())
+
+
+def _intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:
+    """First and last values of the queries in blocks, where they are intervals."""
+    size = workload.shape[1]
+    match workload:
+        case Prefix() | Identity():
+            starts = (np.arange(i, min(i + _BLOCK, size)) for i in range(0, size, _BLOCK))
+            one = isinstance(workload, Identity)
+            return ((part if one else np.zeros_like(part), part) for part in starts)
+        case Ranges():
+            part = max(1, _BLOCK // size)
+            return (_from(np.arange(first, min(first + part, size)), size) for first in range(0, size, part))
+        case Bins(attribute=None):
+            return iter([(workload._bounds[:-1], workload._bounds[1:] - 1)])
+    return None
+
+
+def _from(firsts: Indices, size: int) -> tuple[Indices, Indices]:
+    """All intervals that begin at one of some values, in the order of `Ranges`."""
+    lengths = size - firsts
+    first = np.repeat(firsts, lengths)
+    return first, first + np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)

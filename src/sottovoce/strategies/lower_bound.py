@@ -1,0 +1,198 @@
+"""What no mechanism can beat: lower bounds on the noise of unbiased answers under epsilon-LDP, from singular values.
+
+They hold for every channel and every unbiased reconstruction from one report, with or without public randomness.
+docs/theory/strategies.md has the proof.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.errors import WorkloadError
+from sottovoce.limits import check_epsilon
+from sottovoce.strategies.factorize_root import Root, root_of
+from sottovoce.strategies.factorize_solver import shifted, solve
+from sottovoce.workloads.base import Floats, Workload, vector_of
+
+__all__ = ["information_limits", "least_noise", "mean_variance_bound", "worst_variance_bound"]
+
+
+def information_limits(epsilon: float, values: int | None = None) -> tuple[float, float]:
+    """How much a report can tell: the largest eigenvalue and the largest trace of the centred information matrix.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy parameter.
+    values
+        The number of values if all have the same weight; the trace is then a little smaller, and is attained.
+
+    Returns
+    -------
+    eigenvalue : float
+        tanh(epsilon/2)^2.
+    trace : float
+        sinh(epsilon/2)^2, the limit of many values; for J equal weights the largest over k of
+        k (J - k) (e^epsilon - 1)^2 / (k e^epsilon + J - k)^2.
+
+    Examples
+    --------
+    >>> [round(x, 4) for x in information_limits(1.0)]
+    [0.2136, 0.2715]
+    >>> [round(x, 4) for x in information_limits(1.0, values=2)]
+    [0.2136, 0.2136]
+    """
+    eigenvalue, trace = math.tanh(epsilon / 2) ** 2, math.sinh(epsilon / 2) ** 2
+    if values is not None:
+        low = math.exp(-epsilon)
+        # Unimodal in k, with its top at J/(1 + e^epsilon).
+        top = values * low / (1 + low)
+        near = {min(max(k, 1), values - 1) for k in (math.floor(top), math.ceil(top))}
+        trace = max(k * (values - k) * (math.expm1(-epsilon) / (k + (values - k) * low)) ** 2 for k in near)
+    return eigenvalue, trace
+
+
+def least_noise(singular_values: ArrayLike, eigenvalue: float, trace: float) -> float:
+    """The least sum of s_i^2 (1/z_i - 1) over 0 < z_i <= `eigenvalue` with sum at most `trace`.
+
+    The solution is z_i = min(eigenvalue, c s_i): the information goes where the answers vary, up to what one
+    direction can take.
+
+    Examples
+    --------
+    >>> round(least_noise([1.0, 1.0], 0.5, 0.5), 6)  # a quarter each
+    6.0
+    >>> round(least_noise([1.0, 1e-9], 0.5, 0.75), 6)  # the first can take no more than a half
+    1.0
+    """
+    sizes = np.asarray(singular_values, dtype=np.float64)
+    sizes = sizes[sizes > 0]
+    return float(sizes**2 @ (1 / _information(sizes, eigenvalue, trace) - 1))
+
+
+def _information(sizes: Floats, eigenvalue: float, trace: float) -> Floats:
+    """The z of `least_noise`."""
+    ordered = np.sort(sizes)[::-1]
+    rest = np.cumsum(ordered[::-1])[::-1]
+    full = 0
+    while full < sizes.size and ordered[full] * (trace - full * eigenvalue) > eigenvalue * rest[full]:
+        full += 1
+    if full == sizes.size or rest[full] == 0:
+        return np.full(sizes.size, eigenvalue)
+    shared: Floats = np.minimum(eigenvalue, (trace - full * eigenvalue) / rest[full] * sizes)
+    return shared
+
+
+def mean_variance_bound(workload: Workload, epsilon: float) -> float:
+    """Noise that every epsilon-LDP mechanism with unbiased answers has on average over the values, each counted once.
+
+    Noise is the sum over the queries of the variance of what one report of a person says, given the person's value.
+
+    Examples
+    --------
+    The histogram of four values: subset selection attains it.
+
+    >>> from sottovoce.workloads import Identity
+    >>> round(mean_variance_bound(Identity(4), 1.0), 4)
+    7.5562
+    """
+    budget = check_epsilon(epsilon)
+    root = root_of(workload, centred=True)
+    return _scaled(_mean(root, budget), root)
+
+
+def worst_variance_bound(
+    workload: Workload,
+    epsilon: float,
+    *,
+    weights: ArrayLike | None = None,
+    tolerance: float = 1e-2,
+) -> float:
+    """Noise that every epsilon-LDP mechanism with unbiased answers has for at least one value.
+
+    Parameters
+    ----------
+    workload
+        The queries.
+    epsilon
+        The privacy parameter.
+    weights
+        A distribution over the values, such as that of a centred `Factorization`. Every one gives a valid bound;
+        by default a good one is searched.
+    tolerance
+        Stop the search for weights within about this share of the best.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> round(worst_variance_bound(Prefix(16), 1.0), 1)
+    74.6
+    """
+    budget = check_epsilon(epsilon)
+    root = root_of(workload, centred=True)
+    if not len(root.matrix):
+        return 0.0
+    if weights is not None:
+        given = _checked_weights(weights, workload.shape[1])
+        found = _bound_and_pull(root.matrix, given, budget)[0]
+    else:
+        start = solve(root.matrix, True, tolerance, 1000, None).weights
+        found = _climb(root.matrix, start, budget, tolerance)
+    # What holds on average over the values holds for the worst.
+    return _scaled(max(found, _mean(root, budget)), root)
+
+
+def _mean(root: Root, epsilon: float) -> float:
+    if not len(root.matrix):
+        return 0.0
+    values = root.matrix.shape[1]
+    squares = _squares(root.matrix, np.full(values, 1 / values))[0]
+    return least_noise(np.sqrt(squares), *information_limits(epsilon, values))
+
+
+def _climb(root: Floats, weights: Floats, epsilon: float, tolerance: float) -> float:
+    """Improve weights that are best for small epsilon: move weight to the values that pull more than the average."""
+    best, pull = _bound_and_pull(root, weights, epsilon)
+    size = 1.0
+    while size > 0.05 and float(pull.max()) > (1 + tolerance) * best:
+        tried = weights * np.maximum(pull / best, 1e-12) ** size
+        tried /= tried.sum()
+        bound, next_pull = _bound_and_pull(root, tried, epsilon)
+        if bound > best * (1 + tolerance / 100):
+            weights, best, pull = tried, bound, next_pull
+        else:
+            size /= 2
+    return best
+
+
+def _bound_and_pull(root: Floats, weights: Floats, epsilon: float) -> tuple[float, Floats]:
+    """The bound on the mean noise under these weights, and its derivative by each of them, up to a constant."""
+    squares, vectors = _squares(root, weights)
+    eigenvalue, trace = information_limits(epsilon)
+    sizes = np.sqrt(squares)
+    information = np.maximum(_information(sizes, eigenvalue, trace), float(np.finfo(np.float64).eps) * eigenvalue)
+    rotated = vectors.T @ shifted(root, weights, True)
+    return least_noise(sizes, eigenvalue, trace), (1 / information - 1) @ rotated**2
+
+
+def _squares(root: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Squared singular values of the centred and weighted columns, rounded down (the bound grows with each)."""
+    columns = shifted(root, weights, True)
+    squares, vectors = np.linalg.eigh((columns * weights) @ columns.T)
+    certain = np.maximum(squares - len(squares) * np.finfo(np.float64).eps * squares[-1], 0.0)
+    return certain, vectors
+
+
+def _scaled(number: float, root: Root) -> float:
+    return float(np.ldexp(number, 2 * root.exponent))
+
+
+def _checked_weights(weights: ArrayLike, values: int) -> Floats:
+    vector = vector_of(weights, values, "one weight for every value")
+    if not np.isfinite(vector).all() or vector.min() < 0 or not vector.any():
+        raise WorkloadError("weights must be finite, none negative and not all zero")
+    normalised: Floats = vector / vector.sum()
+    return normalised

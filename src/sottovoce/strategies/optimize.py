@@ -1,0 +1,412 @@
+"""The optimized strategy: a channel searched for one workload, exact on devices, never worse than a known mechanism."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.limits import check_epsilon, check_integer
+from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
+from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.strategies.quantise import quantise
+from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
+from sottovoce.strategies.search_starts import Start, analytic_starts
+from sottovoce.workloads.base import Floats, Workload
+
+if TYPE_CHECKING:
+    from sottovoce.strategies.optimize_cache import Key
+
+__all__ = ["OBJECTIVES", "Optimized", "is_kept", "optimize"]
+
+OBJECTIVES: Final = ("worst", "total")
+
+ROWS_PER_VALUE: Final = 4
+"""Reports a value, unless told otherwise; twice as many gain one or two per cent."""
+
+_MOST_STEPS: Final = 300
+_SETTLED: Final = 3e-4
+"""The search ends when a stage improves by less than this share."""
+_SPREAD: Final = 1.5
+"""Standard deviation of random logits."""
+_SOFT: Final = 3.0
+"""Logits of a known channel's two levels when the search starts there."""
+_FEW_VALUES: Final = 32
+"""Up to here weights for the worst case are worked out to the end; beyond, by a few rounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimized:
+    """A channel, how to read its reports, and how good that is.
+
+    Attributes
+    ----------
+    matrix
+        The channel, as devices use it.
+    weights
+        A distribution w over values; answers are reconstructed by A (Q^T D^-1 Q)^+ Q^T D^-1 with D = diag(Q w).
+    worst, total
+        Noise of one report, summed over queries: for the worst value, and on average over all values. Both are of the
+        integers in `matrix`.
+    best_analytic
+        Name and value, by the objective asked for, of the best known mechanism with its own best reconstruction.
+    lower_bound
+        What no mechanism beats by that objective.
+    finished
+        False when time ran out or the search was interrupted.
+    """
+
+    matrix: ChannelMatrix
+    weights: Floats
+    epsilon: float
+    objective: str
+    worst: float
+    total: float
+    best_analytic: tuple[str, float]
+    lower_bound: float
+    finished: bool
+
+    @property
+    def value(self) -> float:
+        """The noise by the objective asked for."""
+        return self.worst if self.objective == "worst" else self.total
+
+
+class Problem(NamedTuple):
+    """The workload with values of equal answers merged: they may as well share one column of the channel."""
+
+    gram: Floats
+    shares: Floats
+    """What part of all values each merged one stands for."""
+    member: NDArray[np.intp]
+    """The merged value of every value."""
+    epsilon: float
+    worst: bool
+
+    def weigh(self, channel: Floats, weights: Floats) -> Floats:
+        """The weights to reconstruct with: those given for the total, the worst case's otherwise."""
+        if not self.worst:
+            return weights
+        return worst_case_weights(channel, self.gram, weights, rounds=60 if len(self.gram) <= _FEW_VALUES else 8)
+
+    def score(self, channel: Floats, weights: Floats) -> float:
+        """The objective."""
+        noise = user_noise(channel, self.gram, weights)
+        return float(noise.max() if self.worst else self.shares @ noise)
+
+
+class Candidate(NamedTuple):
+    """A channel with its weights and what it scores."""
+
+    score: float
+    name: str
+    channel: Floats
+    weights: Floats
+    start: Start | None
+
+
+def optimize(
+    workload: Workload,
+    epsilon: float,
+    *,
+    objective: str = "worst",
+    rows: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+    time_limit: float | None = None,
+    arrays: Callable[[Floats], Any] | None = None,
+    cache: bool = True,
+) -> Optimized:
+    """Search for the channel that answers `workload` with the least noise (McKenna, Maity, Mazumdar, Miklau 2020).
+
+    Parameters
+    ----------
+    workload
+        The queries, over up to about two thousand values.
+    epsilon
+        The privacy parameter.
+    objective
+        "worst": the noise of the worst value; "total": the mean over all values.
+    rows
+        Different reports; four times the number of (different) values unless stated. Rows that the search starves are
+        left out of the result.
+    seed
+        Of the random start.
+    progress
+        Called with the number of steps and the objective after every few steps.
+    time_limit
+        Seconds after which the best so far is returned. An interrupt from the keyboard does the same.
+    arrays
+        Puts NumPy arrays where the search should run, such as `cupy.asarray`; here unless stated.
+    cache
+        Whether finished results are kept in, and taken from, the user's cache directory. What comes from there is
+        verified and evaluated like any other channel.
+
+    Returns
+    -------
+    Optimized
+        Never worse than a known mechanism that fits into `rows`.
+
+    Raises
+    ------
+    SurveyError
+        For parameters out of range.
+    MechanismError
+        If no channel fits: too many values, or an epsilon too small for 32-bit probabilities.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> found = optimize(Prefix(8), 1.0, cache=False)
+    >>> found.lower_bound < found.worst < found.best_analytic[1]
+    True
+    """
+    problem = _problem(workload, check_epsilon(epsilon), objective)
+    found_rows = _checked_rows(rows, workload.domain.size, len(problem.gram))
+    number = check_integer("seed", seed, 0, 2**63 - 1)
+    deadline = math.inf if time_limit is None else time.monotonic() + _checked_limit(time_limit)
+    starts = _known(problem, found_rows)
+    if cache:
+        from sottovoce.strategies.optimize_cache import load, store
+
+        key = _key(workload, problem.epsilon, objective, rows, number)
+        kept = load(key)
+        if kept is not None and kept[0].values == workload.domain.size:
+            result = _result(workload, problem, *kept, starts[0], finished=True)
+            if result.value <= starts[0].score * (1 + 1e-4):
+                return result
+    found, finished = _search(problem, found_rows, number, starts, progress, deadline, arrays or np.asarray)
+    chosen = min(_rounded(problem, found), key=lambda rounded: rounded.score)
+    result = _result(workload, problem, *_spread(problem, chosen), starts[0], finished=finished)
+    if cache and finished:
+        store(key, result.matrix, result.weights)
+    return result
+
+
+def is_kept(
+    workload: Workload, epsilon: float, *, objective: str = "worst", rows: int | None = None, seed: int = 0
+) -> bool:
+    """Whether `optimize` with these arguments would find a finished channel in the user's cache directory."""
+    from sottovoce.strategies.optimize_cache import load
+
+    return load(_key(workload, check_epsilon(epsilon), objective, rows, seed)) is not None
+
+
+def _key(workload: Workload, epsilon: float, objective: str, rows: int | None, seed: int) -> Key:
+    return workload.digest, epsilon, objective, 0 if rows is None else int(rows), int(seed)
+
+
+def _problem(workload: Workload, epsilon: float, objective: object) -> Problem:
+    if objective not in OBJECTIVES:
+        raise SurveyError(f"the objective must be one of {', '.join(map(repr, OBJECTIVES))}")
+    gram = gram_of(workload)
+    _, first, member, counts = np.unique(gram, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    # In the order of the values, so that neighbours stay neighbours.
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    kept = first[order]
+    return Problem(
+        np.ascontiguousarray(gram[np.ix_(kept, kept)]),
+        counts[order] / len(gram),
+        place[member.reshape(-1)],
+        epsilon,
+        objective == "worst",
+    )
+
+
+def _checked_rows(rows: object, values: int, merged: int) -> int:
+    largest = MAX_MATRIX_ENTRIES // values
+    if merged > largest:
+        raise MechanismError(
+            f"a channel for {values:,} values cannot be searched: it needs at least {merged:,} reports and may have "
+            f"{largest:,}; use another strategy"
+        )
+    if rows is None:
+        return min(max(ROWS_PER_VALUE * merged, 2), largest)
+    return check_integer("rows", rows, max(2, merged), largest)
+
+
+def _checked_limit(seconds: object) -> float:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise SurveyError("time_limit must be a number of seconds above 0")
+    return float(seconds)
+
+
+def _known(problem: Problem, rows: int) -> list[Candidate]:
+    """The known mechanisms that fit, best first."""
+    size = len(problem.gram)
+    if size == 1:  # every value has the same answers: nobody need be asked anything
+        return [Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1), None)]
+    found = []
+    for start in analytic_starts(size, problem.epsilon, rows):
+        channel = start.channel(problem.epsilon)
+        weights = problem.weigh(channel, problem.shares)
+        found.append(Candidate(problem.score(channel, weights), start.name, channel, weights, start))
+    return sorted(found, key=lambda candidate: candidate.score)
+
+
+def _search(
+    problem: Problem,
+    rows: int,
+    seed: int,
+    known: list[Candidate],
+    progress: Callable[[int, float], None] | None,
+    deadline: float,
+    arrays: Callable[[Floats], Any],
+) -> tuple[list[Candidate], bool]:
+    """The best known channel and the one found, and whether the search ended by itself."""
+    if len(problem.gram) == 1:
+        return known[:1], True
+    from sottovoce.strategies.search import Search
+    from sottovoce.strategies.search_objective import ChannelObjective
+
+    rng = np.random.default_rng(seed)
+    running: list[Search] = []
+    finished = False
+
+    def late() -> bool:
+        return time.monotonic() >= deadline
+
+    try:
+        for logits, minima in _beginnings(problem, rows, known[0].start, rng):
+            here = [arrays(part) for part in (problem.gram, problem.shares, logits, minima)]
+            goal = ChannelObjective(here[0], problem.epsilon, rows, here[1])
+            running.append(Search(goal, goal.state_of(here[2], here[3]), worst=problem.worst))
+        finished = _descend(running, progress, late)
+        min(running, key=_value).sharpen()
+    except KeyboardInterrupt:
+        finished = False
+    candidates = [known[0]]
+    best = min(running, key=_value).best if running else None
+    if best is not None:
+        minima, shares, weights = (_home(part) for part in (best.minima, best.shares, best.weights))
+        channel = minima[:, None] * (1.0 + math.expm1(problem.epsilon) * shares)
+        weights = problem.weigh(channel, weights)
+        candidates.append(Candidate(problem.score(channel, weights), "searched", channel, weights, None))
+    return candidates, finished
+
+
+def _beginnings(
+    problem: Problem, rows: int, start: Start | None, rng: np.random.Generator
+) -> list[tuple[Floats, Floats]]:
+    """Logits and row minima to start from: random ones, and the best known channel softened and shaken."""
+    size = len(problem.gram)
+    level = 2.0 / ((1.0 + math.exp(problem.epsilon)) * rows)
+    found = [(_SPREAD * rng.standard_normal((rows, size)), np.full(rows, level))]
+    if start is not None:
+        marks, copies = start.padded(rows)
+        logits = np.where(marks, _SOFT, -_SOFT) + 0.5 * rng.standard_normal((rows, size))
+        found.append((logits, start.minima(problem.epsilon)[0] / copies))
+    return found
+
+
+def _descend(running: list[Any], progress: Callable[[int, float], None] | None, late: Callable[[], bool]) -> bool:
+    """One stage each, then the best alone until it settles; False when it was cut short."""
+    for search in running:
+        search.stage(late)
+    leader, before = min(running, key=_value), math.inf
+    while leader.steps < _MOST_STEPS:
+        value = _value(leader)
+        if progress is not None:
+            progress(leader.steps, value)
+        if late():
+            return False
+        if before - value <= _SETTLED * value:
+            return True
+        before = value
+        if not leader.stage(late):
+            return True
+    return True
+
+
+def _value(search: Any) -> float:
+    return math.inf if search.best is None else float(search.best.value)
+
+
+def _home(array: Any) -> Floats:
+    """The array as NumPy's, wherever it lives."""
+    import array_api_compat
+
+    return np.asarray(array_api_compat.to_device(array, "cpu"), dtype=np.float64)
+
+
+class Rounded(NamedTuple):
+    """A channel in integers over merged values, with what it then scores."""
+
+    score: float
+    matrix: ChannelMatrix
+    weights: Floats
+
+
+def _rounded(problem: Problem, candidates: list[Candidate]) -> list[Rounded]:
+    """The candidates as devices would use them; those that rounding forbids are left out, unless none is left."""
+    found, refused = [], None
+    for candidate in candidates:
+        single = candidate.channel.shape[1] == 1
+        try:
+            matrix = quantise(candidate.channel[:, [0, 0]] if single else candidate.channel, problem.epsilon)
+        except MechanismError as error:
+            refused = error
+            continue
+        score = 0.0 if single else problem.score(matrix.integers / float(1 << matrix.bits), candidate.weights)
+        found.append(Rounded(score, matrix, candidate.weights))
+    if not found and refused is not None:
+        raise refused
+    return found
+
+
+def _spread(problem: Problem, chosen: Rounded) -> tuple[ChannelMatrix, Floats]:
+    """The channel and the weights over all values: merged ones share their column."""
+    counts = np.bincount(problem.member)
+    matrix = ChannelMatrix(chosen.matrix.integers[:, problem.member], chosen.matrix.bits)
+    return matrix, np.asarray((chosen.weights / counts)[problem.member])
+
+
+def _result(
+    workload: Workload,
+    problem: Problem,
+    matrix: ChannelMatrix,
+    weights: Floats,
+    known: Candidate,
+    *,
+    finished: bool,
+) -> Optimized:
+    """Figures of the integers in use."""
+    matrix.verify(problem.epsilon)
+    first = np.unique(problem.member, return_index=True)[1]
+    channel = matrix.integers[:, first] / float(1 << matrix.bits)
+    merged = np.bincount(problem.member, weights).astype(np.float64)
+    noise = user_noise(channel, problem.gram, merged) if len(merged) > 1 else np.zeros(1)
+    if not np.isfinite(noise).all():
+        raise MechanismError(
+            f"epsilon {problem.epsilon:g} is too small: rounded toward privacy, no channel tells these queries; use a "
+            "larger epsilon, fewer rows or another strategy"
+        )
+    return Optimized(
+        matrix=matrix,
+        weights=weights,
+        epsilon=problem.epsilon,
+        objective="worst" if problem.worst else "total",
+        worst=float(noise.max()),
+        total=float(problem.shares @ noise),
+        best_analytic=(known.name, known.score),
+        lower_bound=_lower_bound(workload, problem),
+        finished=finished,
+    )
+
+
+def _lower_bound(workload: Workload, problem: Problem) -> float:
+    from sottovoce.strategies.lower_bound import mean_variance_bound, worst_variance_bound
+
+    if len(problem.gram) == 1:
+        return 0.0
+    if problem.worst:
+        return worst_variance_bound(workload, problem.epsilon)
+    return mean_variance_bound(workload, problem.epsilon)

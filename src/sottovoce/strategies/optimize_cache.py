@@ -1,0 +1,87 @@
+"""Searched channels kept between runs, in the user's cache directory. What is read back is never believed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import rfc8785
+
+from sottovoce.errors import MechanismError
+from sottovoce.mechanisms.channel_matrix import ChannelMatrix
+from sottovoce.workloads.base import Floats
+
+__all__ = ["Key", "directory", "load", "store"]
+
+Key = tuple[str, float, str, int, int]
+"""The workload's digest, epsilon, the objective, the number of rows (0: as many as usual), the seed."""
+
+_VERSION: Final = 1
+"""Counts changes of the search: results of another version are not looked at."""
+_SIZES: Final = struct.Struct("<I")
+_LARGEST: Final = 2**27
+"""Bytes of a file that are read at most."""
+
+
+def directory() -> Path:
+    """Where results are kept: $XDG_CACHE_HOME/sottovoce/strategies, or the same under ~/.cache."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+    return base / "sottovoce" / "strategies"
+
+
+def _path(key: Key) -> Path:
+    digest, epsilon, objective, rows, seed = key
+    stated = rfc8785.dumps([_VERSION, digest, epsilon.hex(), objective, rows, str(seed)])
+    return directory() / f"{hashlib.sha256(stated).hexdigest()}.channel"
+
+
+def load(key: Key) -> tuple[ChannelMatrix, Floats] | None:
+    """The channel and the weights kept under that key; None when there are none, or the file is damaged.
+
+    The caller verifies the channel against epsilon and works out its noise anew: a file that was tampered with can
+    cost accuracy, which then shows, and nothing else.
+    """
+    try:
+        with _path(key).open("rb") as file:
+            content = file.read(_LARGEST)
+    except OSError:
+        return None
+    body, check = content[:-32], content[-32:]
+    if hashlib.sha256(body).digest() != check or len(body) < _SIZES.size:
+        return None
+    (values,) = _SIZES.unpack_from(body)
+    end = _SIZES.size + 8 * values
+    if len(body) < end:
+        return None
+    weights = np.frombuffer(body, "<f8", values, _SIZES.size).astype(np.float64)
+    try:
+        matrix = ChannelMatrix.from_bytes(body[end:])
+        matrix.verify(key[1])
+    except MechanismError:
+        return None
+    if matrix.values != values or not (weights >= 0).all() or not abs(float(weights.sum()) - 1.0) <= 1e-9:
+        return None
+    return matrix, weights
+
+
+def store(key: Key, matrix: ChannelMatrix, weights: Floats) -> None:
+    """Keep a result: written beside its place, then moved there at once. A directory that cannot be written is left."""
+    path = _path(key)
+    body = _SIZES.pack(len(weights)) + weights.astype("<f8").tobytes() + matrix.to_bytes()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(body + hashlib.sha256(body).digest())
+            os.replace(name, path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise

@@ -1,0 +1,235 @@
+"""What strategies share whose reports have uncorrelated noise of one size in every coordinate, whatever the value."""
+
+from __future__ import annotations
+
+import abc
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self, TypeVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.entries import as_integers, entries_of
+from sottovoce.errors import MechanismError, NoReportsError, ValueOutsideDomainError, WorkloadError
+from sottovoce.mechanisms.base import Counts
+from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.projections.operator import Operator
+from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.workloads.base import Workload
+
+__all__ = ["SampledStrategy", "best_tilt"]
+
+_MOST_ENTRIES: Final = 2**20
+"""Entries of R up to which its norm is worked out."""
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Choice = TypeVar("Choice")
+
+
+@dataclass(frozen=True)
+class SampledStrategy(Strategy):
+    """A workload A and a mechanism whose reports estimate coordinates V p, with answers = offset + R v.
+
+    One report's estimate of the coordinates has the second moments c^2 I for every value, exactly, c the inverse
+    of the mechanism's signal. Hence E(answer_i - offset_i)^2 = c^2 ||R_i||^2 =: m_i whoever reports, and the
+    variances below are exact: with y = A p, n Var(answer_i) = m_i - (y_i - offset_i)^2, sampling of people included.
+    """
+
+    workload: Workload
+    mechanism: ChannelMechanism
+
+    response: ClassVar[type[Any]]
+    """The mechanism's class."""
+
+    # --- what a subclass writes ---------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def coordinates(self) -> Operator:
+        """V, scaled so that the noise is the same in all directions; the projection is on the hull of its columns."""
+
+    @abc.abstractmethod
+    def _raw(self, counts: Counts, n_reports: int) -> Floats:
+        """Unbiased estimate of V p."""
+
+    @abc.abstractmethod
+    def _answers(self, v: Floats) -> Floats:
+        """The answers that follow from coordinates."""
+
+    @abc.abstractmethod
+    def central_moments(self) -> Floats:
+        """m_i for every query: E(answer_i - offset_i)^2 of one report, the same for every value."""
+
+    @property
+    @abc.abstractmethod
+    def moment(self) -> float:
+        """The sum of all m_i: no value's variance exceeds it."""
+
+    @abc.abstractmethod
+    def _deviations(self, values: Indices) -> Floats:
+        """||a_u - offset||^2 for these values."""
+
+    @property
+    @abc.abstractmethod
+    def _deviation_range(self) -> tuple[float, float]:
+        """The least of these over all values, and their mean."""
+
+    @classmethod
+    @abc.abstractmethod
+    def best(cls, workload: Workload, epsilon: float) -> Self:
+        """With the parameters of the least exact `moment`."""
+
+    # --- what follows from it -----------------------------------------------------------
+
+    @classmethod
+    @final
+    def make(cls, setting: Setting) -> Self:
+        """See `best`."""
+        return cls.best(setting.workload, setting.epsilon)
+
+    @classmethod
+    @final
+    def restore(cls, stated: Statement) -> Self:
+        """With the mechanism's stated parameters."""
+        stated.check_mechanism(cls.response)
+        return cls(stated.workload, cls.response(stated.workload.domain.size, stated.epsilon, **stated.parameters))
+
+    @final
+    def inputs(self, indices: Indices) -> Indices:
+        """The values."""
+        return indices
+
+    @final
+    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
+        """Exact."""
+        return np.asarray(np.sqrt(np.maximum(0.0, self.variance(values, n_reports))))
+
+    @property
+    @final
+    def proxy(self) -> Ends | None:
+        """Not known for answers; see `column_proxy` for the coordinates."""
+        return None
+
+    @property
+    @final
+    def column_proxy(self) -> float:
+        """c^2, by Hoeffding: a report's <estimate, v_j> is c or -c, whatever level or coefficient was drawn."""
+        return self._moment_of_coordinates
+
+    @property
+    @final
+    def coordinate_variance(self) -> float:
+        """c^2 for every coordinate."""
+        return self._moment_of_coordinates * self.coordinates.shape[0]
+
+    @property
+    @final
+    def _moment_of_coordinates(self) -> float:
+        signal: Any = self.mechanism
+        return float(1 / signal.signal) ** 2
+
+    @cached_property
+    @final
+    def operator_norm(self) -> float:
+        """Exact for few coordinates; else the root of the sum of R's squared entries, moment/c^2, which is larger."""
+        k = self.coordinates.shape[0]
+        if k * self.workload.n_queries > _MOST_ENTRIES:
+            return math.sqrt(self.moment / self._moment_of_coordinates)
+        rows = np.column_stack([self._answers(unit) - self.offset for unit in np.eye(k)])
+        return float(np.linalg.norm(rows, 2))
+
+    @final
+    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+        """Unbiased estimate of V p from counted reports."""
+        if n_reports < 1:
+            raise NoReportsError("no report has been counted, so there is nothing to estimate from; collect some first")
+        return self._raw(counts, n_reports)
+
+    @final
+    def answers(self, v: Floats) -> Floats:
+        """offset + R v: the workload's answers from (estimated) coordinates; exact for those of a distribution."""
+        vector = np.asarray(v, dtype=np.float64)
+        if vector.shape != self.coordinates.shape[:1]:
+            raise WorkloadError(f"expected {self.coordinates.shape[0]:,} coordinates, as raw_coordinates returns them")
+        return self._answers(vector)
+
+    @cached_property
+    @final
+    def offset(self) -> Floats:
+        """What is answered where all coordinates are zero; read-only."""
+        offset = self._answers(np.zeros(self.coordinates.shape[0]))
+        offset.flags.writeable = False
+        return offset
+
+    @final
+    def second_moments(self) -> Floats:
+        """For every query the largest E(answer_i)^2 of one report over all values.
+
+        E(answer_i)^2 = m_i + 2 A_iu offset_i - offset_i^2, largest at an end of the entries' range.
+        """
+        low, high = self.workload.answer_range
+        ends = np.maximum(low * self.offset, high * self.offset)
+        return np.asarray(self.central_moments() + 2 * ends - self.offset**2)
+
+    @final
+    def variance(self, answers: Floats, n_reports: int) -> Floats:
+        """Exact variance of every answer where the true answers are `answers`, people's sampling included."""
+        central = self.central_moments() - (np.asarray(answers) - self.offset) ** 2
+        return np.maximum(central, 0.0) / n_reports  # rounding may leave less than nothing of a known answer
+
+    @final
+    def user_variance(self, values: ArrayLike) -> Floats:
+        """Noise alone: for each value, the variances of its one report's answers, summed over the queries."""
+        numbers = as_integers(entries_of(values))
+        size = self.workload.shape[1]
+        if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < size):
+            raise ValueOutsideDomainError(f"not an index of this domain; give integers from 0 to {size - 1}")
+        return np.asarray(self.moment - self._deviations(numbers))
+
+    @property
+    @final
+    def worst(self) -> float:
+        """The largest `user_variance` over all values."""
+        return self.moment - self._deviation_range[0]
+
+    @property
+    @final
+    def total(self) -> float:
+        """The mean of `user_variance` over all values."""
+        return self.moment - self._deviation_range[1]
+
+    @final
+    def _check_fit(self, serves: Callable[[Workload], bool]) -> None:
+        if self.mechanism.domain_size != self.workload.shape[1]:
+            raise MechanismError(
+                f"the mechanism is for {self.mechanism.domain_size:,} values and the workload over "
+                f"{self.workload.shape[1]:,}; use best(workload, epsilon)"
+            )
+        if not serves(self.workload):
+            raise WorkloadError(
+                f"a {self.workload.kind} workload of this size has no structure that this strategy can use; "
+                "ask serves(workload) first, or use another strategy"
+            )
+
+
+def best_tilt(make: Callable[[int], Choice], cost: Callable[[Choice], float], limit: int) -> Choice:
+    """The choice of least cost over integers from -limit to limit, by steps that shrink; the cost has one valley."""
+    seen: dict[int, tuple[float, Choice]] = {}
+
+    def tried(tilts: Iterable[int]) -> int:
+        for tilt in tilts:
+            if tilt not in seen:
+                made = make(tilt)
+                seen[tilt] = cost(made), made
+        return min(seen, key=lambda tilt: seen[tilt][0])
+
+    centre = tried([0])
+    for step in (8, 4, 2, 1):
+        centre = tried(t for t in (centre - step, centre + step) if abs(t) <= limit)
+    found: Any = seen[centre][1]
+    result: Choice = found
+    return result

@@ -1,0 +1,107 @@
+"""Channels to start the search from, and to compare its result with: the mechanisms known in closed form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import MechanismError
+from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.workloads.base import Floats
+
+__all__ = ["Start", "analytic_starts"]
+
+Marks = NDArray[np.bool_]
+
+
+class Start(NamedTuple):
+    """A two-level channel: `marks` says where it is e^epsilon times as likely as elsewhere, row by row."""
+
+    name: str
+    marks: Marks
+
+    def channel(self, epsilon: float) -> Floats:
+        """The m x J probabilities; every column has as many marks as every other."""
+        weights = np.where(self.marks, math.exp(epsilon), 1.0)
+        probabilities: Floats = weights / weights.sum(axis=0)
+        return probabilities
+
+    def minima(self, epsilon: float) -> Floats:
+        """The probability of an unmarked report, once for each row."""
+        inside = int(self.marks[:, 0].sum())
+        return np.full(len(self.marks), 1.0 / (inside * math.exp(epsilon) + len(self.marks) - inside))
+
+    def padded(self, rows: int) -> tuple[Marks, NDArray[np.int64]]:
+        """Every row split into equal copies as often as `rows` allows: the marks, and how many copies of each."""
+        copies = np.full(len(self.marks), rows // len(self.marks))
+        copies[: rows % len(self.marks)] += 1
+        return np.repeat(self.marks, copies, axis=0), np.repeat(copies, copies)
+
+
+def analytic_starts(values: int, epsilon: float, rows: int) -> Iterator[Start]:
+    """Every closed-form channel over that many values that fits into `rows` rows, by name.
+
+    Examples
+    --------
+    >>> [(start.name, len(start.marks)) for start in analytic_starts(7, 1.0, 21)]
+    [('randomized_response', 7), ('hadamard', 8), ('hadamard_blocks', 8),
+     ('projective_geometry', 7), ('subset_selection', 21)]
+    """
+    found = (
+        Start("randomized_response", np.eye(values, dtype=np.bool_)),
+        _hadamard("hadamard", HadamardBlocks(values, epsilon, 1), rows),
+        _hadamard("hadamard_blocks", _best_blocks(values, epsilon), rows),
+        _projective(values, epsilon, rows),
+        _subsets(values, epsilon, rows),
+    )
+    return (start for start in found if start is not None and len(start.marks) <= rows)
+
+
+def _best_blocks(values: int, epsilon: float) -> HadamardBlocks | None:
+    try:
+        return HadamardBlocks.best(values, epsilon)
+    except MechanismError:
+        return None
+
+
+def _hadamard(name: str, mechanism: HadamardBlocks | None, rows: int) -> Start | None:
+    if mechanism is None or mechanism.cells > rows:
+        return None
+    block, row = np.divmod(np.arange(mechanism.domain_size), mechanism.block_size - 1)
+    at, position = np.divmod(np.arange(mechanism.cells), mechanism.block_size)
+    even = np.bitwise_count((row + 1) & position[:, None]) % 2 == 0
+    return Start(name, (at[:, None] == block) & even)
+
+
+def _projective(values: int, epsilon: float, rows: int) -> Start | None:
+    try:
+        mechanism = ProjectiveGeometry.best(values, epsilon)
+    except (MechanismError, ValueError):
+        return None
+    if mechanism.cells > rows:
+        return None
+    space = mechanism.space
+    marks = np.zeros((space.points, values), dtype=np.bool_)
+    for value in range(values):
+        marks[[space.in_hyperplane(value, rank) for rank in range(space.hyperplane_points)], value] = True
+    return Start("projective_geometry", marks)
+
+
+def _subsets(values: int, epsilon: float, rows: int) -> Start | None:
+    try:
+        size = SubsetSelection.best(values, epsilon).subset_size
+    except MechanismError:
+        return None
+    if math.comb(values, size) > rows:
+        return None
+    marks = np.zeros((math.comb(values, size), values), dtype=np.bool_)
+    for row, members in zip(marks, combinations(range(values), size), strict=True):
+        row[list(members)] = True
+    return Start("subset_selection", marks)

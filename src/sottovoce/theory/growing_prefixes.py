@@ -1,0 +1,160 @@
+"""What growing prefixes find: which rounds to hold, how common a value must be, what recall to expect.
+
+A value is written as `length` digits of some `base`. A stage asks for the next digits of the prefixes kept so far, and
+keeps the best of its choices; the last one keeps k. Every estimate is the truth plus normal noise of exactly known
+variance, fresh in each stage, so a value of frequency p outlives a stage whose weakest kept estimate is t with
+probability Phi((p - t)/sigma). The t of a stage is where the expected number of estimates above it is what is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.errors import PlanError
+from sottovoce.mechanisms import choose
+
+__all__ = ["Stage", "detectable_frequency", "predicted_recall", "shortest_schedules"]
+
+Floats = NDArray[np.float64]
+
+_SCHEDULES: Final = 2
+"""How many are compared: each round more leaves fewer people to all of them."""
+
+_FAR: Final = 40.0
+"""So many deviations from the truth no estimate lies."""
+
+_LEAST: Final = math.log(1e-18)
+"""Below the frequency of one person in all that are."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One round: from `start` digits to `stop`, for `room` prefixes, as one question with so many `choices`."""
+
+    start: int
+    stop: int
+    room: int
+    choices: int
+
+
+def shortest_schedules(base: int, length: int, k: int, most_choices: int, most_kept: int) -> list[tuple[Stage, ...]]:
+    """Schedules worth comparing, the one of fewest rounds first.
+
+    The first round takes as many digits as it has choices for, because it has no prefixes to tell apart; the others
+    share the rest evenly, and keep as many prefixes as their choices allow: the more are kept, the less often a common
+    value is lost. At least twice as many are kept as are wanted.
+
+    Examples
+    --------
+    >>> [(s.start, s.stop, s.room, s.choices) for s in shortest_schedules(2, 40, 10, 2**20, 1024)[0]]
+    [(0, 20, 1, 1048576), (20, 30, 1023, 1047553), (30, 40, 1023, 1047553)]
+    """
+    first = min(length, _digits_within(base, most_choices))
+    if first == length:
+        return [(Stage(0, length, 1, base**length),)]
+    found: list[tuple[Stage, ...]] = []
+    for later in range(1, length - first + 1):
+        stages = [Stage(0, first, 1, base**first)]
+        for i in range(later):
+            start = stages[-1].stop
+            stop = start + -(-(length - start) // (later - i))
+            room = min(most_kept, (most_choices - 1) // base ** (stop - start))
+            stages.append(Stage(start, stop, room, room * base ** (stop - start) + 1))
+        if min(stage.room for stage in stages[1:]) >= 2 * k:
+            found.append(tuple(stages))
+        if len(found) == _SCHEDULES:
+            break
+    if not found:
+        raise PlanError(
+            f"{k} values cannot be followed with {most_choices} choices a round: allow at least {2 * k * base + 1}"
+        )
+    return found
+
+
+def _digits_within(base: int, most_choices: int) -> int:
+    digits = 0
+    while base ** (digits + 1) <= most_choices:
+        digits += 1
+    return digits
+
+
+@lru_cache(maxsize=64)
+def _variance(choices: int, epsilon: float) -> tuple[float, float]:
+    """(a, b) where n Var of a choice of frequency p is a + b p - p^2, exactly, for the mechanism a round would use."""
+    mechanism = choose(choices, epsilon)
+    alone = np.zeros(choices)
+    a = float(mechanism.variance(alone, 1)[0])
+    alone[0] = 1.0
+    return a, float(mechanism.variance(alone, 1)[0]) - a + 1
+
+
+def _survival(frequencies: Floats, alive: Floats, stage: Stage, kept: int, epsilon: float, people: float) -> Floats:
+    """Chance of each value to be among those kept, given that it was a choice at all."""
+    from scipy.optimize import brentq
+    from scipy.special import ndtr
+
+    if kept >= stage.choices:
+        return np.ones_like(frequencies)
+    a, b = _variance(stage.choices, epsilon)
+    deviations = np.sqrt((a + b * frequencies - frequencies**2) / people)
+    nobody = math.sqrt(a / people)
+    rest = max(0.0, stage.choices - float(alive.sum()))
+
+    def too_many(t: float) -> float:
+        return float(alive @ ndtr((frequencies - t) / deviations) + rest * ndtr(-t / nobody)) - kept
+
+    far = _FAR * max(nobody, float(deviations.max()))
+    t = brentq(too_many, -far, 1 + far, xtol=1e-4 * nobody)
+    return np.asarray(ndtr((frequencies - t) / deviations))
+
+
+def predicted_recall(frequencies: ArrayLike, stages: Sequence[Stage], epsilon: float, people: float, k: int) -> float:
+    """Expected share of the k most common values that are among the k reported, with so many `people` a round.
+
+    `frequencies` are those of the most common values; the others are taken to be too rare and too many to matter.
+
+    Examples
+    --------
+    >>> stages = shortest_schedules(2, 60, 10, 2**20, 1024)[0]
+    >>> zipf = np.arange(1, 1001) ** -1.2 / 5.5916
+    >>> [round(predicted_recall(zipf, stages, 2.0, n / len(stages), 10), 2) for n in (10**5, 10**6, 10**7)]
+    [0.44, 0.95, 0.99]
+    """
+    values = np.sort(np.asarray(frequencies, dtype=np.float64))[::-1]
+    alive = np.ones(len(values))
+    for stage, after in zip(stages, [*stages[1:], None], strict=True):
+        kept = k if after is None else after.room
+        alive = alive * _survival(values, alive, stage, min(kept, stage.choices), epsilon, people)
+    return float(alive[:k].mean())
+
+
+@lru_cache(maxsize=256)
+def detectable_frequency(
+    stages: tuple[Stage, ...], epsilon: float, people: float, k: int, probability: float = 0.9
+) -> float:
+    """The least f such that k values of frequency f each, everything else being rare, are found with `probability`.
+
+    1 where even values that everybody had would be missed more often, 0 where nothing can be missed at all.
+
+    Examples
+    --------
+    >>> stages = shortest_schedules(2, 60, 10, 2**20, 1024)[0]
+    >>> [round(detectable_frequency(stages, 2.0, n / len(stages), 10), 4) for n in (10**5, 10**6, 10**7)]
+    [0.0337, 0.0106, 0.0033]
+    """
+    from scipy.optimize import brentq
+
+    def missing(log_frequency: float) -> float:
+        alike = np.full(k, math.exp(log_frequency))
+        return probability - predicted_recall(alike, stages, epsilon, people, k)
+
+    if missing(0.0) > 0:
+        return 1.0
+    return math.exp(brentq(missing, _LEAST, 0.0, xtol=1e-4)) if missing(_LEAST) > 0 else 0.0

@@ -1,0 +1,196 @@
+"""Domains at their limits: sizes, spellings and messages that are fixed; nothing private is told."""
+
+from __future__ import annotations
+
+import json
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.domain import Domain, RangeDomain, TextDomain, domain_from_statement
+from sottovoce.errors import CapacityError, DomainError, ValueOutsideDomainError, WorkloadError
+from sottovoce.workloads import Bins, Dense, Features, Identity, Marginals, Parities, Prefix, Ranges, Sparse
+
+EXACT = 2**53 - 1
+HUGE = [
+    Domain.of(2**50),
+    Domain.of(2**63 - 1),
+    Domain.of(range(2**63 - 1, 0, -1)),
+    Domain.text(13),
+    Domain.text(62, "ab"),
+]
+
+
+def test_the_numbering_that_is_written_down() -> None:
+    """By hand: N(0), N(1), N(2) = 1, 4, 13 texts of three letters."""
+    domain = Domain.text(3, "abc")
+    assert domain.size == 40
+    assert domain.index("cab") == (1 + 2 * 13) + (1 + 0 * 4) + (1 + 1 * 1) == 30
+    assert domain.index("") == 0
+    assert domain.to_statement() == {"alphabet": "abc", "length": 3}
+    assert repr(domain) == "Domain.text(3, 'abc')"
+    assert domain == TextDomain("abc", 3) != TextDomain("acb", 3)
+    assert Domain.text(np.int64(3), "abc") == domain
+    assert Domain.text(62, "ab").size == 2**63 - 1
+
+
+def test_texts_without_digits_may_be_given_by_number() -> None:
+    assert Domain.text(2, "ab").indices(np.array([6, 0])).tolist() == [6, 0]
+    for alphabet in ("01", "a1", "a\u0663"):
+        for values in ([1], [0, "a"], np.array([1])):
+            with pytest.raises(ValueOutsideDomainError, match=re.escape(f"out of {alphabet!r}") + "$"):
+                Domain.text(2, alphabet).indices(values)
+
+
+@pytest.mark.parametrize(
+    ("length", "alphabet", "phrases"),
+    [
+        (3, "a", ("a string of 2 to 64 characters",)),
+        (3, "", ("a string of 2 to 64 characters",)),
+        (3, "".join(map(chr, range(65))), ("a string of 2 to 64 characters",)),
+        (3, ["a", "b"], ("a string of 2 to 64 characters",)),
+        (3, "aba", ("more than once", "must be distinct")),
+        (3, "a\ud800", ("not valid Unicode text", "remove the lone surrogate")),
+        (0, "ab", ("an integer from 1 to 62", "at most 9223372036854775808 texts")),
+        (63, "ab", ("an integer from 1 to 62",)),
+        (True, "ab", ("an integer from 1 to 62",)),
+        (3.0, "ab", ("an integer from 1 to 62",)),
+        (14, "abcdefghijklmnopqrstuvwxyz", (f"domain size is {(26**15 - 1) // 25}:", "to 9223372036854775808")),
+    ],
+)
+def test_texts_that_cannot_be_asked_for(length: Any, alphabet: Any, phrases: tuple[str, ...]) -> None:
+    with pytest.raises(DomainError) as caught:
+        Domain.text(length, alphabet)
+    assert all(phrase in str(caught.value) for phrase in phrases)
+
+
+@pytest.mark.parametrize(
+    ("domain", "statement"),
+    [
+        (range(EXACT - 1, EXACT + 1), {"start": EXACT - 1, "step": 1, "size": 2}),
+        (range(EXACT, EXACT + 2), {"start": EXACT, "step": 1, "size": 2}),
+        (range(EXACT + 1, EXACT + 3), {"start": "9007199254740992", "step": 1, "size": 2}),
+        (range(-EXACT, -EXACT - 2, -1), {"start": -EXACT, "step": -1, "size": 2}),
+        (range(-EXACT - 1, 0), {"start": "-9007199254740992", "step": 1, "size": "9007199254740992"}),
+        (range(0, 2**54, 2**53), {"start": 0, "step": "9007199254740992", "size": 2}),
+        (EXACT, {"start": 0, "step": 1, "size": EXACT}),
+        (2**63 - 1, {"start": 0, "step": 1, "size": "9223372036854775807"}),
+        (
+            range(-(2**63), 2**63, 2**64 - 1),
+            {"start": "-9223372036854775808", "step": "18446744073709551615", "size": 2},
+        ),
+    ],
+    ids=repr,
+)
+def test_integers_are_stated_in_one_way(domain: Any, statement: dict[str, Any]) -> None:
+    assert Domain.of(domain).to_statement() == statement
+    assert domain_from_statement(json.loads(json.dumps(statement))) == Domain.of(domain)
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        2**53,
+        -(2**53),
+        "9007199254740991",
+        "-9007199254740991",
+        "0",
+        "",
+        "-",
+        "09007199254740992",
+        "+9007199254740992",
+        "-09007199254740992",
+        " 9007199254740992",
+        "9007199254740992\n",
+        "9_007_199_254_740_992",
+        "9007199254740992.0",
+        "9.007199254740992e15",
+        "0x20000000000000",
+        "٩٠٠٧١٩٩٢٥٤٧٤٠٩٩٢",
+        "9223372036854775807",  # its own spelling, but the range leaves int64
+        "9" * 5000,
+        2.0**53,
+        True,
+        None,
+        ["9007199254740992"],
+    ],
+    ids=lambda start: repr(start)[:30],
+)
+def test_any_other_spelling_is_refused(start: Any) -> None:
+    domain_from_statement({"start": "9007199254740992", "step": 1, "size": 2})
+    with pytest.raises(DomainError):
+        domain_from_statement({"start": start, "step": 1, "size": 2})
+
+
+def test_a_distribution_is_asked_over_at_most_2_to_the_40_values() -> None:
+    assert sv.Survey.distribution(range(2**62, 2**62 + 2**40), 1.0, "hadamard").n_answers == 2**40
+    for domain in (2**40 + 1, range(2**40 + 1), Domain.of(2**63 - 1), Domain.text(9), {"word": Domain.text(9)}):
+        with pytest.raises(DomainError, match=r"(at most|from 2 to) 1,?099,?511,?627,?776"):
+            sv.Survey.distribution(domain, 1.0, "hadamard")
+    survey = sv.Survey.distribution(Domain.text(8), 1.0, "hadamard")
+    stated = json.loads(survey.to_json())
+    assert stated["domain"] == {"alphabet": "abcdefghijklmnopqrstuvwxyz", "length": 8}
+    assert sv.Survey.from_json(survey.to_json()) == survey
+    for domain in ({"alphabet": "ab", "length": 40}, {"start": 0, "step": 1, "size": "9223372036854775807"}):
+        with pytest.raises(DomainError, match="at most 1,099,511,627,776"):
+            sv.Survey.from_json(json.dumps({**stated, "domain": domain}))
+
+
+WORKLOADS: dict[str, Callable[[Domain], object]] = {
+    "identity": Identity,
+    "prefix": Prefix,
+    "ranges": Ranges,
+    "bins of one": lambda domain: Bins(domain, 1),
+    "marginals": lambda domain: Marginals(Domain.of({"a": domain}), 1),
+    "dense": lambda domain: Dense(np.ones((1, 4)), domain),
+    "sparse": lambda domain: Sparse(([0], [0], [1.0], (1, 4)), domain),
+    "features": lambda domain: Features(domain, lambda value: 1.0, names=["one"]),
+    "parities": lambda domain: Parities(domain.size, 1),
+}
+
+
+@pytest.mark.parametrize("domain", HUGE, ids=repr)
+@pytest.mark.parametrize("ask", WORKLOADS.values(), ids=WORKLOADS.keys())
+def test_workloads_refuse_domains_that_are_too_large_for_them(ask: Callable[[Domain], object], domain: Domain) -> None:
+    with pytest.raises((WorkloadError, CapacityError), match=r"at most|more than|columns|only those|integer from 1 to"):
+        ask(domain)
+
+
+def test_a_workload_with_few_queries_reaches_over_a_huge_domain() -> None:
+    halves = Bins(Domain.of(2**53 - 1), [0, 2**52, 2**53 - 1])
+    assert halves.columns([0, 2**52 - 1, 2**52, 2**53 - 2]).tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]]
+    for refuse in (halves.dense, lambda: halves.rmatvec([1.0, 1.0])):
+        with pytest.raises(CapacityError):
+            refuse()
+
+
+@pytest.mark.parametrize(
+    "domain", [Domain.text(4), Domain.product(word=Domain.text(4), n=2**20), RangeDomain(-5, 1, 10)]
+)
+def test_no_error_holds_what_was_given(domain: Domain) -> None:
+    """A text too long, one of foreign letters, a number far away; alone, in a list, in a record and in a table."""
+    for secret in ("gazpacho", "GAZPACHO", "\ud800gazpacho", 7731773177317731, -7731773177317731):
+        values: list[tuple[Callable[[Any], Any], Any]] = [(domain.index, secret), (domain.indices, [secret])]
+        values += [(domain.columns, [secret]), (domain.split, [secret] * 2), (domain.indices, [0, 0, secret])]
+        values += [(domain.index, {"word": secret, "n": 1}), (domain.columns, {"word": [secret], "n": [1]})]
+        values += [(domain.index, {"word": "a", "n": secret}), (domain.columns, [{"word": secret, "n": 1}])]
+        for ask, value in values:
+            with pytest.raises(ValueOutsideDomainError) as caught:
+                ask(value)
+            told = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+            assert caught.value.__cause__ is None
+            assert caught.value.__context__ is None
+            assert not re.search("gazpacho|77317731", told, re.IGNORECASE)
+
+
+def test_texts_cannot_be_changed() -> None:
+    domain = Domain.text(3)
+    for field in ("alphabet", "max_length", "size"):
+        with pytest.raises((FrozenInstanceError, AttributeError)):
+            setattr(domain, field, 4)
