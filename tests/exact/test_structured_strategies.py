@@ -250,6 +250,15 @@ def test_projection_in_coordinates_is_least_squares_over_distributions() -> None
         assert np.linalg.norm(found.values - V @ p) <= np.linalg.norm(v - V @ p)
 
 
+@pytest.mark.parametrize("size", [2, 7, 16, 50])
+def test_inner_products_of_columns(size: int) -> None:
+    some, all_of_them = np.array([0, size // 2, size - 1]), np.arange(size)
+    for mechanism in (Haar(size, 1.0, 3), Hierarchical(size, 1.0, 2, -2)):
+        kind = HaarStrategy if isinstance(mechanism, Haar) else HierarchicalStrategy
+        V = kind(Prefix(size), mechanism).coordinates
+        assert np.allclose(V.gram(some, all_of_them), V.columns(some) @ V.columns(all_of_them).T)
+
+
 def test_tables_of_many_attributes_need_no_list_of_records() -> None:
     workload = Marginals(k=1, **{f"bit{i}": 2 for i in range(40)})
     strategy = FourierStrategy.best(workload, 1.0)

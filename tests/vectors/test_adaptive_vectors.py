@@ -1,4 +1,4 @@
-"""vectors/adaptive.json and vectors/expressions.json: as the library answers, and the parts a second client derives."""
+"""vectors/adaptive.json: as the library answers, and the parts a second client derives."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.domain import domain_from_statement
-from sottovoce.errors import QueryError
 from sottovoce.randomness import tape_source
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
@@ -85,34 +83,3 @@ def test_bits_are_compared_with_the_chance() -> None:
                 word = int.from_bytes(bytes.fromhex(report["tape"]), "little")
                 bit = word < mechanism.threshold(float.fromhex(report["input"]))
                 assert report["report"] == case["tag"] + f"{int(bit):02x}"
-
-
-def expression_cases(group: str) -> list[Any]:
-    return list(read("expressions.json")[group])
-
-
-def test_expressions_are_answered_alike() -> None:
-    domains = {name: domain_from_statement(stated) for name, stated in read("expressions.json")["domains"].items()}
-    cases = expression_cases("asked")
-    assert len(cases) > 50
-    for case in cases:
-        domain, query = domains[case["domain"]], sv.Query.from_tree(case["tree"])
-        checked = query.check(domain)
-        assert (query.to_json(), checked.kind) == (case["canonical"], case["kind"])
-        records = np.array([int(record) for record in case["records"]], dtype=np.int64)
-        found = query.evaluate(domain, domain.split(records))
-        for given, expected in zip(found.tolist(), case["answers"], strict=True):
-            if case["kind"] == "real":
-                assert given == float.fromhex(expected)
-            else:
-                assert given == (expected if case["kind"] == "truth" else int(expected))
-
-
-def test_expressions_are_refused_alike() -> None:
-    domains = {name: domain_from_statement(stated) for name, stated in read("expressions.json")["domains"].items()}
-    for case in expression_cases("goes_wrong"):
-        with pytest.raises(QueryError):
-            sv.Query.from_tree(case["tree"]).check(domains[case["domain"]])
-    for case in expression_cases("unreadable"):
-        with pytest.raises(QueryError):
-            sv.Query.from_json(case["text"])

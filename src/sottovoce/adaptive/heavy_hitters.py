@@ -24,8 +24,8 @@ from sottovoce.theory.solving import MAX_USERS
 
 __all__ = ["Found", "HeavyHitters", "HeavyHittersResult"]
 
-_MOST_FOUND: Final = 1024
-_MOST_KEPT: Final = 1024
+_MOST_FOUND: Final = 512
+_MOST_KEPT: Final = 2 * _MOST_FOUND
 """Prefixes that travel with a question: every device downloads them."""
 
 
@@ -46,7 +46,7 @@ class HeavyHittersResult:
     Attributes
     ----------
     found
-        Values with unbiased frequencies. Their intervals hold together, for all the choices of the last round and not
+        Values with their raw frequencies. Their intervals hold together, for all the choices of the last round and not
         only for those shown, so having been selected does not make them wrong; one that begins at 0 may be noise.
     detectable
         If k values had this frequency, and all others were rare, each would be found with the strategy's probability.
@@ -154,9 +154,8 @@ class HeavyHitters(Strategy):
         words = f"the frequency that {self.k} values need to be found with probability {self.probability:g}"
         return len(stages), Bound(least, words)
 
-    def _useless(self, domain: Domain) -> float:
-        # As many values as are wanted cannot all be more common.
-        return 1 / self.k
+    def _useless(self, domain: Domain) -> Bound:
+        return Bound(1 / self.k, f"no {self.k} values can all be more common than {1 / self.k:.3g}")
 
     def run(self, session: Session, confidence: float = 0.95) -> HeavyHittersResult:
         """Grow prefixes. After a round that nobody answers they grow at random, and nothing is found after the last."""

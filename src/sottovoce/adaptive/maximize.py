@@ -149,9 +149,9 @@ class Maximize(Strategy):
         words = "the most by which a round's choice is expected to be less common than the best one"
         return self._most_rounds, Bound(max(shortfalls), words)
 
-    def _useless(self, domain: Domain) -> float:
-        # Among so many alternatives the most common is at least that common.
-        return 1 / max(len(one.conditions) for one in self.coordinates(domain))
+    def _useless(self, domain: Domain) -> Bound:
+        most = max(len(one.conditions) for one in self.coordinates(domain))
+        return Bound(1 / most, f"the best of {most} alternatives may be no more common than {1 / most:.3g}")
 
     def run(self, session: Session, confidence: float = 0.95) -> MaximizeResult:
         """Search until no condition changes any more or the rounds are used; an empty round changes nothing."""

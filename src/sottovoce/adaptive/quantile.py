@@ -92,9 +92,9 @@ class Quantile(Strategy):
         worst = predicted_worst_error(rounds, 0.5, epsilon, _MANY) * math.sqrt(_MANY / users)
         return rounds, Bound(worst, "the expected largest error of all shares asked, never below the error in rank,")
 
-    def _useless(self, domain: Domain) -> float:
-        # The smallest and the largest value are never farther off.
-        return min(self.level, 1 - self.level)
+    def _useless(self, domain: Domain) -> Bound:
+        least = min(self.level, 1 - self.level)
+        return Bound(least, f"the smallest or the largest value is within {least:.3g} without any answers")
 
     def run(self, session: Session, confidence: float = 0.95) -> QuantileResult:
         """Bisect; a round that nobody answers counts as if the share asked for were reached."""

@@ -77,8 +77,8 @@ class Strategy(abc.ABC):
         """How many questions it asks at most, and the error to expect; raises where the domain does not suit it."""
 
     @abc.abstractmethod
-    def _useless(self, domain: Domain) -> float:
-        """The error from which on one might as well ask nobody."""
+    def _useless(self, domain: Domain) -> Bound:
+        """The error from which on one might as well ask nobody, and why."""
 
     @abc.abstractmethod
     def run(self, session: Session) -> Any:
@@ -102,10 +102,10 @@ class Strategy(abc.ABC):
         rounds, error = self._forecast(records, strength, people)
         plan = StrategyPlan(rounds, people, strength, error, lambda n: self._forecast(records, strength, n)[1].value)
         useless = self._useless(records)
-        if error.value >= useless:
+        if error.value >= useless.value:
             raise PlanError(
                 f"{people:,} people are too few at epsilon {strength:g}: {error.statement} would be {error.value:.3g}, "
-                f"and {useless:.3g} needs no answers at all; it takes {plan.users_needed(useless * 0.999):,} people"
+                f"and {useless.statement}; it takes {plan.users_needed(0.999 * useless.value):,} people"
             )
         return plan
 

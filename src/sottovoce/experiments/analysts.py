@@ -89,9 +89,10 @@ def exaggerating_signs(asked: ArrayLike, answers: ArrayLike) -> Floats:
 
     Examples
     --------
-    >>> overfitted = exaggerating_signs([signs(2), signs(3)], [0.1, -0.2])
-    >>> float(overfitted.sum()), float(overfitted @ signs(2)) > 0, float(overfitted @ signs(3)) < 0
-    (0.0, True, True)
+    >>> asked = [signs(m) for m in (2, 5, 7)]
+    >>> overfitted = exaggerating_signs(asked, [0.2, -0.2, 0.1])
+    >>> float(overfitted.sum()), [bool(overfitted @ q > 0) for q in asked]
+    (0.0, [True, False, True])
     """
     score = np.asarray(answers, dtype=np.float64) @ np.asarray(asked, dtype=np.float64)
     chosen = np.full(VALUES, -1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["QuerySurvey"]
 
 Floats = NDArray[np.float64]
+
+_DIRECT: Final = {"name": "direct"}
+"""The strategy of a survey that states none."""
 
 
 @final
@@ -84,11 +87,9 @@ class QuerySurvey(Survey):
         return cls(workload, chosen.mechanism.epsilon, getattr(chosen.mechanism, "delta", 0.0), chosen, title)
 
     def _own_fields(self) -> dict[str, Any]:
-        return {
-            "workload": self.workload.to_statement(),
-            "delta": self.delta,
-            "strategy": self.strategy.to_statement(),
-        }
+        strategy = self.strategy.to_statement()
+        stated = {} if strategy == _DIRECT else {"strategy": strategy}
+        return {"workload": self.workload.to_statement(), "delta": self.delta, **stated}
 
     @property
     def attachments(self) -> dict[str, bytes]:
@@ -100,11 +101,15 @@ class QuerySurvey(Survey):
     def _from_statement(cls, statement: dict[str, Any], attachments: Attachments) -> Self:
         from sottovoce.strategies.registry import restore
 
-        check_fields(statement, {"mechanism", "workload", "delta", "strategy"})
+        own = {"mechanism", "workload", "delta"}
+        check_fields(statement, own | {"strategy"} if "strategy" in statement else own)
+        stated = statement.get("strategy", _DIRECT)
+        if "strategy" in statement and stated == _DIRECT:
+            raise SurveyError("the direct strategy is what a survey without one has; it must not be stated")
         workload = workload_from_statement(statement["workload"])
         epsilon, delta = check_epsilon(statement["epsilon"]), check_delta(statement["delta"])
         mechanism = mechanism_statement(statement["mechanism"])
-        strategy = restore(statement["strategy"], workload, epsilon, delta, mechanism, attachments)
+        strategy = restore(stated, workload, epsilon, delta, mechanism, attachments)
         return cls(workload, epsilon, delta, strategy, statement["title"])
 
     def _private_input(self, value: object) -> Any:

@@ -9,6 +9,7 @@
 
 from sottovoce.strategies.base import Setting, Strategy
 from sottovoce.strategies.factorize import Factorization, factorize
+from sottovoce.strategies.files import load, save
 from sottovoce.strategies.lower_bound import mean_variance_bound, worst_variance_bound
 from sottovoce.strategies.optimize import Optimized, optimize
 from sottovoce.strategies.registry import STRATEGIES, Compared, choose, compare, create
@@ -24,7 +25,9 @@ __all__ = [
     "compare",
     "create",
     "factorize",
+    "load",
     "mean_variance_bound",
     "optimize",
+    "save",
     "worst_variance_bound",
 ]

@@ -85,6 +85,17 @@ class LevelCoordinates:
         column: Floats = self.columns(np.array([j]))[0]
         return column
 
+    def gram(self, first: Indices, second: Indices) -> Floats:
+        """Inner products of columns with columns, O(log J) each: q of every level where two share a node, signed."""
+        products = np.zeros((len(first), len(second)))
+        for span, scale in zip(self.spans, self.scales, strict=True):
+            shared = scale**2 * np.equal.outer(first // span, second // span)
+            if self.signed:
+                halves = (1 - 2 * (numbers // (span // 2) % 2) for numbers in (first, second))
+                shared = shared * np.multiply.outer(*halves)
+            products += shared
+        return products
+
     def matvec(self, x: Floats, /) -> Floats:
         """V x, from the leaves up."""
         parts, shares = [], np.asarray(x, dtype=np.float64)

@@ -1,0 +1,116 @@
+"""Optimized strategies in files: a search is done once, and its channel kept with the survey's papers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import rfc8785
+
+from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.limits import check_epsilon
+from sottovoce.strategies.optimized import OptimizedStrategy, unpack_channel
+from sottovoce.workloads import Workload
+
+__all__ = ["load", "save"]
+
+_MAGIC: Final = b"sottovoce strategy 1\n"
+_LARGEST: Final = 2**27
+"""Bytes of a file that are read at most."""
+_DIGEST: Final = hashlib.sha256().digest_size
+
+
+def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
+    """Write the strategy's channel and weights, and for which workload and epsilon they are.
+
+    The file is written beside its place and then moved there, so that no other process ever sees half of one.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sottovoce.strategies.optimize import optimize
+    >>> from sottovoce.workloads import Prefix
+    >>> found = optimize(Prefix(4), 1.0, cache=False)
+    >>> strategy = OptimizedStrategy.of(Prefix(4), 1.0, found.matrix, found.weights)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(strategy, pathlib.Path(folder) / "prefix.strategy")
+    ...     load(pathlib.Path(folder) / "prefix.strategy", Prefix(4), 1.0) == strategy
+    True
+    """
+    if not isinstance(strategy, OptimizedStrategy):
+        raise SurveyError("only optimized strategies are kept in files; the others follow from the survey's JSON")
+    place = Path(path)
+    epsilon = strategy.mechanism.epsilon
+    stated = {"epsilon": epsilon.hex(), "name": strategy.name, "workload": strategy.workload.digest}
+    body = rfc8785.dumps(stated) + b"\n" + strategy.attachment
+    content = _MAGIC + hashlib.sha256(body).digest() + body
+    try:
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
+    except OSError as error:
+        raise SurveyError(f"{str(place)!r} cannot be written: {error.strerror}; name another file") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).chmod(0o644)  # temporary files are for their owner alone; a strategy is public
+        os.replace(name, place)
+    except OSError as error:
+        Path(name).unlink(missing_ok=True)
+        raise SurveyError(f"{str(place)!r} cannot be written: {error.strerror}; name another file") from None
+
+
+def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> OptimizedStrategy:
+    """The strategy in a file that `save` or ``sottovoce optimize --out`` wrote, for this workload and epsilon.
+
+    Nothing in the file is believed: its checksum finds damage, the channel is verified against `epsilon` with
+    integers, and its noise is worked out from it.
+
+    Raises
+    ------
+    SurveyError
+        For a file that cannot be read, or is for another workload or epsilon.
+    MechanismError
+        For a file that is damaged, or whose channel breaks epsilon or does not tell the workload's answers.
+    """
+    place, stated_epsilon = Path(path), check_epsilon(epsilon)
+    if not isinstance(workload, Workload):
+        raise SurveyError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+    stated, attachment = _parts(_content(place), str(place))
+    if stated.get("name") != OptimizedStrategy.name:
+        raise SurveyError(f"{str(place)!r} holds a strategy of an unknown kind; it may be of a newer version")
+    if stated.get("workload") != workload.digest:
+        raise SurveyError(f"{str(place)!r} is for another workload; give the one it was optimized for")
+    if stated.get("epsilon") != stated_epsilon.hex():
+        raise SurveyError(f"{str(place)!r} is for another epsilon; give the one it was optimized for")
+    strategy = OptimizedStrategy.of(workload, stated_epsilon, *unpack_channel(attachment))
+    if not strategy.worst < float("inf"):
+        raise MechanismError(f"the channel in {str(place)!r} does not tell the answers to these queries; search anew")
+    return strategy
+
+
+def _content(place: Path) -> bytes:
+    try:
+        with place.open("rb") as file:
+            return file.read(_LARGEST + 1)
+    except OSError as error:
+        raise SurveyError(f"{str(place)!r} cannot be read: {error.strerror}; name a strategy file") from None
+
+
+def _parts(content: bytes, name: str) -> tuple[dict[str, object], bytes]:
+    """What the file says it is for, and the channel; raises unless the checksum is right."""
+    if not content.startswith(_MAGIC):
+        raise MechanismError(f"{name!r} is no strategy file; write one with 'sottovoce optimize --out'")
+    check, body = content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
+    if len(content) > _LARGEST or hashlib.sha256(body).digest() != check:
+        raise MechanismError(f"{name!r} is damaged: its checksum is wrong; copy it again, or search anew")
+    line, _, attachment = body.partition(b"\n")
+    try:
+        stated = json.loads(line)
+    except ValueError:
+        stated = None
+    if not isinstance(stated, dict) or set(stated) != {"epsilon", "name", "workload"}:
+        raise MechanismError(f"{name!r} does not say what it is for; write one with 'sottovoce optimize --out'")
+    return stated, attachment
