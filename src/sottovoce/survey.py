@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.aggregate import Aggregate, Reports
 from sottovoce.errors import MechanismError, NoReportsError, SimulationError
 from sottovoce.estimate import Estimate
-from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, MAX_REPORT_BYTES
+from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.randomness import os_source
 from sottovoce.simulation import AnyMechanism, People, Seed, count_reports, draw_reports
 from sottovoce.statement import Stated, read_statement
@@ -81,7 +81,7 @@ class Survey(Stated):
         delta: float = 0.0,
         mechanism: str = "auto",
         *,
-        strategy: str | Strategy = "direct",
+        strategy: str | Strategy = DEFAULT_STRATEGY,
         users: int = DEFAULT_USERS,
         title: str = "",
         max_report_bytes: int = MAX_REPORT_BYTES,

@@ -18,6 +18,7 @@ from sottovoce.estimate import Estimate
 from sottovoce.experiments.distribution_error import MAX_REPEATS, check_users, seeds_of
 from sottovoce.experiments.distributions import frequencies
 from sottovoce.experiments.vectors import people_with_vectors, true_mean
+from sottovoce.limits import DEFAULT_STRATEGY
 from sottovoce.protocols.means import MeanSurvey
 from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.simulation import Seed, count_reports, histogram_of
@@ -137,7 +138,7 @@ def measure_queries(
     mechanism: str = "auto",
     distribution: str = "zipf",
     *,
-    strategy: str | Strategy = "direct",
+    strategy: str | Strategy = DEFAULT_STRATEGY,
     repeats: int = 1,
     seed: Seed = None,
     symmetric: bool = True,

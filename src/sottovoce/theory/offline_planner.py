@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,11 +28,13 @@ from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.mechanisms.vector_registry import choose_vector, vector_candidates
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.codebook import SHARING
-from sottovoce.theory.histogram_route import HistogramRoute, histogram_route, squared_frobenius
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.planner import explain
 from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
 from sottovoce.workloads import Workload
+
+if TYPE_CHECKING:
+    from sottovoce.theory.strategy_planner import PlannedStrategy
 
 __all__ = ["OfflinePlan", "VectorCandidate", "compare_vectors", "explain_vectors", "plan_mean", "plan_queries"]
 
@@ -86,14 +89,16 @@ class VectorCandidate:
 class OfflinePlan:
     """A survey of queries or means that can be run; the third of epsilon, users and target error follows.
 
+    For queries the figures are those of the direct strategy; `strategies` has every strategy's own.
+
     Attributes
     ----------
     dimension
         How many queries, or how many coordinates.
     domain_size
         How many values; None for means.
-    alternative, note
-        For queries: the way over the whole distribution, and what there is to say about it.
+    workload
+        The queries; None for means.
     """
 
     kind: Literal["queries", "mean"]
@@ -107,25 +112,31 @@ class OfflinePlan:
     solved_for: Solved
     candidates: tuple[VectorCandidate, ...]
     reason: str
-    alternative: HistogramRoute | None = None
-    note: str = ""
+    max_report_bytes: int = MAX_REPORT_BYTES
+    workload: Workload | None = None
 
     @property
     def best(self) -> VectorCandidate:
         """The mechanism to use."""
         return next(c for c in self.candidates if c.fits)
 
+    @cached_property
+    def strategies(self) -> tuple[PlannedStrategy, ...]:
+        """Every strategy for the queries, the best first; worked out when asked for, which may take a while."""
+        from sottovoce.theory.strategy_planner import plan_strategies
+
+        return () if self.workload is None else plan_strategies(self, self.workload)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
+        asked: dict[str, Any] = {"dimension": self.dimension}
         if self.kind == "queries":
             asked = {
                 "n_queries": self.dimension,
                 "domain_size": self.domain_size,
-                "alternative": None if self.alternative is None else self.alternative.to_dict(),
-                "note": self.note,
+                "strategy": self.strategies[0].name,
+                "strategies": [strategy.to_dict() for strategy in self.strategies],
             }
-        else:
-            asked = {"dimension": self.dimension}
         return {
             "kind": self.kind,
             "radius": self.radius,
@@ -204,21 +215,7 @@ def plan_queries(
     queries, values = workload.shape
     survey = _Asked("queries", check_dimension(queries), values, workload.radius, check_delta(delta), max_report_bytes)
     plan = survey.solve(Given.of(epsilon, users, target_error, 2 * workload.radius, "points within the radius"))
-    squared_norm = squared_frobenius(workload)
-    if squared_norm is None:
-        note = (
-            f"the matrix has {queries * values:,} entries: too many to add up for a comparison with Hadamard Response "
-            "over the values"
-        )
-        return replace(plan, note=note)
-    route = histogram_route(workload, squared_norm, plan.epsilon, plan.users)
-    if route.l2_raw < plan.best.l2_raw:
-        less = (1 - route.l2_raw / plan.best.l2_raw) * 100
-        note = f"Hadamard Response over the values would err {less:.1f} % less before projection: {route.how}"
-    else:
-        more = (route.l2_raw / plan.best.l2_raw - 1) * 100
-        note = f"Hadamard Response over the values, then the queries, may err {more:.1f} % more before projection"
-    return replace(plan, alternative=route, note=note)
+    return replace(plan, workload=workload)
 
 
 def plan_mean(
@@ -277,6 +274,7 @@ class _Asked:
             solved_for=given.solved_for,
             candidates=compared,
             reason=explain_vectors(compared, best.name),
+            max_report_bytes=self.max_report_bytes,
         )
 
     def _best(self, epsilon: float, users: int) -> VectorMechanism:
