@@ -40,6 +40,13 @@ STYLE: Final[dict[str, str]] = {
 
 _TEXT, _SMALL, _TITLE = 11, 9.5, 15
 
+_LINES: Final[tuple[dict[str, str], ...]] = tuple(
+    {"color": colour, "linestyle": style}
+    for style in ("-", "--")
+    for colour in ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1f2328")
+)
+"""Lines that stay apart, for curves that are of one kind."""
+
 
 def require_matplotlib() -> None:
     """Raise `MissingExtraError`, which says what to install, where matplotlib is missing."""
@@ -128,10 +135,25 @@ def save_demo_picture(demo: Demo, path: Path) -> None:
 
 
 def error_figure(curves: ErrorCurves) -> Any:
-    """A plan's error against the number of people, both axes logarithmic: bounds, exact raw error, simulations."""
+    """A plan's error against the number of people, both axes logarithmic: bounds, exact raw error, simulations.
+
+    For queries there is a second panel: the error to expect of every strategy.
+    """
     require_matplotlib()
-    figure = new_figure(9, 6)
-    ax = figure.subplots()
+    if not curves.strategies:
+        figure = new_figure(9, 6)
+        _draw_mechanism(figure.subplots(), curves)
+        return figure
+    figure = new_figure(16, 6)
+    left, right = figure.subplots(1, 2)
+    _draw_mechanism(left, curves)
+    for (name, errors), style in zip(curves.strategies.items(), _LINES, strict=False):
+        right.plot(curves.people, errors, linewidth=1.8, label=name, **style)
+    _finish_curves(right, curves, "Every strategy: raw, or proved where that is less")
+    return figure
+
+
+def _draw_mechanism(ax: Any, curves: ErrorCurves) -> None:
     lines = (
         (curves.l2_bound_paper, STYLE["muted"], "--", 1.8, f"the paper's bound ({curves.paper})"),
         (curves.l2_raw, STYLE["raw"], "-", 3.6, "raw, for the worst population"),
@@ -156,6 +178,12 @@ def error_figure(curves: ErrorCurves) -> Any:
             color=colour,
             label=f"{label}, simulated ({curves.population})",
         )
+    strategy = "direct, " if curves.strategies else ""
+    _finish_curves(ax, curves, f"{curves.what}: {strategy}{curves.mechanism}, epsilon {curves.epsilon:g}")
+
+
+def _finish_curves(ax: Any, curves: ErrorCurves, title: str) -> None:
+    """Axes, the planned number of people, title and legend."""
     ax.set(xscale="log", yscale="log")
     ax.set_ylim(bottom=ax.get_ylim()[0] * 0.8)
     ax.axvline(curves.users, color=STYLE["line"], linewidth=1.4, zorder=0)
@@ -178,10 +206,8 @@ def error_figure(curves: ErrorCurves) -> Any:
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("bottom", "left"))
         spine.set_color(STYLE["line"])
-    title = f"{curves.what}: {curves.mechanism}, epsilon {curves.epsilon:g}"
     ax.set_title(title, loc="left", fontsize=_TITLE, color=STYLE["ink"], pad=12)
     ax.legend(loc="upper right", framealpha=0.9, edgecolor="none", fontsize=_SMALL, labelcolor=STYLE["ink"])
-    return figure
 
 
 def save_error_picture(curves: ErrorCurves, path: Path) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "report_error",
     "titled_table",
     "tolerate_narrow_encodings",
+    "working",
 ]
 
 Advance: TypeAlias = Callable[[int], object]
@@ -101,6 +102,23 @@ def progress(what: str, total: int, unit: str = "people") -> Iterator[Advance]:
     with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[Callable[[str], object]]:
+    """A line on standard error while the block runs, for work whose length nobody knows; call it to change the words.
+
+    Gone afterwards; nothing where that is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield lambda words: None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as line:
+        task = line.add_task(what, total=None)
+        yield lambda words: line.update(task, description=words)
 
 
 def report_error(error: BaseException, *, as_json: bool) -> None:

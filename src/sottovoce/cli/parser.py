@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
 def build_parser() -> Parser:
     """The whole grammar. Every command sets `run`, a function from the parsed arguments to the exit status."""
     from sottovoce import __version__
-    from sottovoce.cli import audit, demo, mechanisms, plan, simulate
+    from sottovoce.cli import audit, demo, mechanisms, optimize, plan, simulate, strategies
 
     parser = Parser(prog="sottovoce", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"sottovoce {__version__}")
@@ -55,6 +55,6 @@ def build_parser() -> Parser:
 
     parser.set_defaults(run=show_help)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (demo, plan, simulate, mechanisms, audit):
+    for command in (demo, plan, simulate, optimize, strategies, mechanisms, audit):
         command.register(commands)
     return parser

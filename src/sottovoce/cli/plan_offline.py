@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, number, whole_number
+from sottovoce.cli.output import working
 from sottovoce.cli.plan_parts import DESCRIPTION, add_budget, check_picture, deliver, given
 from sottovoce.cli.workload_option import WORKLOADS, add_workload
 from sottovoce.limits import MAX_REPORT_BYTES
@@ -73,7 +74,9 @@ def _run_queries(arguments: argparse.Namespace) -> int:
 
     check_picture(arguments.picture)
     workload = parse_workload(arguments.workload)
-    found = plan(workload=workload, delta=arguments.delta, **given(arguments))
+    with working("comparing strategies"):
+        found = plan(workload=workload, delta=arguments.delta, **given(arguments))
+        _ = found.strategies  # worked out here, where the line says what takes so long
     asked = f"{found.dimension:,} queries over {workload.domain.size:,} values, radius {found.radius:.4g}"
     return deliver(found, arguments, asked, _ONE, workload)
 

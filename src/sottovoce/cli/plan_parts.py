@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from sottovoce.cli.arguments import add_json, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
@@ -106,8 +106,13 @@ def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
         "users": f"epsilon {found.epsilon:g}, error at most {found.target_error:g}: how many people?",
         "epsilon": f"{found.users:,} people, error at most {found.target_error:g}: what epsilon?",
     }[found.solved_for]
+    direct = bool(getattr(found, "strategies", ()))
+    if direct:
+        from sottovoce.cli.plan_strategies import show_strategies
+
+        show_strategies(cast("OfflinePlan", found), asked, question)
     table = titled_table(
-        f"{asked}; {question}",
+        "mechanisms of the direct strategy" if direct else f"{asked}; {question}",
         f"L2 raw: root mean square for the worst population; L2 bound: projected, proved; {one}",
     )
     table.add_column("", no_wrap=True)
@@ -124,10 +129,6 @@ def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
             f"{candidate.report_bytes:,} B" + ("" if candidate.fits else " (too long)"),
             style=None if candidate.fits else "dim",
         )
-    other = getattr(found, "alternative", None)
-    if other is not None:
-        size = f"{other.mechanism.report_bytes:,} B"
-        table.add_row("", other.name, plain(other.l2_raw), plain(other.l2_bound), f"± {plain(other.margin)}", size)
     out = console()
     out.print(table)
     answer = {
@@ -136,7 +137,5 @@ def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
         "epsilon": f"epsilon {found.epsilon:.4g}",
     }[found.solved_for]
     out.print()
-    out.print(f"[bold]{answer}[/]: {escape(found.reason)}")
-    note = getattr(found, "note", "")
-    if note:
-        out.print(f"[bold]The other way[/]: {escape(note)}")
+    told = f"{answer} with strategy='direct'" if direct else answer
+    out.print(f"[bold]{told}[/]: {escape(found.reason)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 from sottovoce.cli.workload_option import WORKLOADS, add_workload
+from sottovoce.limits import DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -24,9 +25,11 @@ projected on the paper's larger polytope, beside the bounds. Memory does not gro
 _QUERIES = f"""\
 {WORKLOADS}
 distributions: zipf, uniform, geometric or a file; see 'sottovoce simulate distribution --help'
+strategies: direct, factorized, optimized, hierarchical, haar, fourier, histogram, or auto for the best of them
 
 examples:
   sottovoce simulate queries --workload prefix:1024 --users 1e5 --epsilon 1
+  sottovoce simulate queries --workload prefix:1024 --users 1e5 --epsilon 1 --strategy haar
   sottovoce simulate queries --workload marginals:age=10,sex=2,country=30:2 --users 1e5 --epsilon 2 --repeats 5
   sottovoce simulate queries --workload bins:100:10 --users 1e5 --epsilon 1 --delta 1e-6 --mechanism gaussian --json
 """
@@ -55,6 +58,12 @@ def register(kinds: Commands) -> None:
     )
     add_workload(queries)
     _add_common(queries)
+    queries.add_argument(
+        "--strategy",
+        default=DEFAULT_STRATEGY,
+        metavar="NAME",
+        help=f"how answers are got from reports; see below (default: {DEFAULT_STRATEGY})",
+    )
     queries.add_argument("--distribution", default="zipf", metavar="D", help="see below (default: zipf)")
     queries.set_defaults(run=_run_queries)
     mean = kinds.add_parser("mean", help="the mean of people's vectors", description=_MEAN_DESCRIPTION, epilog=_MEAN)
@@ -99,8 +108,14 @@ def _run_queries(arguments: argparse.Namespace) -> int:
 
     workload = parse_workload(arguments.workload)
     with progress("simulating", max(1, arguments.users * arguments.repeats)) as advance:
-        found = measure_queries(workload, distribution=arguments.distribution, progress=advance, **_settings(arguments))
-    asked = f"{found.n_queries:,} queries over {found.domain_size:,} values ({found.distribution})"
+        found = measure_queries(
+            workload,
+            distribution=arguments.distribution,
+            strategy=arguments.strategy,
+            progress=advance,
+            **_settings(arguments),
+        )
+    asked = f"{found.n_queries:,} queries over {found.domain_size:,} values ({found.distribution}), {found.strategy}"
     return _deliver(found, arguments.json, asked)
 
 
@@ -146,6 +161,8 @@ def _show(found: Measured, asked: str) -> None:
         table.add_row("", "", f"below {plain(found.l2_bound_paper)}, Theorem {theorem} as printed")
     if found.mean.l2_symmetric is not None:
         table.add_row("L2, paper's polytope", measured("l2_symmetric"), "")
-    variance = f"{plain(found.predicted_variance)} where nobody's vector points"
+    direct = getattr(found, "strategy", "direct") == "direct"
+    where = "where nobody's vector points" if direct else "for the worst value"
+    variance = f"{plain(found.predicted_variance)} {where}"
     table.add_row("variance a coordinate, × people / radius²", measured("per_coordinate_variance"), variance)
     console().print(table)

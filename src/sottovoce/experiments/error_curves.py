@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.offline_planner import OfflinePlan
 from sottovoce.theory.planner import Plan
 from sottovoce.theory.solving import MAX_USERS
+from sottovoce.theory.strategy_planner import expected_error
 from sottovoce.workloads import Workload
 
 __all__ = ["REPEATS", "Crowds", "ErrorCurves", "Point", "affordable", "crowds_of", "error_curves", "people_simulated"]
@@ -53,7 +54,10 @@ class Crowds:
 
 @dataclass(frozen=True)
 class ErrorCurves:
-    """Errors against people. A bound of the paper that is not stated for so few is not a number."""
+    """Errors against people. A bound of the paper that is not stated for so few is not a number.
+
+    `strategies`, for queries alone, are the errors to expect of every strategy that can serve, by name.
+    """
 
     what: str
     mechanism: str
@@ -67,6 +71,7 @@ class ErrorCurves:
     l2_bound: tuple[float, ...]
     l2_bound_paper: tuple[float, ...]
     measured: tuple[Point, ...]
+    strategies: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 def affordable(plan: Plan | OfflinePlan) -> int:
@@ -141,7 +146,9 @@ def _offline(
         found = (
             measure_mean(plan.dimension, plan.radius, *stated, repeats=REPEATS, seed=SEED, progress=progress)
             if workload is None
-            else measure_queries(workload, *stated, repeats=REPEATS, seed=SEED, symmetric=False, progress=progress)
+            else measure_queries(
+                workload, *stated, strategy="direct", repeats=REPEATS, seed=SEED, symmetric=False, progress=progress
+            )
         )
         measured.append(Point(n, found.mean.l2_raw, found.mean.l2_projected))
     papers = [paper_bound(m.dimension, plan.domain_size, m.radius, m.epsilon, m.delta, n) for n in crowds.lines]
@@ -163,4 +170,15 @@ def _offline(
         l2_bound=tuple(bound.value for bound in bounds),
         l2_bound_paper=tuple(math.nan if paper is None else paper for paper in papers),
         measured=tuple(measured),
+        strategies={} if workload is None else _strategies(plan, crowds.lines),
     )
+
+
+def _strategies(plan: OfflinePlan, people: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
+    return {
+        one.name if plan.solved_for != "epsilon" else f"{one.name}, epsilon {one.epsilon:.3g}": tuple(
+            expected_error(one.strategy, n) for n in people
+        )
+        for one in plan.strategies
+        if one.fits and one.strategy is not None
+    }

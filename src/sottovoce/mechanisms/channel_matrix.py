@@ -119,7 +119,7 @@ class ChannelMatrix:
 
     def to_bytes(self) -> bytes:
         """Compact bytes for a survey: the header, then the rest of the content compressed (zlib)."""
-        return self._content[: _HEADER.size] + zlib.compress(self._content[_HEADER.size :], 9)
+        return self._content[: _HEADER.size] + zlib.compress(self._content[_HEADER.size :], 6)
 
     @classmethod
     def from_bytes(cls, payload: bytes) -> Self:

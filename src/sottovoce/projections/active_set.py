@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.projections.hull_factor import Factor
-from sottovoce.projections.hull_points import Choice, Points
+from sottovoce.projections.hull_points import Choice, Points, Some
 
 __all__ = ["ActiveSet"]
 
@@ -18,6 +18,9 @@ _NOTHING = 1e-14
 
 _STORED_BYTES = 2**28
 """Active points are kept in memory up to this size; beyond it, inner products are taken through the operator."""
+
+_STARTED = 1024
+"""Points that a start lets enter together where none is stored."""
 
 _OUTGROWN = 100.0
 """How much longer than all before, in squares, a point must be to have the others' independence tested again."""
@@ -48,7 +51,7 @@ class ActiveSet:
         self.weights: Floats = np.zeros(0)
         self.spread = self.longest = 0.0
         # Rows of points that have left stay until others enter, so that leaving copies nothing.
-        self._rows: Floats | None = np.zeros((0, points.dimension))
+        self._rows: Floats | None = np.zeros((0, points.dimension)) if points.stored else None
         self._position = np.zeros(0, dtype=np.intp)
         self._factor = Factor.empty()
         self._start(choice, weights)
@@ -75,12 +78,12 @@ class ActiveSet:
         """Let those of some points enter, at weight zero, that are affinely independent; say whether one is."""
         if not choice[0].size:
             return False
-        rows = self._measured(choice)
+        new = self._measured(choice)
         if self.spread**2 > _OUTGROWN * self._factor.weight:
             # Beside points so much longer, active ones that were independent may not be.
             self._factor = Factor.empty(self.spread**2)
             self._start(self.choice, self.weights)
-        return self._append(choice, rows).size > 0
+        return self._append(new).size > 0
 
     def exchange(self, choice: Choice, prices: Floats) -> bool:
         """Let a point that depends on the active ones take the place of one of them; say whether that is a gain.
@@ -93,8 +96,8 @@ class ActiveSet:
         if not choice[0].size:
             return False
         columns, signs = choice[0][:1], choice[1][:1]
-        rows = self.points.rows((columns, signs))
-        with_old, among_new = self._products((columns, signs), rows)
+        new = self.points.some((columns, signs))
+        with_old = self._with_old(new)
         dependence = self._factor.dependence(with_old[:, 0])
         costs = self.costs(prices)
         level = costs.mean()
@@ -102,12 +105,12 @@ class ActiveSet:
             return False
         share, leaving = self._until_zero(-dependence, np.inf)
         kept = ~leaving
-        factor, entered = self._factor.reduced(kept).extended(with_old[kept], among_new)
+        factor, entered = self._factor.reduced(kept).extended(with_old[kept], new.among)
         if not len(entered):
             return False
         weights = np.append((self.weights - share * dependence)[kept], share)
         self._keep(kept)
-        self._note((columns, signs), rows, entered)
+        self._note(new, entered)
         self._factor = factor
         self.weights = weights / weights.sum()
         return True
@@ -158,44 +161,45 @@ class ActiveSet:
         """Make these points the active ones; of those that depend on others the weights are lost."""
         self._keep(np.zeros(len(self), dtype=np.bool_))
         columns, signs = choice
-        part = max(1, _STORED_BYTES // (8 * self.points.dimension))
+        part = max(1, _STORED_BYTES // (8 * self.points.dimension)) if self.points.stored else _STARTED
         entered = []
         for first in range(0, len(columns), part):
             some = columns[first : first + part], signs[first : first + part]
-            entered.append(first + self._append(some, self._measured(some)))
+            entered.append(first + self._append(self._measured(some)))
         kept = weights[np.concatenate(entered)]
         self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
 
-    def _measured(self, choice: Choice) -> Floats:
-        """Return points as rows, their lengths noted."""
-        rows = self.points.rows(choice)
-        self.spread = max(self.spread, float(np.linalg.norm(rows, axis=1).max()))
-        self.longest = max(self.longest, self.points.column_length(rows))
-        return rows
+    def _measured(self, choice: Choice) -> Some:
+        """Return points measured, their lengths noted."""
+        new = self.points.some(choice)
+        self.spread = max(self.spread, new.spread)
+        self.longest = max(self.longest, new.longest)
+        return new
 
-    def _append(self, choice: Choice, rows: Floats) -> NDArray[np.intp]:
+    def _append(self, new: Some) -> NDArray[np.intp]:
         """Append the affinely independent ones of some points, at weight zero; return which these are."""
-        self._factor, entered = self._factor.extended(*self._products(choice, rows))
-        self._note(choice, rows, entered)
+        self._factor, entered = self._factor.extended(self._with_old(new), new.among)
+        self._note(new, entered)
         return entered
 
-    def _products(self, choice: Choice, rows: Floats) -> tuple[Floats, Floats]:
-        """Return the inner products of new points with the active ones, and with each other."""
-        if self._rows is not None and (len(self) + len(rows)) * rows.shape[1] * 8 > _STORED_BYTES:
+    def _with_old(self, new: Some) -> Floats:
+        """Return the inner products of the active points with new ones."""
+        if new.rows is None:
+            return self.points.known_products(self.choice, new.choice)
+        if self._rows is not None and (len(self) + len(new.rows)) * new.rows.shape[1] * 8 > _STORED_BYTES:
             self._rows = None
         if self._rows is not None:
-            return (self._rows @ rows.T)[self._position], rows @ rows.T
-        columns = np.concatenate([self.choice[0], choice[0]]), np.concatenate([self.choice[1], choice[1]])
-        products = np.column_stack([self.points.products(columns, row) for row in rows])
-        return products[: len(self)], products[len(self) :]
+            with_old: Floats = (self._rows @ new.rows.T)[self._position]
+            return with_old
+        return np.column_stack([self.points.products(self.choice, row) for row in new.rows])
 
-    def _note(self, choice: Choice, rows: Floats, entered: NDArray[np.intp]) -> None:
+    def _note(self, new: Some, entered: NDArray[np.intp]) -> None:
         """Note that these of some points are in the factor now."""
         columns, signs = self.choice
-        self.choice = np.append(columns, choice[0][entered]), np.append(signs, choice[1][entered])
+        self.choice = np.append(columns, new.choice[0][entered]), np.append(signs, new.choice[1][entered])
         self.weights = np.append(self.weights, np.zeros(len(entered)))
-        if self._rows is not None:
-            self._rows = np.concatenate([self._rows[self._position], rows[entered]])
+        if self._rows is not None and new.rows is not None:
+            self._rows = np.concatenate([self._rows[self._position], new.rows[entered]])
             self._position = np.arange(len(self))
 
     def _keep(self, kept: Mask) -> None:

@@ -6,15 +6,16 @@ so that an offset common to all of them costs no accuracy.
 
 from __future__ import annotations
 
-from math import frexp
+from dataclasses import dataclass
+from math import frexp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ProjectionError
-from sottovoce.projections.operator import Operator
+from sottovoce.projections.operator import GramOperator, Operator
 
-__all__ = ["Choice", "Points"]
+__all__ = ["Choice", "Points", "Some"]
 
 Floats = NDArray[np.float64]
 Choice = tuple[NDArray[np.int64], Floats]
@@ -27,6 +28,46 @@ _NO_EXPONENT = -2000
 _LARGEST_POWER = 400
 """Of two, in units: squares of such numbers, and sums of many of them, are still far from overflowing."""
 
+_TOO_DIFFERENT = (
+    "The columns' sizes differ by more than 120 orders of magnitude, and the smaller ones are nothing "
+    "beside the larger; rescale the queries, or leave some out."
+)
+
+_LONGER = 64.0
+"""How much longer than points, in squares, columns may be to have the points' inner products follow from theirs.
+
+What the columns have in common is subtracted then, and takes so much of the products' accuracy with it."""
+
+_FEW = 64
+"""Columns whose inner products are asked for together where only their squares matter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Some:
+    """Some of the points, measured.
+
+    Attributes
+    ----------
+    choice
+        Which points.
+    rows
+        The points, one a row; None where the operator knows inner products without them.
+    among
+        Their inner products with each other.
+    longest
+        Length of the longest of the columns that they are.
+    """
+
+    choice: Choice
+    rows: Floats | None
+    among: Floats
+    longest: float
+
+    @property
+    def spread(self) -> float:
+        """Length of the longest point."""
+        return sqrt(max(0.0, float(self.among.diagonal().max())))
+
 
 class Points:
     """The points sign_j a_j - centre and the target raw - centre, in units of 2^exponent."""
@@ -35,6 +76,7 @@ class Points:
         self.symmetric = symmetric
         self.dimension, self.columns = operator.shape
         self._operator = operator
+        self._gram = operator.gram if isinstance(operator, GramOperator) else None
         self._raw = raw
         self._mean = np.zeros(self.dimension)
         if not symmetric:
@@ -43,11 +85,30 @@ class Points:
             )
         self._measure_in(max(_exponent(raw), _exponent(self._mean)))
 
+    @property
+    def stored(self) -> bool:
+        """Whether inner products take the points themselves."""
+        return self._gram is None
+
     def measure_by(self, choice: Choice) -> None:
-        """Choose the unit by some columns, or by a raw estimate that is larger than any square of theirs could be."""
-        columns = max(_exponent(self._mean), *(_exponent(self._column(int(j))) for j in choice[0]))
-        raw = _exponent(self._raw)
+        """Choose the unit by some columns, or by a raw estimate that is larger than any square of theirs could be.
+
+        By these columns it is also settled whether inner products are left to the operator.
+        """
+        squares = self._known_squares(choice[0])
+        if squares is None:
+            columns = max(_exponent(self._column(int(j))) for j in choice[0])
+        else:
+            columns = frexp(sqrt(squares.max()))[1]
+        columns, raw = max(_exponent(self._mean), columns), _exponent(self._raw)
         self._measure_in(max(columns, raw - _LARGEST_POWER) if columns > _NO_EXPONENT else raw)
+        if squares is None:
+            self._gram = None
+            return
+        self._centre_prices = np.zeros(self.columns) if self.symmetric else self.prices(self._centre)
+        lengths = np.ldexp(squares, -2 * self.exponent)
+        if lengths.max() > _LONGER * (lengths + self._from_centre(choice)).max():
+            self._gram = None
 
     def prices(self, direction: Floats) -> Floats:
         """Return <a_j, direction> for every column: one product with A^T."""
@@ -65,17 +126,26 @@ class Points:
         signs = np.where(prices[columns] > 0, -1.0, 1.0) if self.symmetric else np.ones(len(columns))
         return columns, signs
 
-    def rows(self, choice: Choice) -> Floats:
-        """Return the points chosen, one a row."""
-        rows = np.empty((len(choice[0]), self.dimension))
-        for row, j, sign in zip(rows, *choice, strict=True):
-            np.subtract(sign * np.ldexp(self._column(int(j)), -self.exponent), self._centre, out=row)
-        if _exponent(rows) > _LARGEST_POWER:
-            raise ProjectionError(
-                "The columns' sizes differ by more than 120 orders of magnitude, and the smaller ones are nothing "
-                "beside the larger; rescale the queries, or leave some out."
-            )
-        return rows
+    def some(self, choice: Choice) -> Some:
+        """Return the points chosen, measured."""
+        if self._gram is None:
+            rows = self._rows(choice)
+            return Some(choice, rows, rows @ rows.T, float(np.linalg.norm(rows + self._centre, axis=1).max()))
+        among = self.known_products(choice, choice)
+        longest = float((among.diagonal() - self._from_centre(choice)).max())
+        if longest > 4.0**_LARGEST_POWER:
+            raise ProjectionError(_TOO_DIFFERENT)
+        return Some(choice, None, among, sqrt(max(0.0, longest)))
+
+    def known_products(self, first: Choice, second: Choice) -> Floats:
+        """Return the inner products of points with points, through those of columns that the operator knows."""
+        (rows, row_signs), (columns, column_signs) = first, second
+        products = np.ldexp(self._columns_gram(rows, columns), -2 * self.exponent)
+        products *= np.multiply.outer(row_signs, column_signs)
+        # <a - c, b - c> = <a, b> - <a, c> - <b, c> + <c, c>; the last two together, as they are alike in size.
+        products -= (row_signs * self._centre_prices[rows])[:, None]
+        products -= column_signs * self._centre_prices[columns] - self._centre @ self._centre
+        return products
 
     def products(self, choice: Choice, row: Floats) -> Floats:
         """Return the inner product of each point chosen with one more, through a product with A^T."""
@@ -91,10 +161,6 @@ class Points:
         average: Floats = np.ldexp(product, -self.exponent) - self._centre
         return average
 
-    def column_length(self, rows: Floats) -> float:
-        """Return the length of the longest of the columns that these points are."""
-        return float(np.linalg.norm(rows + self._centre, axis=1).max())
-
     def as_answers(self, average: Floats) -> Floats:
         """Return an average of points as an average of columns, in the caller's unit."""
         answers: Floats = np.ldexp(average + self._centre, self.exponent)
@@ -105,23 +171,57 @@ class Points:
         self._centre = np.ldexp(self._mean, -self.exponent)
         self.target: Floats = np.ldexp(self._raw, -self.exponent) - self._centre
 
+    def _rows(self, choice: Choice) -> Floats:
+        """Return the points chosen, one a row."""
+        rows = np.empty((len(choice[0]), self.dimension))
+        for row, j, sign in zip(rows, *choice, strict=True):
+            np.subtract(sign * np.ldexp(self._column(int(j)), -self.exponent), self._centre, out=row)
+        if _exponent(rows) > _LARGEST_POWER:
+            raise ProjectionError(_TOO_DIFFERENT)
+        return rows
+
+    def _from_centre(self, choice: Choice) -> Floats:
+        """Return by how much the square of each point chosen is larger than that of its column."""
+        columns, signs = choice
+        change: Floats = self._centre @ self._centre - 2 * signs * self._centre_prices[columns]
+        return change
+
+    def _known_squares(self, columns: NDArray[np.int64]) -> Floats | None:
+        """Return the squares of some columns, if the operator knows them and none of any size vanishes or overflows."""
+        if self._gram is None:
+            return None
+        parts = [columns[first : first + _FEW] for first in range(0, len(columns), _FEW)]
+        with np.errstate(all="ignore"):
+            grams = [self._shaped("gram", self._gram(part, part), len(part), len(part)) for part in parts]
+        squares = np.concatenate([gram.diagonal() for gram in grams])
+        return squares if 4.0**-_LARGEST_POWER < squares.max() < 4.0**_LARGEST_POWER else None
+
+    def _columns_gram(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+        assert self._gram is not None
+        return self._answer("gram", self._gram(first, second), len(first), len(second))
+
     def _column(self, j: int) -> Floats:
         return self._answer("column", self._operator.column(j), self.dimension)
 
-    def _answer(self, method: str, answer: Floats, size: int) -> Floats:
-        """Return what the operator answered, or say that it is of no use."""
-        vector = np.asarray(answer, dtype=np.float64)
-        if vector.shape != (size,):
+    def _shaped(self, method: str, answer: Floats, *shape: int) -> Floats:
+        """Return what the operator answered, or say that it is of the wrong shape."""
+        array = np.asarray(answer, dtype=np.float64)
+        if array.shape != shape:
             raise ProjectionError(
-                f"The query matrix's {method} answered with shape {vector.shape}; a matrix of shape "
-                f"({self.dimension}, {self.columns}) must answer with ({size},)."
+                f"The query matrix's {method} answered with shape {array.shape}; a matrix of shape "
+                f"({self.dimension}, {self.columns}) must answer with {shape}."
             )
-        if not np.isfinite(vector).all():
+        return array
+
+    def _answer(self, method: str, answer: Floats, *shape: int) -> Floats:
+        """Return what the operator answered, or say that it is of no use."""
+        array = self._shaped(method, answer, *shape)
+        if not np.isfinite(array).all():
             raise ProjectionError(
                 f"The query matrix's {method} answered with infinite entries or entries that are not numbers; "
                 "only a hull of finite columns can be projected on."
             )
-        return vector
+        return array
 
 
 def _exponent(entries: Floats) -> int:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import ProjectionError
 
-__all__ = ["Operator", "as_operator"]
+__all__ = ["GramOperator", "Operator", "as_operator"]
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
 @runtime_checkable
@@ -30,6 +31,18 @@ class Operator(Protocol):
 
     def rmatvec(self, y: Floats, /) -> Floats:
         """Return A^T y: J entries."""
+
+
+@runtime_checkable
+class GramOperator(Operator, Protocol):
+    """A query matrix that knows the inner products of its columns without their entries; not all need to.
+
+    Where columns are long and these products cheap, a projection on the hull of the columns then neither makes nor
+    stores them. It relies on the products for its way only: its certificate does not use them.
+    """
+
+    def gram(self, first: Indices, second: Indices, /) -> Floats:
+        """Return <a_i, a_j>, a row for each i of `first` and a column for each j of `second`."""
 
 
 def as_operator(matrix: Operator | NDArray[np.float64]) -> Operator:

@@ -85,16 +85,40 @@ class LevelCoordinates:
         column: Floats = self.columns(np.array([j]))[0]
         return column
 
-    def gram(self, first: Indices, second: Indices) -> Floats:
-        """Inner products of columns with columns, O(log J) each: q of every level where two share a node, signed."""
-        products = np.zeros((len(first), len(second)))
-        for span, scale in zip(self.spans, self.scales, strict=True):
-            shared = scale**2 * np.equal.outer(first // span, second // span)
-            if self.signed:
-                halves = (1 - 2 * (numbers // (span // 2) % 2) for numbers in (first, second))
-                shared = shared * np.multiply.outer(*halves)
-            products += shared
+    def gram(self, first: Indices, second: Indices, /) -> Floats:
+        """Inner products of columns with columns: q of every level where two values share a node, signed.
+
+        The levels they share are the first ones, down to the node where they part. So the product depends on nothing
+        but the first digit in which they differ, and that is the highest bit of their codes' exclusive or.
+        """
+        parted = np.frexp(np.bitwise_xor.outer(self._codes(first), self._codes(second)).astype(np.float64))[1]
+        products: Floats = self._shared[parted]
         return products
+
+    @property
+    def _width(self) -> int:
+        """Bits of a digit."""
+        return (self.branching - 1).bit_length()
+
+    def _codes(self, values: Indices) -> Indices:
+        """Values written in digits that are each a child's number, every digit in bits of its own."""
+        if self.branching == 1 << self._width:
+            return np.asarray(values)
+        codes = np.zeros(len(values), dtype=np.int64)
+        for place, span in enumerate(reversed(self.spans)):
+            codes |= values // span % self.branching << place * self._width
+        return codes
+
+    @cached_property
+    def _shared(self) -> Floats:
+        """Inner products of two columns by the bits of the exclusive or of their codes: 0 where they are one."""
+        shared = np.zeros(len(self.nodes) * self._width + 1)
+        bits = np.arange(len(shared))
+        for place, scale in enumerate(reversed(self.scales)):
+            shared += scale**2 * (bits <= place * self._width)
+            if self.signed:  # two halves of one node
+                shared -= scale**2 * (bits == place + 1)
+        return shared
 
     def matvec(self, x: Floats, /) -> Floats:
         """V x, from the leaves up."""

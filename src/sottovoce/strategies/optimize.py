@@ -9,23 +9,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.errors import MechanismError, SurveyError
 from sottovoce.limits import check_epsilon, check_integer
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
-from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.strategies.optimize_problem import OBJECTIVES, Candidate, Problem, known_channels, problem_of
 from sottovoce.strategies.quantise import quantise
-from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
-from sottovoce.strategies.search_starts import Start, analytic_starts
+from sottovoce.strategies.reconstruction import user_noise
+from sottovoce.strategies.search_starts import Start
 from sottovoce.workloads.base import Floats, Workload
 
 if TYPE_CHECKING:
     from sottovoce.strategies.optimize_cache import Key
 
 __all__ = ["OBJECTIVES", "Optimized", "is_kept", "optimize"]
-
-OBJECTIVES: Final = ("worst", "total")
 
 ROWS_PER_VALUE: Final = 4
 """Reports a value, unless told otherwise; twice as many gain one or two per cent."""
@@ -37,8 +34,6 @@ _SPREAD: Final = 1.5
 """Standard deviation of random logits."""
 _SOFT: Final = 3.0
 """Logits of a known channel's two levels when the search starts there."""
-_FEW_VALUES: Final = 32
-"""Up to here weights for the worst case are worked out to the end; beyond, by a few rounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,39 +71,6 @@ class Optimized:
     def value(self) -> float:
         """The noise by the objective asked for."""
         return self.worst if self.objective == "worst" else self.total
-
-
-class Problem(NamedTuple):
-    """The workload with values of equal answers merged: they may as well share one column of the channel."""
-
-    gram: Floats
-    shares: Floats
-    """What part of all values each merged one stands for."""
-    member: NDArray[np.intp]
-    """The merged value of every value."""
-    epsilon: float
-    worst: bool
-
-    def weigh(self, channel: Floats, weights: Floats) -> Floats:
-        """The weights to reconstruct with: those given for the total, the worst case's otherwise."""
-        if not self.worst:
-            return weights
-        return worst_case_weights(channel, self.gram, weights, rounds=60 if len(self.gram) <= _FEW_VALUES else 8)
-
-    def score(self, channel: Floats, weights: Floats) -> float:
-        """The objective."""
-        noise = user_noise(channel, self.gram, weights)
-        return float(noise.max() if self.worst else self.shares @ noise)
-
-
-class Candidate(NamedTuple):
-    """A channel with its weights and what it scores."""
-
-    score: float
-    name: str
-    channel: Floats
-    weights: Floats
-    start: Start | None
 
 
 def optimize(
@@ -167,20 +129,18 @@ def optimize(
     >>> found.lower_bound < found.worst < found.best_analytic[1]
     True
     """
-    problem = _problem(workload, check_epsilon(epsilon), objective)
+    problem = problem_of(workload, check_epsilon(epsilon), objective)
     found_rows = _checked_rows(rows, workload.domain.size, len(problem.gram))
     number = check_integer("seed", seed, 0, 2**63 - 1)
     deadline = math.inf if time_limit is None else time.monotonic() + _checked_limit(time_limit)
-    starts = _known(problem, found_rows)
+    starts = known_channels(problem, found_rows)
     if cache:
         from sottovoce.strategies.optimize_cache import load, store
 
         key = _key(workload, problem.epsilon, objective, rows, number)
         kept = load(key)
-        if kept is not None and kept[0].values == workload.domain.size:
-            result = _result(workload, problem, *kept, starts[0], finished=True)
-            if result.value <= starts[0].score * (1 + 1e-4):
-                return result
+        if kept is not None and _worth(problem, *kept, starts[0]):
+            return _result(workload, problem, *kept, starts[0], finished=True)
     found, finished = _search(problem, found_rows, number, starts, progress, deadline, arrays or np.asarray)
     chosen = min(_rounded(problem, found), key=lambda rounded: rounded.score)
     result = _result(workload, problem, *_spread(problem, chosen), starts[0], finished=finished)
@@ -202,25 +162,6 @@ def _key(workload: Workload, epsilon: float, objective: str, rows: int | None, s
     return workload.digest, epsilon, objective, 0 if rows is None else int(rows), int(seed)
 
 
-def _problem(workload: Workload, epsilon: float, objective: object) -> Problem:
-    if objective not in OBJECTIVES:
-        raise SurveyError(f"the objective must be one of {', '.join(map(repr, OBJECTIVES))}")
-    gram = gram_of(workload)
-    _, first, member, counts = np.unique(gram, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    # In the order of the values, so that neighbours stay neighbours.
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    kept = first[order]
-    return Problem(
-        np.ascontiguousarray(gram[np.ix_(kept, kept)]),
-        counts[order] / len(gram),
-        place[member.reshape(-1)],
-        epsilon,
-        objective == "worst",
-    )
-
-
 def _checked_rows(rows: object, values: int, merged: int) -> int:
     largest = MAX_MATRIX_ENTRIES // values
     if merged > largest:
@@ -237,19 +178,6 @@ def _checked_limit(seconds: object) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         raise SurveyError("time_limit must be a number of seconds above 0")
     return float(seconds)
-
-
-def _known(problem: Problem, rows: int) -> list[Candidate]:
-    """The known mechanisms that fit, best first."""
-    size = len(problem.gram)
-    if size == 1:  # every value has the same answers: nobody need be asked anything
-        return [Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1), None)]
-    found = []
-    for start in analytic_starts(size, problem.epsilon, rows):
-        channel = start.channel(problem.epsilon)
-        weights = problem.weigh(channel, problem.shares)
-        found.append(Candidate(problem.score(channel, weights), start.name, channel, weights, start))
-    return sorted(found, key=lambda candidate: candidate.score)
 
 
 def _search(
@@ -369,6 +297,14 @@ def _spread(problem: Problem, chosen: Rounded) -> tuple[ChannelMatrix, Floats]:
     return matrix, np.asarray((chosen.weights / counts)[problem.member])
 
 
+def _worth(problem: Problem, matrix: ChannelMatrix, weights: Floats, known: Candidate) -> bool:
+    """Whether a channel from elsewhere is over these values, and no worse than a known one."""
+    if matrix.values != len(problem.full):
+        return False
+    noise = user_noise(matrix.integers / float(1 << matrix.bits), problem.full, weights)
+    return bool((noise.max() if problem.worst else noise.mean()) <= known.score * (1 + 1e-4) + 1e-12)
+
+
 def _result(
     workload: Workload,
     problem: Problem,
@@ -380,10 +316,7 @@ def _result(
 ) -> Optimized:
     """Figures of the integers in use."""
     matrix.verify(problem.epsilon)
-    first = np.unique(problem.member, return_index=True)[1]
-    channel = matrix.integers[:, first] / float(1 << matrix.bits)
-    merged = np.bincount(problem.member, weights).astype(np.float64)
-    noise = user_noise(channel, problem.gram, merged) if len(merged) > 1 else np.zeros(1)
+    noise = user_noise(matrix.integers / float(1 << matrix.bits), problem.full, weights)
     if not np.isfinite(noise).all():
         raise MechanismError(
             f"epsilon {problem.epsilon:g} is too small: rounded toward privacy, no channel tells these queries; use a "
@@ -395,7 +328,7 @@ def _result(
         epsilon=problem.epsilon,
         objective="worst" if problem.worst else "total",
         worst=float(noise.max()),
-        total=float(problem.shares @ noise),
+        total=float(noise.mean()),
         best_analytic=(known.name, known.score),
         lower_bound=_lower_bound(workload, problem),
         finished=finished,

@@ -39,7 +39,7 @@ def quantise(channel: Floats, epsilon: float, bits: int = MAX_BITS) -> ChannelMa
     Examples
     --------
     >>> quantise(np.array([[0.73, 0.27], [0.27, 0.73]]), 1.0, bits=8).integers.tolist()
-    [[187, 69], [69, 187]]
+    [[186, 70], [70, 186]]
     """
     one = 1 << bits
     minima = channel.min(axis=1) * one

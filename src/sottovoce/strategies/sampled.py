@@ -165,6 +165,14 @@ class SampledStrategy(Strategy):
         offset.flags.writeable = False
         return offset
 
+    @cached_property
+    @final
+    def _central_moments(self) -> Floats:
+        """Kept, since an interval asks for variances many times."""
+        moments = self.central_moments()
+        moments.flags.writeable = False
+        return moments
+
     @final
     def second_moments(self) -> Floats:
         """For every query the largest E(answer_i)^2 of one report over all values.
@@ -173,12 +181,12 @@ class SampledStrategy(Strategy):
         """
         low, high = self.workload.answer_range
         ends = np.maximum(low * self.offset, high * self.offset)
-        return np.asarray(self.central_moments() + 2 * ends - self.offset**2)
+        return np.asarray(self._central_moments + 2 * ends - self.offset**2)
 
     @final
     def variance(self, answers: Floats, n_reports: int) -> Floats:
         """Exact variance of every answer where the true answers are `answers`, people's sampling included."""
-        central = self.central_moments() - (np.asarray(answers) - self.offset) ** 2
+        central = self._central_moments - (np.asarray(answers) - self.offset) ** 2
         return np.maximum(central, 0.0) / n_reports  # rounding may leave less than nothing of a known answer
 
     @final

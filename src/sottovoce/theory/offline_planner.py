@@ -123,9 +123,21 @@ class OfflinePlan:
     @cached_property
     def strategies(self) -> tuple[PlannedStrategy, ...]:
         """Every strategy for the queries, the best first; worked out when asked for, which may take a while."""
-        from sottovoce.theory.strategy_planner import plan_strategies
+        from sottovoce.strategies.direct import Direct
+        from sottovoce.theory.strategy_planner import PlannedStrategy, plan_strategies
 
-        return () if self.workload is None else plan_strategies(self, self.workload)
+        if self.workload is None:
+            return ()
+        mechanism, solved = self.best.mechanism, self.solved_for
+        direct = PlannedStrategy(
+            Direct.name, Direct(self.workload, mechanism), self.epsilon, self.users, self.best.l2_bound
+        )
+        given = Given(
+            None if solved == "epsilon" else self.epsilon,
+            None if solved == "users" else self.users,
+            None if solved == "error" else self.target_error,
+        )
+        return plan_strategies(self.workload, given, self.delta, self.max_report_bytes, direct)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -214,8 +226,24 @@ def plan_queries(
         raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
     queries, values = workload.shape
     survey = _Asked("queries", check_dimension(queries), values, workload.radius, check_delta(delta), max_report_bytes)
-    plan = survey.solve(Given.of(epsilon, users, target_error, 2 * workload.radius, "points within the radius"))
+    given = Given.of(epsilon, users, target_error, 2 * workload.radius, "points within the radius")
+    try:
+        plan = survey.solve(given)
+    except PlanError as refusal:
+        raise PlanError(f"{refusal}{_reached_otherwise(workload, given, survey)}") from None
     return replace(plan, workload=workload)
+
+
+def _reached_otherwise(workload: Workload, given: Given, asked: _Asked) -> str:
+    """What the best strategy would take where the direct one does not reach the target; empty if none does."""
+    from sottovoce.theory.strategy_planner import plan_strategies, unfit
+
+    direct = unfit("direct", "out of reach")
+    best = plan_strategies(workload, given, asked.delta, asked.max_report_bytes, direct)[0]
+    if not best.fits:
+        return ""
+    takes = f"{best.users:,} people" if given.users is None else f"epsilon {best.epsilon:.4g}"
+    return f". That is the direct strategy; strategy={best.name!r} reaches it with {takes}"
 
 
 def plan_mean(

@@ -14,14 +14,13 @@ from sottovoce.strategies.base import Setting, Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import RADIUS, FactorizedStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.registry import STRATEGIES, compare, create
-from sottovoce.theory.solving import MAX_USERS, fewest_users, least_epsilon
+from sottovoce.strategies.registry import STRATEGIES, Compared, compare, create
+from sottovoce.theory.solving import MAX_USERS, Given, fewest_users, least_epsilon
 
 if TYPE_CHECKING:
-    from sottovoce.theory.offline_planner import OfflinePlan
     from sottovoce.workloads import Workload
 
-__all__ = ["PlannedStrategy", "expected_error", "plan_strategies"]
+__all__ = ["PlannedStrategy", "expected_error", "plan_strategies", "unfit"]
 
 
 @dataclass(frozen=True)
@@ -104,73 +103,66 @@ def expected_error(strategy: Strategy, users: int) -> float:
     return min(raw, strategy.bound(users).value)
 
 
-def plan_strategies(plan: OfflinePlan, workload: Workload) -> tuple[PlannedStrategy, ...]:
-    """Every strategy beside the plan, which is the direct one's; the best first, those that cannot serve last."""
-    setting = Setting(workload, plan.epsilon, plan.delta, plan.users, "auto", plan.max_report_bytes)
-    if plan.solved_for == "error":
-        compared = compare(setting)
-        return tuple(
-            PlannedStrategy(one.name, one.strategy, plan.epsilon, plan.users, one.error, one.reason)
+def plan_strategies(
+    workload: Workload, given: Given, delta: float, max_report_bytes: int, direct: PlannedStrategy
+) -> tuple[PlannedStrategy, ...]:
+    """Every strategy, the best first and those that cannot serve last; `direct` is the direct one's part, solved."""
+    epsilon, users, target = given.epsilon, given.users, given.target_error
+    setting = Setting(workload, epsilon or 1.0, delta, users or DEFAULT_USERS, "auto", max_report_bytes)
+    if users is None and target is not None:
+        found = [direct if one.name == Direct.name else _fewest(one, setting, target) for one in compare(setting)]
+    elif epsilon is None and target is not None:
+        found = [direct if name == Direct.name else _least(name, setting, target) for name in STRATEGIES]
+    else:
+        found = [
+            PlannedStrategy(one.name, one.strategy, setting.epsilon, setting.users, one.error)
             if one.fits
-            else _unfit(one.name, one.strategy, one.reason)
-            for one in compared
-        )
-    found = _by_users(plan, setting) if plan.solved_for == "users" else _by_epsilon(plan, setting)
-    return tuple(sorted(found, key=lambda one: (not one.fits, one.users, one.epsilon, one.error)))
+            else unfit(one.name, one.reason, one.strategy)
+            for one in compare(setting)
+        ]
+    return tuple(sorted(found, key=_order))
 
 
-def _unfit(name: str, strategy: Strategy | None, reason: str) -> PlannedStrategy:
+def _order(one: PlannedStrategy) -> tuple[float, ...]:
+    # Nothing can be ordered by what is not a number.
+    return (0.0, one.users, one.epsilon, one.error) if one.fits else (1.0,)
+
+
+def unfit(name: str, reason: str, strategy: Strategy | None = None) -> PlannedStrategy:
+    """A strategy that cannot be chosen."""
     return PlannedStrategy(name, strategy, math.nan, math.nan, math.nan, reason)
 
 
-def _of_direct(plan: OfflinePlan, strategy: Strategy) -> PlannedStrategy:
-    """The plan's own solution."""
-    return PlannedStrategy(Direct.name, strategy, plan.epsilon, plan.users, plan.best.l2_bound)
+def _fewest(one: Compared, setting: Setting, target: float) -> PlannedStrategy:
+    """The fewest people for a strategy."""
+    strategy = one.strategy
+    if strategy is None or not one.fits:
+        return unfit(one.name, one.reason, strategy)
+    known = strategy
+    if expected_error(known, MAX_USERS) > target:
+        return unfit(one.name, f"an error of {target:g} needs more than {MAX_USERS:.0e} people", known)
+    users = fewest_users(lambda users: expected_error(known, users) <= target)
+    return PlannedStrategy(one.name, known, setting.epsilon, users, expected_error(known, users))
 
 
-def _by_users(plan: OfflinePlan, setting: Setting) -> list[PlannedStrategy]:
-    found = []
-    for one in compare(replace(setting, users=min(plan.users, DEFAULT_USERS))):
-        if not one.fits or one.strategy is None:
-            found.append(_unfit(one.name, one.strategy, one.reason))
-        elif one.name == Direct.name:
-            found.append(_of_direct(plan, create(Direct.name, setting)))
-        else:
-            found.append(_fewest(one.strategy, plan.epsilon, plan.target_error))
-    return found
-
-
-def _fewest(strategy: Strategy, epsilon: float, target: float) -> PlannedStrategy:
-    """The fewest people for this strategy; rotations are shared by as many of them as in the survey it is made for."""
-
-    def error(users: int) -> float:
-        return expected_error(strategy, users)
-
-    if error(MAX_USERS) > target:
-        return _unfit(strategy.name, strategy, f"an error of {target:g} needs more than {MAX_USERS:.0e} people")
-    users = fewest_users(lambda users: error(users) <= target)
-    return PlannedStrategy(strategy.name, strategy, epsilon, users, error(users))
-
-
-def _by_epsilon(plan: OfflinePlan, setting: Setting) -> list[PlannedStrategy]:
-    found = []
-    for name in STRATEGIES:
-        if name == OptimizedStrategy.name:
-            found.append(_unfit(name, None, "a channel is searched for one epsilon: plan with an epsilon to compare it"))
-            continue
-        try:
-            strategy = create(name, setting)
-        except (SurveyError, CapacityError) as refusal:
-            found.append(_unfit(name, None, str(refusal)))
-            continue
-        size = strategy.mechanism.report_bytes
-        if name == Direct.name:
-            found.append(_of_direct(plan, strategy))
-        elif size > plan.max_report_bytes:
-            found.append(_unfit(name, strategy, f"its report takes {size:,} bytes; {plan.max_report_bytes:,} allowed"))
-        else:
-            found.append(_least(strategy, _maker(strategy, setting), plan.users, plan.target_error))
-    return found
+def _least(name: str, setting: Setting, target: float) -> PlannedStrategy:
+    """The least epsilon, to three digits, for a strategy."""
+    if name == OptimizedStrategy.name:
+        return unfit(name, "a channel is searched for one epsilon: plan with an epsilon to compare it")
+    try:
+        strategy = create(name, setting)
+        at = _maker(strategy, setting)
+        reachable = expected_error(at(MAX_EPSILON), setting.users) <= target
+    except (SurveyError, CapacityError) as refusal:
+        return unfit(name, str(refusal))
+    if not reachable:
+        return unfit(name, f"an error of {target:g} is out of reach at any epsilon up to {MAX_EPSILON:g}", strategy)
+    epsilon = least_epsilon(lambda epsilon: expected_error(at(epsilon), setting.users) <= target)
+    made = at(epsilon)
+    size = made.mechanism.report_bytes
+    if size > setting.max_report_bytes:
+        return unfit(name, f"its report takes {size:,} bytes; {setting.max_report_bytes:,} are allowed", made)
+    return PlannedStrategy(name, made, epsilon, setting.users, expected_error(made, setting.users))
 
 
 def _maker(strategy: Strategy, setting: Setting) -> Callable[[float], Strategy]:
@@ -179,16 +171,3 @@ def _maker(strategy: Strategy, setting: Setting) -> Callable[[float], Strategy]:
         known, size = strategy, len(strategy.stated.matrix)
         return lambda epsilon: replace(known, mechanism=Codebook.best(size, RADIUS, epsilon, 0.0, setting.users))
     return lambda epsilon: create(strategy.name, replace(setting, epsilon=epsilon))
-
-
-def _least(strategy: Strategy, at: Callable[[float], Strategy], users: int, target: float) -> PlannedStrategy:
-    """The least epsilon, to three digits, for this strategy."""
-    try:
-        reachable = expected_error(at(MAX_EPSILON), users) <= target
-    except SurveyError:
-        reachable = False
-    if not reachable:
-        return _unfit(strategy.name, strategy, f"an error of {target:g} is out of reach at any epsilon")
-    epsilon = least_epsilon(lambda epsilon: expected_error(at(epsilon), users) <= target)
-    made = at(epsilon)
-    return PlannedStrategy(strategy.name, made, epsilon, users, expected_error(made, users))

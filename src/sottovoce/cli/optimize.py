@@ -1,0 +1,155 @@
+"""`sottovoce optimize`: search for the channel that answers one query set best."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.output import console, plain, print_json, titled_table, working
+from sottovoce.cli.workload_option import WORKLOADS
+
+if TYPE_CHECKING:
+    from sottovoce.strategies import Optimized
+    from sottovoce.workloads import Workload
+
+__all__ = ["register"]
+
+_DESCRIPTION = """\
+Search for the channel that answers a query set with the least noise, for up to a few hundred values. A finished
+search is kept in the user's cache directory, where strategy="optimized" and "auto" find it. Ctrl-C ends the search
+and keeps the best so far.
+"""
+
+_EXAMPLES = f"""\
+variance: of one report, summed over the queries; of the worst value, or with --objective total the mean over all.
+Twice the variance takes twice the people.
+
+{WORKLOADS}
+examples:
+  sottovoce optimize prefix:64 --epsilon 1
+  sottovoce optimize ranges:64 --epsilon 1 --seconds 60 --out ranges.strategy
+  sottovoce optimize marginals:age=10,sex=2,country=5:2 --epsilon 2 --objective total --json
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "optimize", help="search for the best channel for a query set", description=_DESCRIPTION, epilog=_EXAMPLES
+    )
+    parser.add_argument("workload", metavar="WORKLOAD", help="the queries; see below")
+    parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
+    parser.add_argument(
+        "--objective", default="worst", metavar="O", help="worst: the worst value; total: all alike (default: worst)"
+    )
+    parser.add_argument(
+        "--rows", type=whole_number, metavar="M", help="different reports (default: four for each value)"
+    )
+    parser.add_argument("--seconds", type=number, metavar="S", help="end the search after so long (default: never)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the strategy, for strategies.load")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.strategies.files import save
+    from sottovoce.strategies.optimize import optimize
+    from sottovoce.strategies.optimized import OptimizedStrategy
+    from sottovoce.workloads.parse import parse_workload
+
+    _check_out(arguments.out)
+    workload = parse_workload(arguments.workload)
+    with working("searching: known mechanisms") as tell:
+
+        def progress(steps: int, value: float) -> None:
+            tell(f"searching: {plain(value)} so far, {steps} steps; Ctrl-C keeps the best so far")
+
+        found = optimize(
+            workload,
+            arguments.epsilon,
+            objective=arguments.objective,
+            rows=arguments.rows,
+            time_limit=arguments.seconds,
+            progress=progress,
+        )
+        if arguments.out is not None:
+            save(OptimizedStrategy.of(workload, found.epsilon, found.matrix, found.weights), arguments.out)
+        tell("comparing with the other strategies")
+        known = _known(workload, found)
+    result = _result(workload, found, known, arguments.out)
+    if arguments.json:
+        print_json(result)
+    else:
+        _show(workload, result)
+    return 0
+
+
+def _check_out(path: Path | None) -> None:
+    """Found out before the search and not after it."""
+    from sottovoce.errors import SurveyError
+
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise SurveyError(f"{str(path)!r} is no file in a directory that exists; make the directory, or name another")
+
+
+def _known(workload: Workload, found: Optimized) -> tuple[str, float]:
+    """The best strategy that needs no search."""
+    from sottovoce.experiments.strategy_table import analytic_noise
+
+    known = {found.best_analytic[0]: found.best_analytic[1]}
+    known |= analytic_noise(workload, found.epsilon, found.objective)
+    return min(known.items(), key=lambda item: item[1])
+
+
+def _result(workload: Workload, found: Optimized, known: tuple[str, float], out: Path | None) -> dict[str, Any]:
+    from sottovoce.strategies.optimized import pack_channel
+
+    return {
+        "workload": workload.kind,
+        "n_queries": workload.n_queries,
+        "domain_size": workload.domain.size,
+        "epsilon": found.epsilon,
+        "objective": found.objective,
+        "variance": found.value,
+        "worst_variance": found.worst,
+        "mean_variance": found.total,
+        "best_analytic": {"strategy": known[0], "variance": known[1]},
+        "lower_bound": found.lower_bound,
+        "relative_to_bound": found.value / found.lower_bound if found.lower_bound else None,
+        "reports": found.matrix.reports,
+        "fetched_bytes": len(pack_channel(found.matrix, found.weights)),
+        "finished": found.finished,
+        **({} if out is None else {"file": str(out)}),
+    }
+
+
+def _show(workload: Workload, result: dict[str, Any]) -> None:
+    from rich.markup import escape
+
+    best, bound = result["variance"], result["lower_bound"]
+    kind = "the worst value" if result["objective"] == "worst" else "the mean over all values"
+    table = titled_table(
+        f"{workload.n_queries:,} queries over {workload.domain.size:,} values at epsilon {result['epsilon']:g}",
+        f"variance: of one report, summed over the queries, for {kind}; {result['reports']:,} different reports, "
+        f"{result['fetched_bytes']:,} bytes for a device to fetch",
+    )
+    table.add_column("")
+    table.add_column("variance", justify="right", style="bold")
+    table.add_column("people, beside the optimized", justify="right")
+    known = result["best_analytic"]
+    for name, variance in (
+        ("optimized", best),
+        (f"best that needs no search: {known['strategy']}", known["variance"]),
+        ("no mechanism is below", bound),
+    ):
+        table.add_row(name, plain(variance), f"× {variance / best:.3f}" if best else "")
+    out = console()
+    out.print(table)
+    if best > 0 and bound > 0:
+        out.print(f"\nAt most {100 * (1 - bound / best):.1f} % of the variance could still be won.")
+    if not result["finished"]:
+        out.print("The search was ended before it settled: it is not kept in the cache. Run it again for longer.")
+    if "file" in result:
+        out.print(escape(f"{result['file']}: read it with sottovoce.strategies.load"), soft_wrap=True)

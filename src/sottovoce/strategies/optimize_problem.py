@@ -1,0 +1,91 @@
+"""The problem that a channel is searched for, reduced to different answers, and the known channels that solve it."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import SurveyError
+from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
+from sottovoce.strategies.search_starts import Start, analytic_starts
+from sottovoce.workloads.base import Floats, Workload
+
+__all__ = ["OBJECTIVES", "Candidate", "Problem", "known_channels", "problem_of"]
+
+OBJECTIVES: Final = ("worst", "total")
+
+_FEW_VALUES: Final = 32
+"""Up to here weights for the worst case are worked out to the end; beyond, by a few rounds."""
+
+
+class Problem(NamedTuple):
+    """The workload with values of equal answers merged: they may as well share one column of the channel."""
+
+    full: Floats
+    """Inner products of the answers of all values."""
+    gram: Floats
+    """The same for merged values."""
+    shares: Floats
+    """What part of all values each merged one stands for."""
+    member: NDArray[np.intp]
+    """The merged value of every value."""
+    epsilon: float
+    worst: bool
+
+    def weigh(self, channel: Floats, weights: Floats) -> Floats:
+        """The weights to reconstruct with: those given for the total, the worst case's otherwise."""
+        if not self.worst:
+            return weights
+        return worst_case_weights(channel, self.gram, weights, rounds=60 if len(self.gram) <= _FEW_VALUES else 8)
+
+    def score(self, channel: Floats, weights: Floats) -> float:
+        """The objective."""
+        noise = user_noise(channel, self.gram, weights)
+        return float(noise.max() if self.worst else self.shares @ noise)
+
+
+class Candidate(NamedTuple):
+    """A channel with its weights and what it scores."""
+
+    score: float
+    name: str
+    channel: Floats
+    weights: Floats
+    start: Start | None
+
+
+def problem_of(workload: Workload, epsilon: float, objective: object) -> Problem:
+    """The problem that `optimize` was asked to solve."""
+    if objective not in OBJECTIVES:
+        raise SurveyError(f"the objective must be one of {', '.join(map(repr, OBJECTIVES))}")
+    gram = gram_of(workload)
+    _, first, member, counts = np.unique(gram, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    # In the order of the values, so that neighbours stay neighbours.
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    kept = first[order]
+    return Problem(
+        gram,
+        np.ascontiguousarray(gram[np.ix_(kept, kept)]),
+        counts[order] / len(gram),
+        place[member.reshape(-1)],
+        epsilon,
+        objective == "worst",
+    )
+
+
+def known_channels(problem: Problem, rows: int) -> list[Candidate]:
+    """The known mechanisms that fit, best first."""
+    size = len(problem.gram)
+    if size == 1:  # every value has the same answers: nobody need be asked anything
+        return [Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1), None)]
+    found = []
+    for start in analytic_starts(size, problem.epsilon, rows):
+        channel = start.channel(problem.epsilon)
+        weights = problem.weigh(channel, problem.shares)
+        found.append(Candidate(problem.score(channel, weights), start.name, channel, weights, start))
+    return sorted(found, key=lambda candidate: candidate.score)

@@ -1,0 +1,251 @@
+"""The search for channels: right gradients, exact rounding, never worse than its starts, a cache that checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.mechanisms.channel_matrix import ChannelMatrix
+from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.strategies import optimize_cache
+from sottovoce.strategies.optimize import Optimized, is_kept, optimize
+from sottovoce.strategies.quantise import quantise
+from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
+from sottovoce.strategies.search import Search
+from sottovoce.strategies.search_objective import ChannelObjective
+from sottovoce.strategies.search_projection import logistic_columns, project_columns
+from sottovoce.strategies.search_starts import analytic_starts
+from sottovoce.workloads import Dense, Identity, Prefix, Workload
+
+
+def brute_noise(channel: np.ndarray, A: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The definition: B = A (Q^T D^-1 Q)^+ Q^T D^-1, checked to be unbiased; then sum_o q ||b_o||^2 - ||a_u||^2."""
+    D = np.diag(1 / (channel @ weights))
+    B = A @ np.linalg.pinv(channel.T @ D @ channel) @ channel.T @ D
+    np.testing.assert_allclose(B @ channel, A, atol=1e-8)
+    return np.asarray((B**2).sum(axis=0) @ channel - (A**2).sum(axis=0))
+
+
+def probabilities(matrix: ChannelMatrix) -> np.ndarray:
+    return np.asarray(matrix.integers / float(1 << matrix.bits))
+
+
+def check(found: Optimized, workload: Workload, epsilon: float) -> None:
+    """What every result promises, by brute force."""
+    MatrixChannel(workload.domain.size, epsilon, found.matrix)
+    noise = brute_noise(probabilities(found.matrix), workload.dense(), found.weights)
+    scale = noise.max() + 1e-6
+    assert found.worst == pytest.approx(noise.max(), abs=1e-6 * scale)
+    assert found.total == pytest.approx(noise.mean(), abs=1e-6 * scale)
+    assert found.lower_bound <= found.value * (1 + 1e-6) + 1e-9
+    assert found.value <= found.best_analytic[1] * (1 + 1e-4) + 1e-9
+
+
+# --- parts --------------------------------------------------------------------------------
+
+
+def test_noise_is_that_of_the_definition() -> None:
+    rng = np.random.default_rng(1)
+    channel = rng.dirichlet(np.ones(9), size=4).T
+    A, weights = rng.normal(size=(6, 4)), rng.dirichlet(np.ones(4))
+    np.testing.assert_allclose(user_noise(channel, A.T @ A, weights), brute_noise(channel, A, weights), rtol=1e-9)
+
+
+def test_a_channel_that_cannot_answer_has_infinite_noise() -> None:
+    channel = np.array([[0.6, 0.6, 0.4], [0.4, 0.4, 0.6]])
+    assert np.isinf(user_noise(channel, np.eye(3), np.full(3, 1 / 3))).all()
+    merged = np.array([[1.0, 1.0, 0.0]])
+    assert np.isfinite(user_noise(channel, merged.T @ merged, np.full(3, 1 / 3))).all()
+
+
+def test_weights_for_the_worst_case_close_the_gap() -> None:
+    """At the optimum the weighted mean equals the worst: no other reconstruction serves the worst user better."""
+    rng = np.random.default_rng(2)
+    channel = rng.dirichlet(np.full(12, 3.0), size=4).T
+    gram = np.diag([1.0, 4.0, 2.0, 1.0])
+    weights = worst_case_weights(channel, gram, np.full(4, 0.25), rounds=400, tolerance=1e-5)
+    noise = user_noise(channel, gram, weights)
+    assert noise.max() <= (weights @ noise) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 5.0])
+def test_the_gradient_is_that_of_differences(epsilon: float) -> None:
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(7, 5))
+    objective = ChannelObjective(A.T @ A, epsilon, 14, rng.dirichlet(np.ones(5)))
+    point = objective.point(objective.state_of(rng.normal(size=(14, 5)), rng.dirichlet(np.ones(14))))
+    assert point is not None
+    channel = point.minima[:, None] * (1 + objective.slope * point.shares)
+    np.testing.assert_allclose(channel.sum(axis=0), 1, atol=1e-9)
+    noise = brute_noise(channel, A, objective.weights)
+    assert point.value == pytest.approx(objective.weights @ noise, rel=1e-6)
+    for _ in range(3):
+        way = 1e-5 * rng.normal(size=point.state.shape)
+        up, down = objective.point(point.state + way), objective.point(point.state - way)
+        assert up is not None
+        assert down is not None
+        assert (up.value - down.value) / 2 == pytest.approx(float((point.gradient * way).sum()), rel=1e-3)
+
+
+def test_projection_meets_its_optimality_conditions() -> None:
+    """Within bounds and sums, and free entries of a column are shifted from the target by the same amount."""
+    rng = np.random.default_rng(4)
+    lower = rng.uniform(0.01, 0.05, size=(12, 1))
+    target, upper = rng.normal(0.1, 0.2, size=(12, 6)), 4 * lower
+    found = project_columns(target, lower, upper)
+    np.testing.assert_allclose(found.sum(axis=0), 1, atol=1e-12)
+    assert ((found >= lower) & (found <= upper)).all()
+    for column in range(6):
+        q, r = found[:, column], target[:, column]
+        free = (q > lower[:, 0]) & (q < upper[:, 0])
+        shift = (q - r)[free]
+        assert np.ptp(shift) < 1e-9
+        assert (q - r <= shift[0] + 1e-9)[q >= upper[:, 0]].all()
+        assert (q - r >= shift[0] - 1e-9)[q <= lower[:, 0]].all()
+
+
+def test_shares_that_no_column_can_have_are_refused() -> None:
+    assert logistic_columns(np.zeros((2, 2)), np.array([0.2, 0.2]), 0.5) is None
+
+
+@pytest.mark.parametrize(("values", "epsilon"), [(2, 1.0), (7, 0.1), (13, 1.0), (16, 3.0)])
+def test_rounding_is_exact_and_costs_next_to_nothing(values: int, epsilon: float) -> None:
+    even = np.full(values, 1 / values)
+    for start in analytic_starts(values, epsilon, 4 * values):
+        channel = start.channel(epsilon)
+        matrix = quantise(channel, epsilon)
+        matrix.verify(epsilon)
+        before = user_noise(channel, np.eye(values), even).mean()
+        after = user_noise(probabilities(matrix), np.eye(values), even).mean()
+        assert abs(after / before - 1) < 1e-4
+
+
+def test_an_epsilon_too_small_for_the_bits_is_refused() -> None:
+    with pytest.raises(MechanismError, match="too small"):
+        quantise(np.full((300, 2), 1 / 300), 1e-6, bits=8)
+
+
+# --- the search ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["worst", "total"])
+@pytest.mark.parametrize(
+    ("workload", "epsilon"),
+    [
+        (Prefix(2), 1.0),
+        (Prefix(12), 1.0),
+        (Identity(7), 3.0),
+        (Prefix(5), 0.01),
+        (Dense(np.arange(6.0)[None]), 1.0),  # rank one
+        (Dense(np.eye(3)[:, [0, 0, 1, 2, 2, 2]]), 1.0),  # equal columns
+        (Dense(np.diag([0.0, 1.0, 0.0, 5.0])), 1.0),  # zero rows and columns
+        (Dense(np.ones((2, 3))), 1.0),  # everybody answers the same
+    ],
+    ids=repr,
+)
+def test_results_are_what_they_say_and_no_start_is_better(workload: Workload, epsilon: float, objective: str) -> None:
+    found = optimize(workload, epsilon, objective=objective, cache=False)
+    check(found, workload, epsilon)
+    assert found.finished
+
+
+def test_prefixes_are_answered_far_better_than_by_any_known_channel() -> None:
+    workload = Prefix(16)
+    found = optimize(workload, 1.0, cache=False)
+    check(found, workload, 1.0)
+    assert found.worst < 0.5 * found.best_analytic[1]
+    assert found.worst < 1.09 * found.lower_bound
+
+
+def test_the_same_seed_gives_the_same_channel() -> None:
+    one, two = (optimize(Prefix(6), 1.0, cache=False, seed=3) for _ in range(2))
+    assert one.matrix.digest == two.matrix.digest
+    assert np.array_equal(one.weights, two.weights)
+
+
+def test_an_interrupt_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(steps: int, value: float) -> None:
+        raise KeyboardInterrupt
+
+    found = optimize(Prefix(8), 1.0, cache=False, progress=interrupted)
+    assert not found.finished
+    check(found, Prefix(8), 1.0)
+
+    def at_once(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Search, "stage", at_once)
+    check(optimize(Prefix(8), 1.0, cache=False), Prefix(8), 1.0)
+
+
+def test_time_runs_out() -> None:
+    found = optimize(Prefix(8), 1.0, cache=False, time_limit=1e-9)
+    assert not found.finished
+    check(found, Prefix(8), 1.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"objective": "best"}, {"rows": 3}, {"rows": 2**30}, {"seed": -1}, {"time_limit": 0}, {"time_limit": "soon"}],
+)
+def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(SurveyError):
+        optimize(Prefix(4), 1.0, cache=False, **wrong)  # type: ignore[arg-type]
+
+
+# --- the cache ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def only_file() -> Path:
+    (path,) = optimize_cache.directory().iterdir()
+    return path
+
+
+def test_a_finished_search_is_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not is_kept(Prefix(5), 1.0)
+    first = optimize(Prefix(5), 1.0)
+    assert is_kept(Prefix(5), 1.0)
+    assert not is_kept(Prefix(5), 1.1)
+    monkeypatch.setattr(Search, "stage", lambda *_: pytest.fail("searched again"))
+    again = optimize(Prefix(5), 1.0)
+    assert again.matrix == first.matrix
+    assert (again.worst, again.total, again.lower_bound) == (first.worst, first.total, first.lower_bound)
+
+
+@pytest.mark.parametrize("position", [0, 5, 60, -1])
+def test_a_damaged_file_is_searched_for_again(kept: Path, position: int) -> None:
+    first = optimize(Prefix(4), 1.0)
+    content = bytearray(only_file().read_bytes())
+    content[position] ^= 1
+    only_file().write_bytes(content)
+    assert not is_kept(Prefix(4), 1.0)
+    assert optimize(Prefix(4), 1.0).matrix == first.matrix
+    assert is_kept(Prefix(4), 1.0)
+
+
+def test_a_channel_put_there_by_somebody_else_is_not_believed(kept: Path) -> None:
+    """One that breaks epsilon, one over another domain, one that answers badly: none of them comes out."""
+    workload, even = Prefix(4), np.full(4, 0.25)
+    first = optimize(workload, 1.0)
+    key = (workload.digest, 1.0, "worst", 0, 0)
+    revealing = ChannelMatrix(np.eye(4, dtype=np.int64) * 252 + 1, 8)
+    useless = ChannelMatrix(np.array([[5, 5, 5, 4], [3, 3, 3, 4]]), 3)
+    for matrix in (revealing, useless):
+        optimize_cache.store(key, matrix, even)
+        assert optimize(workload, 1.0).matrix == first.matrix
+    optimize_cache.store(key, ChannelMatrix(np.full((2, 3), 4), 3), np.full(3, 1 / 3))
+    assert optimize(workload, 1.0).matrix == first.matrix
+
+
+def test_a_directory_that_cannot_be_written_is_no_obstacle(kept: Path) -> None:
+    (kept / "sottovoce").write_text("a file where a directory should be")
+    check(optimize(Prefix(4), 1.0), Prefix(4), 1.0)
