@@ -131,6 +131,14 @@ def _chunks(
         batch = mechanism.randomize_many(people.between(start, stop), _generator(fixed, chunk))
         return stop - start, use(batch)
 
+    if people.n <= size:
+        # A pool for one chunk would take longer than the chunk.
+        for chunk in range(min(1, people.n)):
+            n, result = work(chunk)
+            if progress is not None:
+                progress(n)
+            yield result
+        return
     chunks = iter(range(-(-people.n // size)))
     with ThreadPoolExecutor(_workers()) as pool:
         flying: list[Future[tuple[int, Result]]] = [pool.submit(work, c) for c in islice(chunks, 4 * _workers())]

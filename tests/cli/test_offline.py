@@ -24,6 +24,12 @@ PLAN_QUERIES = ("plan", "queries", "--workload", "prefix:12", "--users", "2000",
 PLAN_MEAN = ("plan", "mean", "--dimension", "8", "--users", "2000", "--epsilon", "1")
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is taken from the user's cache, nor kept there."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "strategies"))
+
+
 # --- help -----------------------------------------------------------------------------------
 
 
@@ -177,19 +183,22 @@ def test_plans_as_tables(run):
         "➜ codebook",
         "gaussian",
         "(too long)",
-        "hadamard, then the queries",
-        "The other way",
+        "mechanisms of the direct strategy",
+        "a prefix workload has no",
+        "times the error",
+        "with strategy='direct'",
     ):
         assert words in queries
     mean = " ".join(run("plan", "mean", "--dimension", "8", "--epsilon", "1", "--target-error", "0.1").out.split())
     assert "mean of 8 numbers, radius 1; epsilon 1, error at most 0.1: how many people?" in mean
-    assert "The other way" not in mean
+    assert "strategy" not in mean
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
         (QUERIES, ("12 queries over 12 values (zipf)", "simulated once", "Theorem 3.4", "paper's polytope", "seed 5")),
+        ((*QUERIES, "--strategy", "haar"), ("(zipf), haar", "epsilon 1, haar", "for the worst value")),
         ((*MEAN, "--repeats", "2"), ("mean of 8 numbers, radius 3", "±", "2 times", "where nobody's vector points")),
         ((*MEAN, "--delta", "1e-6", "--mechanism", "gaussian"), ("delta 1e-06, gaussian", "Theorem 3.2")),
         (("mechanisms", "--delta", "0"), ("never on a device", "none on a device", "gaussian cannot give delta = 0")),

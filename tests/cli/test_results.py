@@ -142,6 +142,7 @@ def test_audit_of_none_by_name_is_of_all(run):
         "gaussian",
         "rejection",
         "binary",
+        *CHANNELS,
     ]
 
 

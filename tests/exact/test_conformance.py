@@ -2,8 +2,9 @@
 
 import pytest
 
-from sottovoce.audit.conformance import check_mechanism
+from sottovoce.audit.conformance import check_instance, check_mechanism
 from sottovoce.mechanisms import MECHANISMS
+from sottovoce.mechanisms.channel_registry import CHANNELS
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -15,3 +16,10 @@ def test_battery(name: str) -> None:
 @pytest.mark.parametrize("epsilon", [2.0**-10, 8.0])
 def test_battery_at_extreme_epsilon(name: str, epsilon: float) -> None:
     check_mechanism(MECHANISMS[name], domain_sizes=(4,), epsilons=(epsilon,))
+
+
+@pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
+def test_battery_of_the_strategies_channels(name: str, epsilon: float) -> None:
+    for small in CHANNELS[name].miniatures(epsilon):
+        check_instance(small)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 from statistics import NormalDist
 from types import SimpleNamespace
 
@@ -12,15 +13,15 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import DomainError, MechanismError, PlanError, SurveyError, WorkloadError
-from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.vector_registry import create_vector
-from sottovoce.projections import project_hull, project_simplex
+from sottovoce.projections import project_simplex
+from sottovoce.strategies import Setting, compare, create
 from sottovoce.theory import offline_planner
-from sottovoce.theory.histogram_route import MAX_ENTRIES, histogram_route, squared_frobenius
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.offline_planner import compare_vectors, explain_vectors
 from sottovoce.theory.solving import MAX_USERS, fewest_users, least_epsilon
-from sottovoce.workloads import Dense, Identity, Marginals, Prefix, Ranges, Workload
+from sottovoce.theory.strategy_planner import expected_error
+from sottovoce.workloads import Dense, Identity, Prefix, Ranges
 
 USERS = 50_000
 
@@ -114,7 +115,7 @@ def test_the_error_follows_from_the_other_two() -> None:
     assert [c["mechanism"] for c in told["candidates"]] == ["codebook", "rejection"]
     mean = sv.plan(dimension=5, epsilon=1.0, users=USERS).to_dict()
     assert (mean["kind"], mean["dimension"], mean["radius"]) == ("mean", 5, 1.0)
-    assert "alternative" not in mean
+    assert "strategies" not in mean
 
 
 def test_the_first_that_fits_is_best() -> None:
@@ -153,94 +154,93 @@ def test_least_epsilon_is_enough_even_where_errors_rise_by_a_hair() -> None:
     assert least_epsilon(lambda epsilon: epsilon >= 16) == 16
 
 
-# --- the other way --------------------------------------------------------------------------
-
-WORKLOADS: list[Workload] = [
-    Identity(7),
-    Prefix(7),
-    Prefix(12),
-    Ranges(6),
-    Marginals({"a": 2, "b": 3, "c": 2}, 2),
-    Dense(np.random.default_rng(3).normal(size=(5, 9))),
-    Dense(np.ones((1, 15))),
-]
+# --- strategies -----------------------------------------------------------------------------
 
 
-def exact_second_moment(workload: Workload, hadamard: Hadamard, value: int) -> float:
-    """E||c A h_z||^2 over the exact channel, by enumeration."""
-    rows = np.arange(1, workload.domain.size + 1)
-    total = 0.0
-    for z in range(hadamard.outputs_size):
-        signs = np.array([(-1) ** (int(row) & z).bit_count() for row in rows], dtype=float)
-        answers = workload.matvec(signs) / float(hadamard.signal)
-        total += float(hadamard.probability(z, value)) * float(answers @ answers)
-    return total
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-@pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
-@pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
-def test_variance_of_the_other_way_is_bounded(workload: Workload, epsilon: float) -> None:
-    """For a point mass n tr Cov is the second moment less ||a_v||^2; mixtures have less than the largest of them."""
-    hadamard = Hadamard.best(workload.domain.size, epsilon)
-    squared = squared_frobenius(workload)
-    assert squared == pytest.approx(np.linalg.norm(workload.dense()) ** 2)
-    bound = histogram_route(workload, squared, epsilon, 1).l2_raw ** 2
-    worst = max(exact_second_moment(workload, hadamard, v) for v in range(workload.domain.size))
-    assert worst <= bound * (1 + 1e-12)
+@pytest.mark.usefixtures("own_cache")
+def test_strategies_are_compared_where_the_error_is_asked_for() -> None:
+    plan = sv.plan(workload=Ranges(12), epsilon=1.0, users=USERS)
+    compared = compare(Setting(Ranges(12), 1.0, 0.0, USERS))
+    assert [one.name for one in plan.strategies] == [one.name for one in compared]
+    for planned, one in zip(plan.strategies, compared, strict=True):
+        assert planned.fits == one.fits
+        if one.fits and one.strategy is not None:
+            assert planned.error == pytest.approx(one.error) == pytest.approx(expected_error(one.strategy, USERS))
+            assert (planned.users, planned.epsilon) == (USERS, 1.0)
+            assert (planned.mechanism, planned.worst) == (one.strategy.mechanism.name, one.strategy.worst)
+            assert planned.report_bytes == one.strategy.mechanism.report_bytes
+            assert planned.fetched_bytes == len(one.strategy.attachment or b"")
+    told = plan.to_dict()
+    assert told["strategy"] == plan.strategies[0].name
+    assert [row["strategy"] for row in told["strategies"]] == [one.name for one in plan.strategies]
+    unable = told["strategies"][-1]
+    assert (unable["strategy"], unable["fits"], unable["mechanism"], unable["users"]) == ("fourier", False, None, None)
+    assert "Fourier" in unable["reason"]
 
 
-def test_the_bound_cannot_be_a_tenth_smaller() -> None:
-    """One query that everybody answers with 1: the second moment is (2w (K-2) + 1) c^2, the bound 2w (K-1) c^2."""
-    workload = WORKLOADS[-1]
-    hadamard = Hadamard.best(15, 1.0)
-    bound = histogram_route(workload, squared_frobenius(workload), 1.0, 1).l2_raw ** 2
-    assert exact_second_moment(workload, hadamard, 4) > 0.9 * bound
+@pytest.mark.usefixtures("own_cache")
+def test_every_strategy_has_its_own_fewest_people() -> None:
+    plan = sv.plan(workload=Prefix(12), epsilon=1.0, target_error=0.5)
+    fitting = [one for one in plan.strategies if one.fits]
+    assert {one.name for one in fitting} == {
+        "direct",
+        "factorized",
+        "optimized",
+        "hierarchical",
+        "haar",
+        "histogram",
+    }
+    assert [one.users for one in fitting] == sorted(one.users for one in fitting)
+    for one in fitting:
+        assert one.error <= 0.5
+        if one.name == "direct":
+            assert one.users == plan.users
+        elif one.strategy is not None:
+            assert expected_error(one.strategy, int(one.users) - 1) > 0.5
 
 
-def test_norms_are_added_up_in_blocks(monkeypatch) -> None:
-    whole = squared_frobenius(Prefix(50))
-    monkeypatch.setattr("sottovoce.theory.histogram_route._BLOCK", 120)  # two columns at a time
-    assert squared_frobenius(Prefix(50)) == whole == 50 * 51 / 2
+@pytest.mark.usefixtures("own_cache")
+def test_every_strategy_has_its_own_least_epsilon() -> None:
+    plan = sv.plan(workload=Prefix(6), users=5000, target_error=0.4)
+    fitting = [one for one in plan.strategies if one.fits]
+    assert {one.name for one in fitting} == {"direct", "factorized", "hierarchical", "haar", "histogram"}
+    assert [one.epsilon for one in fitting] == sorted(one.epsilon for one in fitting)
+    for one in fitting:
+        assert one.error <= 0.4
+        assert one.users == 5000
+        assert one.strategy is not None
+        assert one.strategy.mechanism.epsilon == one.epsilon
+        less = create(one.name, Setting(Prefix(6), one.epsilon * 0.985, 0.0, 5000))
+        assert expected_error(less, 5000) > 0.4
+    searched = next(one for one in plan.strategies if one.name == "optimized")
+    assert "searched for one epsilon" in searched.reason
 
 
-def test_the_other_way_is_recommended_where_it_is_better_and_only_there() -> None:
-    better = sv.plan(workload=Ranges(20), epsilon=1.0, users=USERS)
-    assert better.alternative.l2_raw < better.best.l2_raw
-    assert "less before projection: run Survey.distribution(" in better.note
-    assert better.to_dict()["alternative"]["deployable_here"] is False
-    coarse = Dense(np.kron(np.eye(2), np.ones((1, 100))))  # two queries over 200 values
-    worse = sv.plan(workload=coarse, epsilon=1.0, users=USERS)
-    assert worse.alternative.l2_raw > worse.best.l2_raw
-    assert "more before projection" in worse.note
+@pytest.mark.usefixtures("own_cache")
+def test_what_only_another_strategy_reaches_is_told() -> None:
+    with pytest.raises(PlanError, match=r"any epsilon up to 16.* direct strategy; strategy='\w+' reaches it with eps"):
+        sv.plan(workload=Ranges(12), users=3000, target_error=0.35)
+    with pytest.raises(PlanError, match=r"needs more than .*; raise epsilon or the target$"):
+        sv.plan(workload=Prefix(12), epsilon=0.01, target_error=1e-7)
 
 
-def test_the_other_way_is_left_out_where_the_matrix_is_too_large() -> None:
-    workload = Prefix(2**14)
-    assert workload.n_queries * workload.domain.size > MAX_ENTRIES
-    plan = sv.plan(workload=workload, epsilon=1.0, users=USERS)
-    assert plan.alternative is None
-    assert plan.to_dict()["alternative"] is None
-    assert "268,435,456 entries" in plan.note
-
-
-def test_the_other_way_can_be_gone_as_it_is_told() -> None:
-    workload, epsilon = Ranges(12), 1.0
-    truth = workload.matvec(np.full(12, 1 / 12))
-    survey = sv.Survey.distribution(workload.domain, epsilon, "hadamard")
-    estimate = survey.estimate(survey.simulate_aggregate(histogram=np.full(12, 500), seed=4))
-    raw = workload.matvec(estimate.raw)
-    answers = project_hull(workload, raw).values
-    assert np.linalg.norm(answers - truth) <= np.linalg.norm(raw - truth)
-    bound = histogram_route(workload, squared_frobenius(workload), epsilon, 6000).l2_raw
-    # E||error||^2 <= bound^2 and a report moves the raw answers by at most 2 c max_z ||A h_z||/n, so McDiarmid's
-    # inequality leaves a chance of 1e-9 beyond this.
-    signs = np.array([[(-1) ** (row & z).bit_count() for row in range(1, 13)] for z in range(16)], dtype=float)
-    step = 2 * math.sqrt(survey.mechanism.proxy) * max(np.linalg.norm(workload.matvec(h)) for h in signs) / 6000
-    assert np.linalg.norm(raw - truth) <= bound + step * math.sqrt(6000 * math.log(1e9) / 2)
+def test_limits_of_size_are_told() -> None:
+    plan = sv.plan(workload=Prefix(2**14), epsilon=1.0, users=USERS, max_report_bytes=4)
+    reasons = {one.name: one.reason for one in plan.strategies}
+    assert reasons["haar"] == ""
+    assert reasons["factorized"] != ""
+    assert reasons["histogram"] != ""
+    assert "sottovoce optimize" in reasons["optimized"]
+    assert sv.plan(dimension=5, epsilon=1.0, users=USERS).strategies == ()
 
 
 def test_projecting_the_distribution_first_may_hurt_the_answers() -> None:
-    """Why the route takes the raw estimate: the nearer distribution has the farther answer."""
+    """Why no bound says so: the nearer distribution has the farther answer."""
     workload, truth = Dense([[1.0, 0.0, 0.0]]), np.array([0.0, 1.0, 0.0])
     raw = np.array([0.0, 0.6, 0.1])
     projected = project_simplex(raw).values

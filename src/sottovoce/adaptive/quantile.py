@@ -19,7 +19,7 @@ from sottovoce.theory.bounds import Bound, debias
 
 __all__ = ["Quantile", "QuantileResult", "smooth_rank_error"]
 
-_MANY: Final = 10**6
+_MANY: Final = 10**12
 _CLOSE: Final = 64
 _DEEPEST: Final = 20
 

@@ -79,6 +79,7 @@ def audit(
     from sottovoce.audit.vector import audit_vector
     from sottovoce.limits import check_integer
     from sottovoce.mechanisms import VectorMechanism, create
+    from sottovoce.mechanisms.channel_registry import CHANNELS, typical
     from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS, create_vector
 
     check_integer("samples", samples, 100, 10**9)
@@ -89,6 +90,8 @@ def audit(
         allowed = delta if mechanism == "gaussian" else 0.0
         dimension = min(domain_size, VECTOR_MECHANISMS[mechanism].largest_dimension)
         subject = create_vector(mechanism, dimension, 1.0, epsilon, allowed, _VECTOR_USERS)
+    elif mechanism in CHANNELS:
+        subject = typical(mechanism, domain_size, epsilon)
     else:
         subject = create(mechanism, domain_size, epsilon)
     if isinstance(subject, VectorMechanism):

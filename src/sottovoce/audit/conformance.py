@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -212,7 +213,7 @@ def _pearson(seen: dict[bytes, int], chances: dict[bytes, Fraction]) -> tuple[fl
 def _manners(m: ChannelMechanism) -> None:
     _demand(m.name and m.summary and m.use_when, m, "name, summary or use_when is missing")
     _demand("@" in m.citation() and "year" in m.citation(), m, "citation is not BibTeX")
-    _demand(type(m)(m.domain_size, m.epsilon, **m.parameters()) == m, m, "parameters do not restore the mechanism")
+    _demand(replace(m, **m.parameters()) == m, m, "parameters do not restore the mechanism")
     _demand(m.report_bits <= 8 * m.report_bytes < m.report_bits + 8, m, "report_bits and report_bytes disagree")
 
 

@@ -66,10 +66,11 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.audit.published import audit_published_gaussian, audit_published_rejection
     from sottovoce.limits import check_integer
     from sottovoce.mechanisms import MECHANISMS
+    from sottovoce.mechanisms.channel_registry import CHANNELS
     from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
 
     deployable = [name for name, kind in VECTOR_MECHANISMS.items() if kind.deployable]
-    names = list(dict.fromkeys(arguments.mechanisms)) or [*MECHANISMS, *deployable]
+    names = list(dict.fromkeys(arguments.mechanisms)) or [*MECHANISMS, *deployable, *CHANNELS]
     if arguments.samples is not None:
         check_integer("samples", arguments.samples, *SAMPLES)
     settings = {"domain_size": arguments.domain_size, "samples": arguments.samples, "delta": arguments.delta}

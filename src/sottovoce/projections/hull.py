@@ -78,9 +78,10 @@ def project_hull(
 
     This is Wolfe's minimum-norm-point method [1]_ on the points a_j - raw; `sottovoce.projections.hull_search` says
     how it goes. It ends in finitely many steps at the exact solution up to rounding, not at an approximation of a
-    rate. A step needs one product with A^T and a few columns. Memory is O(J + d) and some 2^28 bytes, beside the
-    square of the number of active columns, which is kept below 8,192: a solution that needs more is not found, and
-    ``converged`` says so.
+    rate. A step needs one product with A^T and a few columns; or, where the operator knows them (a `GramOperator`),
+    a product with A and the inner products of a few columns with the active ones. Memory is O(J + d) and some 2^28
+    bytes for columns, beside the square of the number of active columns, which is kept below 8,192: a solution that
+    needs more is not found, and ``converged`` says so.
 
     Parameters
     ----------
