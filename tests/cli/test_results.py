@@ -14,6 +14,7 @@ import sottovoce as sv
 from sottovoce.cli.arguments import whole_number
 from sottovoce.experiments.distribution_error import Errors, measure, seeds_of
 from sottovoce.mechanisms import MECHANISMS, create
+from sottovoce.mechanisms.channel_registry import CHANNELS
 from sottovoce.simulation import histogram_of
 from sottovoce.theory.bounds import theorem_4_2
 

@@ -51,7 +51,7 @@ class ActiveSet:
         self.weights: Floats = np.zeros(0)
         self.spread = self.longest = 0.0
         # Rows of points that have left stay until others enter, so that leaving copies nothing.
-        self._rows: Floats | None = np.zeros((0, points.dimension)) if points.stored else None
+        self._rows: Floats | None = np.zeros((0, points.dimension)) if points.known is None else None
         self._position = np.zeros(0, dtype=np.intp)
         self._factor = Factor.empty()
         self._start(choice, weights)
@@ -161,7 +161,7 @@ class ActiveSet:
         """Make these points the active ones; of those that depend on others the weights are lost."""
         self._keep(np.zeros(len(self), dtype=np.bool_))
         columns, signs = choice
-        part = max(1, _STORED_BYTES // (8 * self.points.dimension)) if self.points.stored else _STARTED
+        part = max(1, _STORED_BYTES // (8 * self.points.dimension)) if self.points.known is None else _STARTED
         entered = []
         for first in range(0, len(columns), part):
             some = columns[first : first + part], signs[first : first + part]
@@ -184,8 +184,8 @@ class ActiveSet:
 
     def _with_old(self, new: Some) -> Floats:
         """Return the inner products of the active points with new ones."""
-        if new.rows is None:
-            return self.points.known_products(self.choice, new.choice)
+        if self.points.known is not None:
+            return self.points.known.products(self.choice, new.choice)
         if self._rows is not None and (len(self) + len(new.rows)) * new.rows.shape[1] * 8 > _STORED_BYTES:
             self._rows = None
         if self._rows is not None:
@@ -198,7 +198,7 @@ class ActiveSet:
         columns, signs = self.choice
         self.choice = np.append(columns, new.choice[0][entered]), np.append(signs, new.choice[1][entered])
         self.weights = np.append(self.weights, np.zeros(len(entered)))
-        if self._rows is not None and new.rows is not None:
+        if self._rows is not None:
             self._rows = np.concatenate([self._rows[self._position], new.rows[entered]])
             self._position = np.arange(len(self))
 

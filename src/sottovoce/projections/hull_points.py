@@ -6,7 +6,9 @@ so that an offset common to all of them costs no accuracy.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import frexp, sqrt
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import ProjectionError
 from sottovoce.projections.operator import GramOperator, Operator
 
-__all__ = ["Choice", "Points", "Some"]
+__all__ = ["Choice", "Known", "Points", "Some"]
 
 Floats = NDArray[np.float64]
 Choice = tuple[NDArray[np.int64], Floats]
@@ -51,7 +53,7 @@ class Some:
     choice
         Which points.
     rows
-        The points, one a row; None where the operator knows inner products without them.
+        The points, one a row; rows of no entries where the operator knows inner products without them.
     among
         Their inner products with each other.
     longest
@@ -59,7 +61,7 @@ class Some:
     """
 
     choice: Choice
-    rows: Floats | None
+    rows: Floats
     among: Floats
     longest: float
 
@@ -69,6 +71,40 @@ class Some:
         return sqrt(max(0.0, float(self.among.diagonal().max())))
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Inner products of points s a_i - c, s = 1 or -1, from those of columns that the operator knows.
+
+    Attributes
+    ----------
+    gram
+        <a_i, a_j> for columns i and j.
+    centre_prices
+        <a_i, c> for all columns i.
+    centre_square
+        <c, c>.
+    """
+
+    gram: Callable[[NDArray[np.int64], NDArray[np.int64]], Floats]
+    centre_prices: Floats
+    centre_square: float
+
+    def products(self, first: Choice, second: Choice) -> Floats:
+        """Return s t <a_i, a_j> - s <a_i, c> - t <a_j, c> + <c, c>, a row for each first and a column each second."""
+        (rows, row_signs), (columns, column_signs) = first, second
+        products = self.gram(rows, columns)
+        products *= np.multiply.outer(row_signs, column_signs)
+        products -= (row_signs * self.centre_prices[rows])[:, None]
+        products -= column_signs * self.centre_prices[columns] - self.centre_square
+        return products
+
+    def growth(self, choice: Choice) -> Floats:
+        """Return by how much the square of each point chosen is larger than that of its column."""
+        columns, signs = choice
+        growth: Floats = self.centre_square - 2 * signs * self.centre_prices[columns]
+        return growth
+
+
 class Points:
     """The points sign_j a_j - centre and the target raw - centre, in units of 2^exponent."""
 
@@ -76,7 +112,7 @@ class Points:
         self.symmetric = symmetric
         self.dimension, self.columns = operator.shape
         self._operator = operator
-        self._gram = operator.gram if isinstance(operator, GramOperator) else None
+        self.known: Known | None = None
         self._raw = raw
         self._mean = np.zeros(self.dimension)
         if not symmetric:
@@ -84,11 +120,6 @@ class Points:
                 "matvec", operator.matvec(np.full(self.columns, 1 / self.columns)), self.dimension
             )
         self._measure_in(max(_exponent(raw), _exponent(self._mean)))
-
-    @property
-    def stored(self) -> bool:
-        """Whether inner products take the points themselves."""
-        return self._gram is None
 
     def measure_by(self, choice: Choice) -> None:
         """Choose the unit by some columns, or by a raw estimate that is larger than any square of theirs could be.
@@ -102,13 +133,16 @@ class Points:
             columns = frexp(sqrt(squares.max()))[1]
         columns, raw = max(_exponent(self._mean), columns), _exponent(self._raw)
         self._measure_in(max(columns, raw - _LARGEST_POWER) if columns > _NO_EXPONENT else raw)
-        if squares is None:
-            self._gram = None
-            return
-        self._centre_prices = np.zeros(self.columns) if self.symmetric else self.prices(self._centre)
-        lengths = np.ldexp(squares, -2 * self.exponent)
-        if lengths.max() > _LONGER * (lengths + self._from_centre(choice)).max():
-            self._gram = None
+        self.known = None
+        if squares is not None and isinstance(self._operator, GramOperator):
+            known = Known(
+                partial(self._products_of_columns, self._operator),
+                np.zeros(self.columns) if self.symmetric else self.prices(self._centre),
+                float(self._centre @ self._centre),
+            )
+            lengths = np.ldexp(squares, -2 * self.exponent)
+            if lengths.max() <= _LONGER * (lengths + known.growth(choice)).max():
+                self.known = known
 
     def prices(self, direction: Floats) -> Floats:
         """Return <a_j, direction> for every column: one product with A^T."""
@@ -128,24 +162,14 @@ class Points:
 
     def some(self, choice: Choice) -> Some:
         """Return the points chosen, measured."""
-        if self._gram is None:
+        if self.known is None:
             rows = self._rows(choice)
             return Some(choice, rows, rows @ rows.T, float(np.linalg.norm(rows + self._centre, axis=1).max()))
-        among = self.known_products(choice, choice)
-        longest = float((among.diagonal() - self._from_centre(choice)).max())
+        among = self.known.products(choice, choice)
+        longest = float((among.diagonal() - self.known.growth(choice)).max())
         if longest > 4.0**_LARGEST_POWER:
             raise ProjectionError(_TOO_DIFFERENT)
-        return Some(choice, None, among, sqrt(max(0.0, longest)))
-
-    def known_products(self, first: Choice, second: Choice) -> Floats:
-        """Return the inner products of points with points, through those of columns that the operator knows."""
-        (rows, row_signs), (columns, column_signs) = first, second
-        products = np.ldexp(self._columns_gram(rows, columns), -2 * self.exponent)
-        products *= np.multiply.outer(row_signs, column_signs)
-        # <a - c, b - c> = <a, b> - <a, c> - <b, c> + <c, c>; the last two together, as they are alike in size.
-        products -= (row_signs * self._centre_prices[rows])[:, None]
-        products -= column_signs * self._centre_prices[columns] - self._centre @ self._centre
-        return products
+        return Some(choice, np.zeros((len(among), 0)), among, sqrt(max(0.0, longest)))
 
     def products(self, choice: Choice, row: Floats) -> Floats:
         """Return the inner product of each point chosen with one more, through a product with A^T."""
@@ -180,25 +204,23 @@ class Points:
             raise ProjectionError(_TOO_DIFFERENT)
         return rows
 
-    def _from_centre(self, choice: Choice) -> Floats:
-        """Return by how much the square of each point chosen is larger than that of its column."""
-        columns, signs = choice
-        change: Floats = self._centre @ self._centre - 2 * signs * self._centre_prices[columns]
-        return change
-
     def _known_squares(self, columns: NDArray[np.int64]) -> Floats | None:
-        """Return the squares of some columns, if the operator knows them and none of any size vanishes or overflows."""
-        if self._gram is None:
+        """Return the squares of some columns, if the operator knows them and the largest is in range."""
+        if not isinstance(self._operator, GramOperator):
             return None
         parts = [columns[first : first + _FEW] for first in range(0, len(columns), _FEW)]
         with np.errstate(all="ignore"):
-            grams = [self._shaped("gram", self._gram(part, part), len(part), len(part)) for part in parts]
+            grams = [self._shaped("gram", self._operator.gram(part, part), len(part), len(part)) for part in parts]
         squares = np.concatenate([gram.diagonal() for gram in grams])
         return squares if 4.0**-_LARGEST_POWER < squares.max() < 4.0**_LARGEST_POWER else None
 
-    def _columns_gram(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-        assert self._gram is not None
-        return self._answer("gram", self._gram(first, second), len(first), len(second))
+    def _products_of_columns(
+        self, operator: GramOperator, first: NDArray[np.int64], second: NDArray[np.int64]
+    ) -> Floats:
+        products: Floats = np.ldexp(
+            self._answer("gram", operator.gram(first, second), len(first), len(second)), -2 * self.exponent
+        )
+        return products
 
     def _column(self, j: int) -> Floats:
         return self._answer("column", self._operator.column(j), self.dimension)
