@@ -21,12 +21,14 @@ from sottovoce.theory.bounds import Bound
 if TYPE_CHECKING:
     from sottovoce.survey import Survey
 
-__all__ = ["Answer", "Estimate", "Interval", "SparseDistribution"]
+__all__ = ["Answer", "Estimate", "Interval", "SparseDistribution", "check_level"]
 
 Floats = NDArray[np.float64]
 
 _ROWS_IN_HTML = 20
 _ROUNDS = 4
+_CLOSE = 1e-6
+_HALVINGS = 40
 
 
 class SparseDistribution(NamedTuple):
@@ -127,33 +129,52 @@ class Estimate:
         -----
         Intervals are around the raw estimate, intersected with [0, 1]; projecting does not narrow them.
         """
-        if not isinstance(level, float) or not 0 < level < 1:
-            raise SurveyError("level must be a number between 0 and 1, for example 0.95")
+        check_level(level, method)
         miss = (1 - level) / (len(self.raw) if simultaneous else 1)
         if method == "normal":
             quantile = -NormalDist().inv_cdf(miss / 2)
             return Interval(self._end(-quantile), self._end(quantile))
-        if method == "finite":
-            proxy = self.survey.proxy
-            if proxy is None:
-                # Chebyshev: the truth is more than 1/sqrt(miss) of its own standard errors away no oftener than that.
-                return Interval(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
-            half = np.sqrt(2 * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
-            low, high = self.survey.answer_range
-            return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
-        raise SurveyError("method must be 'normal' or 'finite'")
+        proxy = self.survey.proxy
+        if proxy is None:
+            # Chebyshev: the truth is more than 1/sqrt(miss) of its own standard errors away no oftener than that.
+            return Interval(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
+        half = np.sqrt(2 * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
+        low, high = self.survey.answer_range
+        return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
 
     def _end(self, quantile: float) -> Floats:
         """The end of a score interval: where the raw estimate is `quantile` standard errors away, by its own variance.
 
         Taking the variance at the end and not at the estimate keeps intervals honest where a rare value was seen not
-        once (Wilson 1927); a few rounds of substitution suffice.
+        once (Wilson 1927). A few rounds of substitution suffice for many reports; for few, the end is enclosed.
         """
         low, high = self.survey.answer_range
         end = (self.raw + quantile * self.standard_errors).clip(low, high)
         for _ in range(_ROUNDS):
-            end = (self.raw + quantile * self.survey.standard_errors(end, self.n_reports)).clip(low, high)
-        return end
+            last, end = end, (self.raw + quantile * self._errors_at(end)).clip(low, high)
+        if (np.abs(end - last) <= _CLOSE * np.abs(end - self.raw)).all():
+            return end
+        return self._enclosed(quantile)
+
+    def _errors_at(self, values: Floats) -> Floats:
+        return self.survey.standard_errors(values, self.n_reports)
+
+    def _enclosed(self, quantile: float) -> Floats:
+        """The same by bisection between the raw estimate and the end of what is possible.
+
+        Variances are concave in the answer, so the answers within `quantile` standard errors make an interval.
+        """
+        low, high = self.survey.answer_range
+        inner = self.raw.clip(low, high)
+        outer = np.broadcast_to(np.asarray(low if quantile < 0 else high, dtype=np.float64), inner.shape)
+        reaches = np.abs(self.raw - outer) <= abs(quantile) * self._errors_at(np.array(outer))
+        inner = np.where(reaches, outer, inner)
+        outer = np.array(outer)
+        for _ in range(_HALVINGS):
+            middle = (inner + outer) / 2
+            within = np.abs(self.raw - middle) <= abs(quantile) * self._errors_at(middle)
+            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
+        return np.asarray(inner)
 
     def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
         """The k most frequent values by the projected estimate, with their intervals."""
@@ -254,3 +275,11 @@ class Estimate:
         caption = html.escape(repr(self).strip("<>")) + (f"; {more:,} more values" if more > 0 else "")
         head = "<tr><th>value</th><th>frequency</th><th>95 % interval</th><th>raw</th></tr>"
         return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def check_level(level: object, method: object) -> None:
+    """Raise `SurveyError` unless an interval can have that level and be made by that method."""
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise SurveyError("level must be a number between 0 and 1, for example 0.95")
+    if method not in ("normal", "finite"):
+        raise SurveyError("method must be 'normal' or 'finite'")

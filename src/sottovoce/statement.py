@@ -26,6 +26,9 @@ TAG_BYTES = 4
 
 MAX_TITLE = 200
 
+MAX_SURVEY_BYTES = 2**26
+"""Longest JSON that is read as a survey."""
+
 Attachments: TypeAlias = Mapping[str, bytes]
 """What a survey's JSON names by its digest, by that digest."""
 
@@ -96,6 +99,8 @@ class Stated(abc.ABC):
 
 def read_statement(text: str | bytes, attachments: Attachments = _NONE) -> Stated:
     """The survey behind its JSON. Every field is checked again; unknown ones are refused."""
+    if isinstance(text, (str, bytes)) and len(text) > MAX_SURVEY_BYTES:
+        raise SurveyError(f"the survey's JSON is longer than the {MAX_SURVEY_BYTES:,} bytes that are read")
     return from_statement(parse_json(text), attachments)
 
 

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -134,3 +135,19 @@ def test_integers_are_not_positions_where_labels_look_like_integers() -> None:
 def test_reports_in_a_set_are_refused(survey) -> None:
     with pytest.raises(sv.errors.ReportError, match="sequence or stream"):
         survey.aggregate().add({survey.randomize("a")})
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 1000])
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 16.0])
+def test_score_intervals_end_where_they_must(n: int, epsilon: float) -> None:
+    """(raw - y)^2 = q^2 ((c r)^2 - y^2)/n, a quadratic, whose roots are known."""
+    survey = sv.Survey.adaptive(10, rounds=1, epsilon=epsilon)
+    asked = survey.question(1, "value / 4.5 - 1")
+    quantile = NormalDist().inv_cdf(0.975)
+    for ones in {0, n // 2, n}:
+        estimate = asked.estimate(sv.Aggregate(asked, n, np.array([ones])))
+        raw, noise, k = float(estimate.raw[0]), asked.mechanism.noise, quantile**2 / n
+        middle, spread = raw / (1 + k), np.sqrt(max(0.0, k * (noise * (1 + k) - raw**2))) / (1 + k)
+        low, high = estimate.interval(0.95)
+        assert low[0] == pytest.approx(np.clip(middle - spread, -1, 1), abs=1e-5)
+        assert high[0] == pytest.approx(np.clip(middle + spread, -1, 1), abs=1e-5)

@@ -230,3 +230,31 @@ def test_neither_file_nor_error_nor_repr_holds_the_record(survey: AdaptiveSurvey
     assert set(kept) == {"format", "round", "report"}
     assert len(kept["report"]) == 2 * (4 + 1)
     assert "42" not in repr(seat).replace(survey.id[:12], "").replace(str(seat.round), "")
+
+
+def test_another_working_folder_or_name_is_no_second_seat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    survey = sv.Survey.adaptive(2**16, rounds=1, epsilon=0.5)
+    asked = survey.choice(1, "value", 2**16)
+    monkeypatch.chdir(tmp_path)
+    seat = survey.enrol("seat")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    report = seat.answer(asked, 7)
+    monkeypatch.chdir(tmp_path)
+    assert survey.enrol("seat").answer(asked, 7) == report
+    (tmp_path / "link").symlink_to(tmp_path / "seat")
+    assert survey.enrol("link").answer(asked, 7) == report
+
+
+def test_what_a_crash_left_is_swept_up(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    seat = survey.enrol(tmp_path / "seat")
+    (tmp_path / ".seat.answer.left").write_text("an earlier draw that was never sent")
+    seat.answer(survey.question(seat.round, "age < 50"), RECORD)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["seat", "seat.answer"]
+
+
+def test_what_is_no_round_is_not_answered(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    seat = survey.enrol(tmp_path / "seat")
+    for wrong in (survey, None, "age < 50", sv.Survey.distribution(3, 1.0)):
+        with pytest.raises(SessionError, match="a seat answers a round"):
+            seat.answer(wrong, RECORD)  # type: ignore[arg-type]

@@ -432,3 +432,110 @@ def test_nothing_shown_holds_a_record(survey: AdaptiveSurvey) -> None:
     assert repr(session.crowd) == "<30,000 simulated people>"
     assert "30,000 people" in repr(session)
     assert "words" not in repr(session)
+
+
+# --- what a hostile or careless hand did to it ------------------------------------------------------
+
+
+def test_a_round_that_was_cut_short_is_finished_before_the_next(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    """An interrupt in the middle of a round: its people have begun to answer, so nobody else's question goes there."""
+
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    expected = survey.session(people(), seed=9).ask("age < 50").raw
+    session = survey.session(people(), seed=9, path=tmp_path / "kept")
+    with pytest.raises(KeyboardInterrupt):
+        session.ask("age < 50", progress=interrupt)
+    answer = session.ask("age < 10")
+    assert answer.round == 2
+    assert session.history[0].raw == expected  # type: ignore[union-attr]
+    assert session.history[0].query == "age < 50"
+
+
+def test_two_sessions_on_one_file_do_not_overwrite_each_other(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    one, other = survey.session(people(), seed=9, path=path), survey.session(people(), path=path)
+    answer = one.ask("age < 50")
+    with pytest.raises(SessionError, match="another one"):
+        other.ask("age < 10")
+    assert other.remaining == 4
+    assert survey.session(people(), path=path).history[0].raw == answer.raw  # type: ignore[union-attr]
+    one.ask("age < 20")
+    path.unlink()
+    with pytest.raises(SessionError, match="changed or removed"):
+        one.ask("age < 30")
+    assert one.remaining == 2
+
+
+def test_the_file_is_the_same_from_every_folder(
+    survey: AdaptiveSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    session = survey.session(people(), seed=9, path="kept")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    session.ask("age < 50")
+    assert survey.session(people(), path=tmp_path / "kept").remaining == 3
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda kept: kept["crowd"].pop("seed"),
+        lambda kept: kept["crowd"].update(seed="-3"),
+        lambda kept: kept["crowd"].update(seed=" 9"),
+        lambda kept: kept["crowd"].update(users=30000.9),
+        lambda kept: kept["crowd"].update(more="1"),
+        lambda kept: kept["rounds"][0].update(counts=[kept["rounds"][0]["counts"][0] - 0.5]),
+        lambda kept: kept["rounds"][0].update(counts=["3"]),
+        lambda kept: kept["rounds"][0].update(counts=[True]),
+        lambda kept: kept["rounds"][0].update(labels="abc"),
+        lambda kept: kept["rounds"][0].update(labels=["a"]),
+        lambda kept: kept["rounds"][1].update(labels=["FR"]),
+        lambda kept: kept["rounds"][1].update(labels=[1, 2]),
+        lambda kept: kept["rounds"][0].update(more=1),
+        lambda kept: kept.update(format=True),
+    ],
+)
+def test_a_state_is_read_strictly(survey: AdaptiveSurvey, tmp_path: Path, change: object) -> None:
+    path = tmp_path / "kept"
+    session = survey.session(people(), seed=9, path=path)
+    session.ask("age < 50")
+    session.choose("find(country, ('FR',))", ["FR", "others"])
+    kept = json.loads(path.read_text())
+    change(kept)  # type: ignore[operator]
+    path.write_text(json.dumps(kept))
+    with pytest.raises(SessionError):
+        survey.session(people(), path=path)
+
+
+def test_rounds_in_rounds_in_rounds_are_not_read(survey: AdaptiveSurvey) -> None:
+    nested: dict[str, object] = survey.question(1, "age < 30").to_statement()
+    for _ in range(400):
+        nested = {**nested, "survey": nested}
+    with pytest.raises(SurveyError):
+        sv.Survey.from_json(json.dumps(nested))
+
+
+def test_mistyped_arguments_get_an_explanation(survey: AdaptiveSurvey, tmp_path: Path) -> None:
+    session = survey.session(people(), seed=1)
+    for choices in (3.5, None, "ab", {"a", "b"}, ["a", "a"], b"ab"):
+        with pytest.raises(SurveyError):
+            session.choose("age", choices)  # type: ignore[arg-type]
+    assert session.choose("age // 50", np.int64(2)).n_reports > 0  # type: ignore[arg-type]
+    for path in (3, b"\0", "a\0b", "\ud800", "x" * 5000):
+        with pytest.raises(SessionError):
+            survey.session(people(), path=path)  # type: ignore[arg-type]
+    empty = sv.Survey.adaptive(10, rounds=2, epsilon=1.0).session([], seed=1).ask("value < 3")
+    for level, method in ((7, "normal"), (0.95, "zz")):
+        with pytest.raises(SurveyError):
+            empty.interval(level, method)  # type: ignore[arg-type]
+    assert survey.question(1, "age < 30") == survey.question(1, sv.query("age < 30"))
+
+
+def test_intervals_at_the_edge_of_sure(survey: AdaptiveSurvey) -> None:
+    many = sv.Survey.adaptive(10, rounds=2**16, epsilon=1.0).session([1] * 10, seed=1)
+    many.ask("value < 3")
+    assert many.intervals(1 - 1e-13)[0] is not None

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, final
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.errors import SessionError
-from sottovoce.estimate import Estimate
+from sottovoce.estimate import Estimate, check_level
 from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
 from sottovoce.theory.bounds import Bound
 
@@ -63,6 +63,7 @@ class RoundAnswer:
         reports. When nobody answered it is all that the question's values can be.
         """
         if self._estimate is None:
+            check_level(level, method)
             return self._range
         low, high = self._estimate.interval(level, method=method)
         return Ends(float(low[0]), float(high[0]))

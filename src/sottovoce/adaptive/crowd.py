@@ -53,11 +53,13 @@ class SimulatedCrowd:
         columns = survey.domain.columns(values)
         n = len(next(iter(columns.values())))
         if kept is not None:
-            if kept.get("users") != n:
+            if set(kept) != {"users", "seed"} or kept["seed"] < 0:
+                raise SessionError("the session's people are not described as they must be; the file is damaged")
+            if kept["users"] != n:
                 raise SessionError("the session was begun with another number of people; give the same values again")
-            if seed is not None and seed != kept.get("seed"):
+            if seed is not None and seed != kept["seed"]:
                 raise SessionError("the session was begun with another seed; leave the seed out to go on with its own")
-            seed = kept.get("seed")
+            seed = kept["seed"]
         fixed = check_seed(np.random.SeedSequence().entropy if seed is None else seed)
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(fixed, spawn_key=(_ASSIGNMENT,))))
         # Two bytes a person: a stable sort of so small integers takes time linear in their number.

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Self, final
 
-from sottovoce.adaptive.files import create_text, read_text
+from sottovoce.adaptive.files import create_text, is_there, place_of, read_for_good, sweep
 from sottovoce.errors import MismatchError, SessionError, SurveyError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
@@ -31,7 +31,7 @@ class Seat:
     Two files, each created once by whoever comes first and never changed: `path` holds the round, and `path` with
     ".answer" the report, written before it is handed out. Whatever happens between, a device that asks again reads
     what stands there: it never draws another round, never answers another question, never randomizes twice. A file
-    that cannot be read is an error, not a reason to draw again.
+    that cannot be read is an error, not a reason to draw again. Who copies the files has two seats.
     """
 
     survey: AdaptiveSurvey
@@ -41,9 +41,10 @@ class Seat:
     @classmethod
     def open(cls, survey: AdaptiveSurvey, path: str | PathLike[str]) -> Self:
         """The seat kept at `path`; drawn from the operating system's entropy if there is none yet."""
-        where = Path(path)
-        if where.exists():
-            text = read_text(where)
+        # Its own place in full: a link to it, or another working folder, must not lead to a second answer.
+        where = place_of(path)
+        if is_there(where):
+            text = read_for_good(where)
         else:
             drawn = {"format": SEAT_FORMAT, "survey": survey.id, "round": 1 + os_source().below(survey.rounds)}
             text = create_text(where, json.dumps(drawn))
@@ -60,16 +61,19 @@ class Seat:
         Asked again, the same bytes. Asked another question in the same round, nothing but an error: somebody wants
         two answers of one person.
         """
+        if not isinstance(asked, Round):
+            raise SessionError("a seat answers a round: survey.question(..), survey.choice(..), or one read from JSON")
         if asked.survey.id != self.survey.id:
             raise MismatchError("the round belongs to another survey than the seat")
         if asked.round != self.round:
             return None
         kept = self.path.with_name(self.path.name + _ANSWER_SUFFIX)
-        if kept.exists():
-            text = read_text(kept)
+        if is_there(kept):
+            text = read_for_good(kept)
         else:
             drawn = {"format": SEAT_FORMAT, "round": asked.id, "report": asked.randomize(record).hex()}
             text = create_text(kept, json.dumps(drawn))
+        sweep(kept)
         found = _checked(kept, text, {"format", "round", "report"})
         if found["round"] != asked.id:
             raise MismatchError("this device has answered another question in this round; it answers one, once")

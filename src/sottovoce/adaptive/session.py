@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, Final, Self, final
 
 from sottovoce.adaptive.answer import ChoiceAnswer, Ends, RoundAnswer, answer_of
 from sottovoce.adaptive.crowd import Crowd
-from sottovoce.adaptive.files import read_text, replace_text
+from sottovoce.adaptive.files import create_text, is_there, place_of, read_text, replace_text
 from sottovoce.adaptive.history import AnyAnswer, History
 from sottovoce.adaptive.state import Past, State
 from sottovoce.errors import QueryError, SessionError, SurveyError
@@ -18,11 +18,14 @@ from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
 from sottovoce.limits import check_integer
 from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
+from sottovoce.protocols.rounds import MAX_CHOICES, ChoiceRound, QuestionRound
 from sottovoce.theory.adaptive_bounds import adaptive_bound
 from sottovoce.theory.bounds import Bound
 
 __all__ = ["Session"]
+
+_ALMOST_SURE: Final = 1 - 2.0**-53
+"""The largest level below one."""
 
 Progress = Callable[[int], object]
 
@@ -33,7 +36,7 @@ class Session:
 
     Everything it knows is in `state`: who goes on from it asks the same people. A question is noted before it is
     asked, so that a session that was cut short in the middle of a round finishes that round first and asks nobody
-    twice.
+    twice. A file belongs to one session at a time; one that finds it changed stops before it asks.
 
     Examples
     --------
@@ -53,6 +56,8 @@ class Session:
         self.crowd = crowd
         self._past = list(past)
         self._path = path
+        self._written = ""
+        self._opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None = None
         self._answers: list[AnyAnswer] = [answer_of(p.asked, p.aggregate, p.labels) for p in past]
 
     @classmethod
@@ -63,13 +68,19 @@ class Session:
         path: str | PathLike[str] | None = None,
     ) -> Self:
         """A new session, or the one that `path` keeps; `crowd` makes its people, from what was kept of them."""
-        where = None if path is None else Path(path)
-        if where is None or not where.exists():
+        where = None if path is None else place_of(path)
+        if where is None:
+            return cls(survey, crowd(None))
+        if not is_there(where):
             session = cls(survey, crowd(None), (), where)
-            session._keep(None)
-            return session
-        state = State.from_json(survey, read_text(where))
+            text = session.state.to_json()
+            session._written = create_text(where, text)
+            if session._written == text:
+                return session
+        text = read_text(where)
+        state = State.from_json(survey, text)
         session = cls(survey, crowd(state.crowd), state.past, where)
+        session._written = text
         if state.opened is not None:
             session._gather(state.opened, state.opened_labels)
         return session
@@ -82,7 +93,7 @@ class Session:
         return self.survey.rounds - len(self._past)
 
     def ask(self, query: Query | str, *, progress: Progress | None = None) -> RoundAnswer:
-        """The mean of a query over everybody, from the people of the next round.
+        """The mean of a query over the population that people were drawn from, by the people of the next round.
 
         Parameters
         ----------
@@ -106,7 +117,7 @@ class Session:
     def choose(
         self, query: Query | str, choices: int | Sequence[str], *, progress: Progress | None = None
     ) -> ChoiceAnswer:
-        """How everybody is distributed over the values 0 .. k-1 of an integer query, from the next round's people.
+        """How the population is distributed over the values 0 .. k-1 of an integer query, by the next round's people.
 
         Parameters
         ----------
@@ -116,13 +127,16 @@ class Session:
         choices
             Their names, or how many there are.
         """
-        labels = () if isinstance(choices, int) else tuple(str(name) for name in choices)
-        size = check_integer("choices", choices if isinstance(choices, int) else len(labels), 2, 2**53)
+        labels = _labels(choices)
+        size = check_integer("choices", len(labels) if labels else choices, 2, MAX_CHOICES)
         asked = self.survey.choice(self._next(), as_query(query), size)
         answer: ChoiceAnswer = self._gather(asked, labels, progress)
         return answer
 
     def _next(self) -> int:
+        if self._opened is not None:
+            asked, labels = self._opened
+            self._gather(asked, labels)  # it was cut short; the people of that round have begun to answer it
         if not self.remaining:
             raise SessionError(
                 f"all {self.survey.rounds} rounds have been asked, and everybody has answered once; make a survey of "
@@ -133,12 +147,18 @@ class Session:
     def _gather(
         self, asked: QuestionRound | ChoiceRound, labels: tuple[str, ...], progress: Progress | None = None
     ) -> Any:
-        self._keep((asked, labels))
+        self._opened = asked, labels
+        try:
+            self._keep()
+        except SessionError:
+            self._opened = None  # nobody has been asked yet
+            raise
         past = Past(asked, labels, self.crowd.answer(asked, progress))
         answer = answer_of(asked, past.aggregate, labels)
         self._past.append(past)
         self._answers.append(answer)
-        self._keep(None)
+        self._opened = None
+        self._keep()
         return answer
 
     # --- what has been learned --------------------------------------------------------------
@@ -150,7 +170,11 @@ class Session:
 
     @property
     def bound(self) -> Bound:
-        """What the expected largest error over all rounds stays below, however the questions were chosen."""
+        """What the expected largest error over all rounds stays below, however the questions were chosen.
+
+        The error is against the population that people were drawn from, each independently; not against the mean over
+        these very people, of whom earlier rounds have already told something.
+        """
         if not self.crowd.users:
             return Bound(2 * self.survey.radius, "nobody is there to answer: 2 r")
         return adaptive_bound(self.survey.rounds, self.survey.radius, self.survey.epsilon, self.crowd.users)
@@ -158,12 +182,13 @@ class Session:
     def intervals(self, level: float = 0.95, method: Any = "normal") -> list[Ends | Interval | None]:
         """Intervals of all answers that hold together, for all the rounds there may be (Bonferroni over rounds).
 
-        Valid however each question was chosen: given everything before, a round's people are fresh. A round of
-        choices has an interval a choice, all of them holding together too; None when nobody answered it.
+        For the population that people were drawn from, each independently, and then valid however each question was
+        chosen: given everything before, a round's people are fresh draws from it. A round of choices has an interval a
+        choice, all of them holding together too; None when nobody answered it.
         """
         if not isinstance(level, float) or not 0 < level < 1:
             raise SurveyError("level must be a number between 0 and 1, for example 0.95")
-        each = 1 - (1 - level) / self.survey.rounds
+        each = min(1 - (1 - level) / self.survey.rounds, _ALMOST_SURE)
         found: list[Ends | Interval | None] = []
         for answer in self._answers:
             if isinstance(answer, RoundAnswer):
@@ -178,18 +203,37 @@ class Session:
     @property
     def state(self) -> State:
         """Everything the session knows: the survey, the questions, the counts of their reports."""
-        return State(self.survey, self.crowd.state(), tuple(self._past))
+        opened, labels = (None, ()) if self._opened is None else self._opened
+        return State(self.survey, self.crowd.state(), tuple(self._past), opened, labels)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Keep the session in a file, replaced as a whole; `AdaptiveSurvey.session` goes on from it."""
-        replace_text(Path(path), self.state.to_json())
+        replace_text(place_of(path), self.state.to_json())
 
-    def _keep(self, opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None) -> None:
-        if self._path is not None:
-            replace_text(self._path, self.state.with_opened(opened).to_json())
+    def _keep(self) -> None:
+        if self._path is None:
+            return
+        if not is_there(self._path) or read_text(self._path) != self._written:
+            raise SessionError(
+                f"{self._path} has been changed or removed since this session wrote it, perhaps by another one that "
+                "goes on from it; nobody was asked: start from the file again, with one session at a time"
+            )
+        text = self.state.to_json()
+        replace_text(self._path, text)
+        self._written = text
 
     def __repr__(self) -> str:
         return (
             f"<session of survey {self.survey.id[:12]}: {len(self._past):,} of {self.survey.rounds:,} rounds asked, "
             f"{self.crowd.users:,} people>"
         )
+
+
+def _labels(choices: object) -> tuple[str, ...]:
+    """The names of choices, where they are named; none where only their number is given."""
+    if isinstance(choices, Sequence) and not isinstance(choices, (str, bytes, bytearray)):
+        labels = tuple(str(name) for name in choices)
+        if len(set(labels)) < len(labels):
+            raise SurveyError("two choices have the same name; give every choice its own")
+        return labels or ("",)  # too few, and refused as such
+    return ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Self, final
 
 import numpy as np
@@ -44,10 +44,6 @@ class State:
     opened: AnyRound | None = None
     opened_labels: tuple[str, ...] = ()
 
-    def with_opened(self, opened: tuple[AnyRound, tuple[str, ...]] | None) -> State:
-        """The same, in the middle of a round."""
-        return self if opened is None else replace(self, opened=opened[0], opened_labels=opened[1])
-
     def to_json(self) -> str:
         """The state as JSON. Integers beyond 2**53 stand as decimal text."""
         kept = {
@@ -81,7 +77,11 @@ class State:
 
     @classmethod
     def _read(cls, survey: AdaptiveSurvey, kept: Any) -> Self:
-        if kept["format"] != STATE_FORMAT or set(kept) != {"format", "survey", "crowd", "rounds", "opened"}:
+        if (
+            type(kept["format"]) is not int
+            or kept["format"] != STATE_FORMAT
+            or set(kept) != {"format", "survey", "crowd", "rounds", "opened"}
+        ):
             raise SessionError(f"the session was kept in a format this version does not know; it knows {STATE_FORMAT}")
         if not isinstance(stated := from_statement(kept["survey"]), AdaptiveSurvey) or stated.id != survey.id:
             raise SessionError("the file holds a session of another survey; it was left as it is: name another file")
@@ -90,7 +90,15 @@ class State:
         labels: tuple[str, ...] = ()
         if kept["opened"] is not None:
             opened, labels = _asked(survey, len(past) + 1, kept["opened"])
-        return cls(survey, {name: int(digits) for name, digits in kept["crowd"].items()}, past, opened, labels)
+        return cls(survey, {name: _integer(digits) for name, digits in kept["crowd"].items()}, past, opened, labels)
+
+
+def _integer(digits: Any) -> int:
+    """An integer written as decimal text, in the one way it is written."""
+    number = int(digits) if isinstance(digits, str) else None
+    if number is None or str(number) != digits:
+        raise SessionError("the session's people are not described as they must be; the file is damaged")
+    return number
 
 
 def _question(asked: AnyRound, labels: tuple[str, ...]) -> dict[str, Any]:
@@ -102,12 +110,19 @@ def _asked(survey: AdaptiveSurvey, number: int, entry: Any) -> tuple[AnyRound, t
     asked = from_statement({**entry["asked"], "survey": survey.to_statement()})
     if not isinstance(asked, (QuestionRound, ChoiceRound)) or asked.round != number:
         raise SessionError("the session's rounds are not in order; the file is damaged and was left as it is")
-    return asked, tuple(str(label) for label in entry["labels"])
+    labels = entry["labels"]
+    choices = asked.size if isinstance(asked, ChoiceRound) else 0
+    if type(labels) is not list or len(labels) not in (0, choices) or not all(type(name) is str for name in labels):
+        raise SessionError(f"the choices of round {number} are not named as they must be; the file is damaged")
+    return asked, tuple(labels)
 
 
 def _past(survey: AdaptiveSurvey, number: int, entry: Any) -> Past:
     asked, labels = _asked(survey, number, entry)
-    counts, n = np.array(entry["counts"], dtype=np.int64), entry["n_reports"]
+    listed, n = entry["counts"], entry["n_reports"]
+    if set(entry) != {"asked", "labels", "counts", "n_reports"} or any(type(count) is not int for count in listed):
+        raise SessionError(f"round {number} is not written as it must be; the file is damaged and was left as it is")
+    counts = np.array(listed, dtype=np.int64)
     if type(n) is not int or n < 0 or (counts < 0).any() or (counts > n).any():
         raise SessionError(f"the counts of round {number} cannot be; the file is damaged and was left as it is")
     return Past(asked, labels, Aggregate(asked, n, counts))

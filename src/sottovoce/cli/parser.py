@@ -18,6 +18,7 @@ examples:
                                                     how many people does that take, and with which mechanism?
   sottovoce simulate distribution --domain-size 1000 --users 1e6 --epsilon 1
                                                     measure the error before asking anybody
+  sottovoce optimize prefix:64 --epsilon 1          the best channel for a set of queries
   sottovoce audit                                   is it private? exactly, for every mechanism
 
 Every command takes --help, with examples of its own, and --json, for one JSON object on standard output.

@@ -21,6 +21,8 @@ _LARGEST_ALPHABET: Final = 64
 _LONGEST: Final = 62
 """Length of the longest texts that an int64 numbers: those of two letters."""
 _MOST: Final = 2**63 - 1
+_ENDED: Final = "\0"
+"""Stands behind the end of a text; in no alphabet."""
 
 
 @final
@@ -53,6 +55,9 @@ class TextDomain(Domain):
             raise DomainError(f"a text's alphabet must be a string of 2 to {_LARGEST_ALPHABET} characters")
         if len(set(self.alphabet)) < len(self.alphabet):
             raise DomainError("the alphabet holds a character more than once: its characters must be distinct")
+        if _ENDED in self.alphabet:
+            # NumPy drops it from the end of a text, which would then be another one.
+            raise DomainError("the alphabet holds the character U+0000, which ends texts in arrays: remove it")
         if any("\ud800" <= letter <= "\udfff" for letter in self.alphabet):
             raise DomainError("the alphabet is not valid Unicode text: remove the lone surrogate it holds")
         if type(self.max_length) is not int or not 1 <= self.max_length <= _LONGEST:
@@ -77,7 +82,8 @@ class TextDomain(Domain):
 
     @cached_property
     def _code(self) -> dict[str, int]:
-        return {letter: code for code, letter in enumerate(self.alphabet)}
+        """As in `letters`: 0 behind the end, else 1 + the letter's place in the alphabet."""
+        return {letter: code for code, letter in enumerate(_ENDED + self.alphabet)}
 
     @cached_property
     def _by_index(self) -> bool:
@@ -87,7 +93,7 @@ class TextDomain(Domain):
     def indices(self, values: Any) -> Indices:
         """Numbers of many texts, or an array of numbers where the alphabet holds no digit."""
         entries = entries_of(values)
-        if len(entries) and all(isinstance(entry, str) for entry in entries):
+        if len(entries) > 1 and all(isinstance(entry, str) for entry in entries):
             return self._inside(self._find_texts(entries))
         return self._find_all(entries)
 
@@ -129,12 +135,14 @@ class TextDomain(Domain):
         if not isinstance(value, str):
             integer = as_integer(value)
             return integer if self._by_index and integer is not None and 0 <= integer < self.size else -1
-        if len(value) > self.max_length:
+        if len(value) > self.max_length or _ENDED in value:
             return -1
-        codes = [self._code.get(letter, -1) for letter in value]
+        # As many steps for a short text as for a long one, so that their time does not tell them apart.
+        codes = [self._code.get(letter, -1) for letter in value.ljust(self.max_length, _ENDED)]
         if -1 in codes:
             return -1
-        return sum(1 + code * self._texts_within[self.max_length - i - 1] for i, code in enumerate(codes))
+        steps = zip(codes, reversed(self._texts_within[:-1]), strict=True)
+        return sum((code > 0) * (1 + (code - 1) * within) for code, within in steps)
 
     def _find_texts(self, texts: Any) -> Indices:
         """`_find` for many texts at once, all their characters in one array."""

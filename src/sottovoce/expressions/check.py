@@ -7,8 +7,9 @@ monotone, so no computed value lies outside. Nothing here looks at a private val
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -17,11 +18,12 @@ from numpy.typing import NDArray
 from sottovoce.domain import Domain, LabelDomain, RangeDomain, TextDomain
 from sottovoce.expressions.constants import alternatives, numbers_array, text_position
 from sottovoce.expressions.faults import Path, PlacedError, shown
+from sottovoce.expressions.limits import MAX_LABELS
 from sottovoce.expressions.part import Kind, Part, Scalar, alike, as_number, as_real, bounded, constant, named
-from sottovoce.expressions.search import held, place
+from sottovoce.expressions.search import Search
 from sottovoce.expressions.tree import Reading, Tree, value_of
 
-__all__ = ["Checked", "check"]
+__all__ = ["Checked", "Plan", "check"]
 
 
 @dataclass(frozen=True)
@@ -45,22 +47,41 @@ class Checked:
     depth: int
 
 
-def check(reading: Reading, domain: Domain) -> tuple[Checked, Part]:
+@dataclass(frozen=True)
+class Plan:
+    """An expression that may be evaluated over a domain, and the attributes it looks at, with their sizes."""
+
+    checked: Checked
+    part: Part
+    uses: Mapping[str, int]
+
+
+def check(reading: Reading, domain: Domain) -> Plan:
     """Check a tree against a domain; raises `PlacedError` at the first part that could go wrong for some record."""
-    part = _Checker(domain).part(reading.tree, ())
+    checker = _Checker(domain)
+    part = checker.part(reading.tree, ())
     if part.kind == "text":
         raise PlacedError(
             "a query must give a number or a truth, and this gives a text; compare it, or use find or letter"
         )
-    return Checked(part.kind, part.low, part.high, reading.nodes, reading.depth), part
+    checked = Checked(part.kind, part.low, part.high, reading.nodes, reading.depth)
+    return Plan(checked, part, {name: checker.attributes[name].size for name in checker.columns})
 
 
 class _Checker:
-    """One walk over one tree: arguments before their operation."""
+    """One walk over one tree: arguments before their operation.
+
+    What follows from an attribute alone is made once, however often the tree mentions it.
+    """
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
         self.attributes = dict(Domain.attributes_of(domain))
+        self.columns: dict[str, Part] = {}
+        self.values: dict[str, Part] = {}
+        self.labels = 0
+        self.equal: dict[tuple[int, int], bool] = {}
+        self.search = Search()
 
     def part(self, tree: Tree, path: Path) -> Part:
         if isinstance(tree, tuple):
@@ -99,7 +120,13 @@ class _Checker:
             raise PlacedError(
                 f"there is no attribute {shown(name)}; there are {', '.join(map(shown, known[:8]))}{more}", path
             )
-        column = _column(name, domain)
+        if name not in self.values:
+            self.values[name] = self.value(name, domain, path)
+        return self.values[name]
+
+    def value(self, name: str, domain: Domain, path: Path) -> Part:
+        """An attribute's value: a number, or the position of a text."""
+        column = self.column(name)
         if isinstance(domain, RangeDomain):
             if (domain.start, domain.step) == (0, 1):
                 return column
@@ -108,9 +135,22 @@ class _Checker:
             data = (np.int64(domain.start), np.uint64(domain.step % 2**64).astype(np.int64))
             return Part("range", "integer", min(ends), max(ends), (column,), data)
         if isinstance(domain, LabelDomain) and isinstance(domain.names[0], int):
+            self.labels += domain.size
+            if self.labels > MAX_LABELS:
+                raise PlacedError(
+                    f"an expression may use attributes with at most {MAX_LABELS} integer labels in all; "
+                    "ask about fewer attributes, or make a range of this one",
+                    path,
+                )
             labels = np.array(domain.names, dtype=np.int64)
             return Part("gather", "integer", int(labels.min()), int(labels.max()), (column,), labels)
         return Part("column", "text", 0, 0, data=name, domain=domain)
+
+    def column(self, name: str) -> Part:
+        """An attribute's position in its own domain."""
+        if name not in self.columns:
+            self.columns[name] = Part("column", "integer", 0, self.attributes[name].size - 1, data=name)
+        return self.columns[name]
 
     def arithmetic(self, tree: tuple[Any, ...], path: Path) -> Part:
         a, b = self.numbers(tree, path)
@@ -165,7 +205,7 @@ class _Checker:
         if op not in ("==", "!="):
             raise PlacedError(f"texts have no order, so {op} does not apply; use ==, != or in", path)
         domains = [part.domain for part in parts if part and part.domain]
-        if domains[0] != domains[-1]:
+        if not self.same(domains[0], domains[-1]):
             raise PlacedError(
                 "two texts are compared that are not of the same domain; compare each with constants", path
             )
@@ -174,6 +214,13 @@ class _Checker:
             for i, (side, part) in enumerate(zip(sides, parts, strict=True), 1)
         ]
         return Part(op, "truth", 0, 1, tuple(positions))
+
+    def same(self, a: Domain, b: Domain) -> bool:
+        """Whether two attributes have one domain; compared once, as their labels may be many."""
+        pair = id(a), id(b)
+        if pair not in self.equal:
+            self.equal[pair] = a == b
+        return self.equal[pair]
 
     def logic(self, tree: tuple[Any, ...], path: Path) -> Part:
         parts = tuple(self.truth(a, (*path, i), tree[0]) for i, a in enumerate(tree[1:], 1))
@@ -190,7 +237,7 @@ class _Checker:
         a = self.part(tree[1], (*path, 1))
         a = a if a.kind == "text" else as_number(a, (*path, 1), tree[0])
         a, listed = alternatives(a, tree[2], (*path, 2), distinct=tree[0] == "find")
-        return held(a, listed) if tree[0] == "in" else place(a, listed)
+        return self.search.held(a, listed) if tree[0] == "in" else self.search.place(a, listed)
 
     def bit(self, tree: tuple[Any, ...], path: Path) -> Part:
         a = self.integer(tree[1], (*path, 1), "bit")
@@ -207,12 +254,12 @@ class _Checker:
         if isinstance(domain, TextDomain):
             if k > domain.max_length:
                 raise PlacedError(f"these texts have at most {domain.max_length} characters", (*path, 2))
-            return Part("prefix", "text", 0, 0, (_column(name, domain),), (domain, k), domain)
+            return Part("prefix", "text", 0, 0, (self.column(name),), (domain, k), domain)
         if isinstance(domain, RangeDomain):
             width = (domain.size - 1).bit_length()
             if k > width:
                 raise PlacedError(f"the positions of this attribute have {width} bits", (*path, 2))
-            return Part("shift", "integer", 0, (domain.size - 1) >> (width - k), (_column(name, domain),), width - k)
+            return Part("shift", "integer", 0, (domain.size - 1) >> (width - k), (self.column(name),), width - k)
         raise PlacedError("prefix applies to ranges and texts, not to labels; use in or find", (*path, 1))
 
     def letter(self, tree: tuple[Any, ...], path: Path) -> Part:
@@ -223,7 +270,7 @@ class _Checker:
             raise PlacedError("letter applies to texts over an alphabet, not to labels or numbers", (*path, 1))
         if i >= domain.max_length:
             raise PlacedError(f"letters of these texts are counted from 0 to {domain.max_length - 1}", (*path, 2))
-        return Part("letter", "integer", 0, len(domain.alphabet), (_column(name, domain),), (domain, i))
+        return Part("letter", "integer", 0, len(domain.alphabet), (self.column(name),), (domain, i))
 
     def table(self, tree: tuple[Any, ...], path: Path) -> Part:
         listed = numbers_array(tree[1])
@@ -231,18 +278,19 @@ class _Checker:
             raise PlacedError(
                 f"the table has {len(listed)} numbers for {self.domain.size} values; give one a value", path
             )
-        return _gathered(listed, self.record())
+        return _gathered(listed, self.record)
 
     def sparse(self, tree: tuple[Any, ...], path: Path) -> Part:
         last = value_of(tree[1][-1])
         if last is None or last >= self.domain.size:
             raise PlacedError(f"an index of sparse is beyond the {self.domain.size} values", (*path, 1))
         # An index that is not listed is found at the end, where the 0 stands.
-        return _gathered(numbers_array((*tree[2], 0)), place(self.record(), numbers_array(tree[1])))
+        return _gathered(numbers_array((*tree[2], 0)), self.search.place(self.record, numbers_array(tree[1])))
 
+    @cached_property
     def record(self) -> Part:
         """The record's number."""
-        columns = tuple(_column(name, domain) for name, domain in self.attributes.items())
+        columns = tuple(map(self.column, self.attributes))
         sizes = tuple(domain.size for domain in self.attributes.values())
         return Part("record", "integer", 0, self.domain.size - 1, columns, sizes)
 
@@ -250,11 +298,6 @@ class _Checker:
 def _gathered(listed: NDArray[Any], index: Part) -> Part:
     kind: Kind = "integer" if listed.dtype.kind == "i" else "real"
     return Part("gather", kind, listed.min().item(), listed.max().item(), (index,), listed)
-
-
-def _column(name: str, domain: Domain) -> Part:
-    """An attribute's position in its own domain."""
-    return Part("column", "integer", 0, domain.size - 1, data=name)
 
 
 _CORNERS: Final[dict[str, Callable[[Any, Any], Any]]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}

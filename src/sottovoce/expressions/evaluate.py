@@ -23,14 +23,12 @@ def evaluate(part: Part, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[An
     """Values of a part for all records, as int64, float64 or bool by its kind; a constant gives a single one."""
     if part.op == "column":
         return columns[part.data]
-    arguments = [evaluate(argument, columns) for argument in part.parts]
+    arguments = (evaluate(argument, columns) for argument in part.parts)
+    if part.op in _FOLDS:
+        # One argument after the other: a thousand of them take no more room than two.
+        return reduce(_FOLDS[part.op], arguments)
     found: NDArray[Any] = _OPERATIONS[part.op](part.data, *arguments)
     return found
-
-
-def _first_of(best: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """The best of its arguments, the earlier one where two are equal: so even the sign of a zero is settled."""
-    return lambda _, *xs: reduce(lambda a, b: np.where(best(b, a), b, a), xs)
 
 
 def _clip(_: object, a: Any, low: Any, high: Any) -> Any:
@@ -47,7 +45,7 @@ def _record(sizes: tuple[int, ...], first: Any, *others: Any) -> Any:
 
 
 def _in(constants: NDArray[Any], x: Any) -> Any:
-    return reduce(np.logical_or, [x == constant for constant in constants])
+    return reduce(np.logical_or, (x == constant for constant in constants))
 
 
 def _match(constants: NDArray[Any], x: Any) -> Any:
@@ -80,6 +78,15 @@ def _letter(data: tuple[TextDomain, int], column: Any) -> Any:
     return domain.letters(column, i)
 
 
+_FOLDS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    # The earlier one where two are equal: so even the sign of a zero is settled.
+    "min": lambda a, b: np.where(b < a, b, a),
+    "max": lambda a, b: np.where(b > a, b, a),
+    "and": np.logical_and,
+    "or": np.logical_or,
+}
+"""Operations of any number of arguments, by what they make of two."""
+
 _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "constant": lambda data: data,
     # Modulo 2**64, so that a step times a position may leave int64 on the way to a value inside.
@@ -96,8 +103,6 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "%": lambda k, a: a % k,
     "neg": lambda _, a: -a,
     "abs": lambda _, a: np.abs(a),
-    "min": _first_of(np.less),
-    "max": _first_of(np.greater),
     "clip": _clip,
     "<": lambda _, a, b: a < b,
     "<=": lambda _, a, b: a <= b,
@@ -105,8 +110,6 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     ">=": lambda _, a, b: a >= b,
     "==": lambda _, a, b: a == b,
     "!=": lambda _, a, b: a != b,
-    "and": lambda _, *xs: reduce(np.logical_and, xs),
-    "or": lambda _, *xs: reduce(np.logical_or, xs),
     "not": lambda _, a: np.logical_not(a),
     "if": lambda _, condition, a, b: np.where(condition, a, b),
     "in": _in,
@@ -117,4 +120,4 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "prefix": _prefix,
     "letter": _letter,
 }
-"""How each operation is computed; `Part` holds operations of the grammar and those that checking puts between."""
+"""How every other operation is computed; `Part` holds operations of the grammar and those that checking puts between."""

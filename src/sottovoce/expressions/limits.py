@@ -13,6 +13,18 @@ MAX_DEPTH: Final = 32
 MAX_CONSTANTS: Final = 2**16
 """Most members of an expression's lists, all lists together."""
 
+MAX_TABLES: Final = 2**20
+"""Most entries, of 8 bytes, of the tables that speed up searching in lists, all together; further lists have none."""
+
+MAX_LABELS: Final = 2**22
+"""Most integer labels, of 8 bytes, of the attributes that an expression mentions, each attribute counted once."""
+
+MAX_MEMORY: Final = 2**26
+"""Bytes within which an expression is read, checked and evaluated for one record.
+
+Half of them are the labels, an eighth the tables; the rest holds the lists, the parts and the JSON.
+"""
+
 MAX_TEXT: Final = 4096
 """Most characters of an expression written as text."""
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from sottovoce.domain import Domain, Indices
 from sottovoce.entries import as_integer
 from sottovoce.errors import QueryError
-from sottovoce.expressions.check import Checked, check
+from sottovoce.expressions.check import Checked, Plan, check
+from sottovoce.expressions.columns import read_columns
 from sottovoce.expressions.evaluate import evaluate
 from sottovoce.expressions.faults import Path, PlacedError
 from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_QUERY_BYTES
 from sottovoce.expressions.parse import parse
-from sottovoce.expressions.part import Part
 from sottovoce.expressions.render import render
 from sottovoce.expressions.tree import Reading, Tree, integer_node, read_tree
 from sottovoce.workloads.base import Workload
@@ -47,7 +47,7 @@ class Query:
     _reading: Reading
     _columns: dict[Path, int] | None
     _canonical: bytes
-    _last: list[tuple[Domain, Checked, Part]] = field(default_factory=list, init=False)
+    _last: list[tuple[Domain, Plan]] = field(default_factory=list, init=False)
 
     @classmethod
     def from_tree(cls, tree: object) -> Query:
@@ -111,7 +111,7 @@ class Query:
         >>> query("age / 2 if sex == 'F' else 0.5").check(Domain.product(age=range(100), sex=["F", "M"]))
         Checked(kind='real', low=0.0, high=49.5, nodes=8, depth=3)
         """
-        return self._checked(domain)[0]
+        return self._plan(domain).checked
 
     def evaluate(self, domain: Domain, columns: Mapping[str, Indices]) -> NDArray[Any]:
         """The answers of many people, given by `domain.columns` or `domain.split`.
@@ -124,15 +124,12 @@ class Query:
         >>> query("age < 30 and country in ('FR',)").evaluate(people, people.columns([(20, "FR"), (40, "FR")]))
         array([1., 0.])
         """
-        checked, part = self._checked(domain)
-        names = [name for name, _ in Domain.attributes_of(domain)]
-        lengths = {len(columns[name]) for name in names if name in columns}
-        if not set(names) <= set(columns) or len(lengths) != 1:
-            raise QueryError("the columns must be those of the domain, one entry a person; give domain.columns(values)")
+        plan = self._plan(domain)
+        read, people = read_columns(columns, domain, plan.uses)
         with np.errstate(all="ignore"):
-            found = evaluate(part, columns)
+            found = evaluate(plan.part, read)
         return np.array(
-            np.broadcast_to(found, lengths.pop()), dtype=np.int64 if checked.kind == "integer" else np.float64
+            np.broadcast_to(found, people), dtype=np.int64 if plan.checked.kind == "integer" else np.float64
         )
 
     def evaluate_one(self, domain: Domain, record: object) -> int | float:
@@ -146,20 +143,20 @@ class Query:
         answer: int | float = self.evaluate(domain, domain.columns([record]))[0].item()
         return answer
 
-    def _checked(self, domain: Domain) -> tuple[Checked, Part]:
-        for known, checked, part in self._last:
+    def _plan(self, domain: Domain) -> Plan:
+        for known, plan in self._last:
             if known is domain:
-                return checked, part
+                return plan
         if not isinstance(domain, Domain):
             raise QueryError(
                 f"a query is checked against a Domain, not {type(domain).__name__}; make one with Domain.of"
             )
         try:
-            checked, part = check(self._reading, domain)
+            plan = check(self._reading, domain)
         except PlacedError as fault:
             raise QueryError(fault.located(self._columns)) from None
-        self._last[:] = [(domain, checked, part)]
-        return checked, part
+        self._last[:] = [(domain, plan)]
+        return plan
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Query) and self._canonical == other._canonical

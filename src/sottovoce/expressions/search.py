@@ -1,4 +1,7 @@
-"""How a value is found among constants, settled when the expression is checked: by what is known without any value."""
+"""How a value is found among constants, settled when the expression is checked: by what is known without any value.
+
+A table is the fastest way and the largest, so an expression has room for a few; the other lists are halved.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.expressions.limits import MAX_TABLES
 from sottovoce.expressions.part import Part, constant
 
-__all__ = ["held", "place"]
+__all__ = ["Search"]
 
 _FEW: Final = 8
 """Up to so many constants are compared one after the other."""
@@ -18,24 +22,31 @@ _SPAN: Final = 2**17
 """Integers from a range of up to so many values are looked up in a table."""
 
 
-def place(a: Part, listed: NDArray[Any]) -> Part:
-    """The place of a value in a list of distinct constants; the list's length where it is not in it."""
-    count = len(listed)
-    low, high = (a.low, a.high) if a.domain is None else (0, a.domain.size - 1)
-    if count <= _FEW:
-        return Part("match", "integer", 0, count, (a,), listed)
-    if a.kind != "real" and high - low < _SPAN:
-        table = np.full(int(high - low) + 1, count, dtype=np.int64)
-        inside = (listed >= low) & (listed <= high)
-        table[listed[inside] - int(low)] = np.flatnonzero(inside)
-        return Part("gather", "integer", 0, count, (Part("-", "integer", 0, high - low, (a, constant(low))),), table)
-    order = np.argsort(listed)
-    return Part("search", "integer", 0, count, (a,), (listed[order], order))
+class Search:
+    """The searches of one expression."""
 
+    def __init__(self) -> None:
+        self._room = MAX_TABLES
 
-def held(a: Part, listed: NDArray[Any]) -> Part:
-    """Whether a value is one of the constants."""
-    distinct = np.unique(listed)
-    if len(distinct) <= _FEW:
-        return Part("in", "truth", 0, 1, (a,), distinct)
-    return Part("<", "truth", 0, 1, (place(a, distinct), constant(len(distinct))))
+    def place(self, a: Part, listed: NDArray[Any]) -> Part:
+        """The place of a value in a list of distinct constants; the list's length where it is not in it."""
+        count = len(listed)
+        low, high = (a.low, a.high) if a.domain is None else (0, a.domain.size - 1)
+        if count <= _FEW:
+            return Part("match", "integer", 0, count, (a,), listed)
+        if a.kind != "real" and high - low < min(_SPAN, self._room):
+            table = np.full(int(high - low) + 1, count, dtype=np.int64)
+            self._room -= len(table)
+            inside = (listed >= low) & (listed <= high)
+            table[listed[inside] - int(low)] = np.flatnonzero(inside)
+            offset = Part("-", "integer", 0, high - low, (a, constant(low)))
+            return Part("gather", "integer", 0, count, (offset,), table)
+        order = np.argsort(listed)
+        return Part("search", "integer", 0, count, (a,), (listed[order], order))
+
+    def held(self, a: Part, listed: NDArray[Any]) -> Part:
+        """Whether a value is one of the constants."""
+        distinct = np.unique(listed)
+        if len(distinct) <= _FEW:
+            return Part("in", "truth", 0, 1, (a,), distinct)
+        return Part("<", "truth", 0, 1, (self.place(a, distinct), constant(len(distinct))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
 from sottovoce.randomness import Source
 
 __all__ = ["VectorMechanism", "as_vector", "clip_to_ball", "lift"]
+
+_TINY: Final = 1e-300
+"""What a length is taken to be at least, where it is divided by."""
 
 
 @dataclass(frozen=True)
@@ -120,17 +123,18 @@ def as_vector(value: object, dimension: int) -> Floats | None:
 def clip_to_ball(vector: Floats, radius: float) -> Floats:
     """The nearest point of the ball; scaled before squaring, so that nothing overflows.
 
+    The same operations whatever the vector is, zero included: the time taken is an output too.
+
     Examples
     --------
     >>> clip_to_ball(np.array([3.0, 4.0]), 1.0)
     array([0.6, 0.8])
     """
-    largest = float(np.abs(vector).max(initial=0.0))
-    if largest == 0.0:
-        return vector
-    direction = vector / largest
-    length = float(np.linalg.norm(direction))
-    return vector if largest <= radius / length else direction * (radius / length)
+    with np.errstate(all="ignore"):  # what is not chosen in the end may overflow
+        largest = np.maximum(np.abs(vector).max(initial=0.0), _TINY)
+        direction = vector / largest
+        limit = radius / np.maximum(np.linalg.norm(direction), _TINY)
+        return np.asarray(np.where(largest <= limit, vector, direction * limit))
 
 
 def lift(vectors: Floats, radius: float, size: int) -> Floats:

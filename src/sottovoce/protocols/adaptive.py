@@ -68,17 +68,19 @@ class AdaptiveSurvey(Stated):
 
     # --- the analyst's side -----------------------------------------------------------------
 
-    def question(self, round: int, query: Query) -> QuestionRound:
+    def question(self, round: int, query: Query | str) -> QuestionRound:
         """The survey of one round that asks for a query's mean."""
+        from sottovoce.expressions import query as as_query
         from sottovoce.protocols.rounds import QuestionRound
 
-        return QuestionRound(self, round, query)
+        return QuestionRound(self, round, as_query(query))
 
-    def choice(self, round: int, query: Query, size: int) -> ChoiceRound:
+    def choice(self, round: int, query: Query | str, size: int) -> ChoiceRound:
         """The survey of one round that asks how an integer query is distributed over 0 .. size-1."""
+        from sottovoce.expressions import query as as_query
         from sottovoce.protocols.rounds import ChoiceRound
 
-        return ChoiceRound.make(self, round, query, size)
+        return ChoiceRound.make(self, round, as_query(query), size)
 
     def session(self, values: Any, seed: Seed = None, *, path: str | PathLike[str] | None = None) -> Session:
         """Ask simulated people with these records, one question after another.

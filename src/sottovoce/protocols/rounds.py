@@ -16,7 +16,7 @@ from sottovoce.aggregate import Aggregate
 from sottovoce.errors import QueryError, SurveyError
 from sottovoce.estimate import Estimate
 from sottovoce.expressions import Checked, Query, numbers, positions
-from sottovoce.limits import check_integer
+from sottovoce.limits import check_epsilon, check_integer
 from sottovoce.mechanisms import FiniteMechanism, choose, restore
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.vector_registry import restore_vector
@@ -110,10 +110,12 @@ class Round(Survey):
 def _read(statement: dict[str, Any], own: set[str]) -> tuple[AdaptiveSurvey, Query]:
     """The adaptive survey and the query of a round's statement."""
     check_fields(statement, {"mechanism", "survey", "round", "query"} | own)
-    survey = from_statement(statement["survey"])
-    if not isinstance(survey, AdaptiveSurvey):
+    inner = statement["survey"]
+    # Looked at before it is read: a round inside a round inside a round would be read to the depth of the stack.
+    if not isinstance(inner, dict) or inner.get("kind") != AdaptiveSurvey.kind:
         raise SurveyError("the survey of a round must be an adaptive one")
-    if statement["epsilon"] != survey.epsilon:
+    survey = from_statement(inner)
+    if not isinstance(survey, AdaptiveSurvey) or check_epsilon(statement["epsilon"]) != survey.epsilon:
         raise SurveyError("epsilon must be that of the adaptive survey the round belongs to")
     return survey, Query.from_tree(statement["query"])
 

@@ -1,4 +1,4 @@
-"""Channels to start the search from, and to compare its result with: the mechanisms known in closed form."""
+"""Channels to start the search from, and to compare its result with: mechanisms for single values in closed form."""
 
 from __future__ import annotations
 
@@ -22,27 +22,33 @@ Marks = NDArray[np.bool_]
 
 
 class Start(NamedTuple):
-    """A two-level channel: `marks` says where it is e^epsilon times as likely as elsewhere, row by row."""
+    """A two-level channel: `marks` says where it is e^epsilon times as likely as elsewhere, row by row.
+
+    Every column marks the same share of all rows, by their relative `sizes`.
+    """
 
     name: str
     marks: Marks
+    sizes: Floats | float = 1.0
 
     def channel(self, epsilon: float) -> Floats:
-        """The m x J probabilities; every column has as many marks as every other."""
-        weights = np.where(self.marks, math.exp(epsilon), 1.0)
-        probabilities: Floats = weights / weights.sum(axis=0)
+        """The m x J probabilities."""
+        minima = self.minima(epsilon)[:, None]
+        probabilities: Floats = np.where(self.marks, math.exp(epsilon) * minima, minima)
+        probabilities /= probabilities.sum(axis=0)
         return probabilities
 
     def minima(self, epsilon: float) -> Floats:
         """The probability of an unmarked report, once for each row."""
-        inside = int(self.marks[:, 0].sum())
-        return np.full(len(self.marks), 1.0 / (inside * math.exp(epsilon) + len(self.marks) - inside))
+        sizes = np.broadcast_to(np.float64(self.sizes), len(self.marks))
+        return np.asarray(sizes / (sizes @ np.where(self.marks[:, 0], math.exp(epsilon), 1.0)))
 
-    def padded(self, rows: int) -> tuple[Marks, NDArray[np.int64]]:
-        """Every row split into equal copies as often as `rows` allows: the marks, and how many copies of each."""
-        copies = np.full(len(self.marks), rows // len(self.marks))
-        copies[: rows % len(self.marks)] += 1
-        return np.repeat(self.marks, copies, axis=0), np.repeat(copies, copies)
+    def padded(self, epsilon: float, rows: int) -> tuple[Marks, Floats]:
+        """Every row split into equal copies as often as `rows` allows: the marks, and the smaller probabilities."""
+        minima = self.minima(epsilon)
+        copies = np.full(len(minima), rows // len(minima))
+        copies[np.argsort(-minima, kind="stable")[: rows % len(minima)]] += 1
+        return np.repeat(self.marks, copies, axis=0), np.repeat(minima / copies, copies)
 
 
 def analytic_starts(values: int, epsilon: float, rows: int) -> Iterator[Start]:

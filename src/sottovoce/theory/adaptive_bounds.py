@@ -42,7 +42,7 @@ def theorem_5_2(rounds: int, radius: float, epsilon: float, users: int) -> Bound
     0.067
     """
     d, r, c, n = _stated(rounds, radius, epsilon, users)
-    if d < 2 or n < 8 * d * math.log(n):
+    if d < 2 or n < 8 * d * max(1.0, math.log(n)):
         raise PlanError(
             f"Theorem 5.2 says nothing about {d} rounds and {n:,} users: it needs two rounds and "
             "users >= 8 rounds log(users); adaptive_bound always holds"
@@ -85,6 +85,9 @@ def predicted_worst_error(rounds: int, radius: float, epsilon: float, users: int
     from scipy.special import erfc
 
     d, r, c, n = _stated(rounds, radius, epsilon, users)
+    number: object = answer
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not -r <= number <= r:
+        raise PlanError(f"answer must be a number from {-r:g} to {r:g}: no mean of the question's values is beyond")
     deviation = math.sqrt(max(0.0, (c * r) ** 2 - answer**2) * d / n)
     # E max = integral of P(max > t): nothing is left beyond 12 deviations, nor beyond what clipping leaves.
     t = np.linspace(0.0, min(r + abs(answer), 12 * deviation), 20_001)
