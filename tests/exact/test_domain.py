@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
@@ -57,6 +58,7 @@ def test_texts_without_digits_may_be_given_by_number() -> None:
         (3, ["a", "b"], ("a string of 2 to 64 characters",)),
         (3, "aba", ("more than once", "must be distinct")),
         (3, "a\ud800", ("not valid Unicode text", "remove the lone surrogate")),
+        (3, "ab\0", ("holds the character U+0000", "remove it")),
         (0, "ab", ("an integer from 1 to 62", "at most 9223372036854775808 texts")),
         (63, "ab", ("an integer from 1 to 62",)),
         (True, "ab", ("an integer from 1 to 62",)),
@@ -187,6 +189,47 @@ def test_no_error_holds_what_was_given(domain: Domain) -> None:
             assert caught.value.__cause__ is None
             assert caught.value.__context__ is None
             assert not re.search("gazpacho|77317731", told, re.IGNORECASE)
+
+
+def test_a_text_that_ends_in_nul_is_no_shorter_text() -> None:
+    domain = Domain.text(3, "ab")
+    for text in ("\0", "a\0", "\0a", "a\0b", "ab\0"):
+        for ask, value in ((domain.index, text), (domain.indices, [text]), (domain.indices, ["a", text])):
+            with pytest.raises(ValueOutsideDomainError):
+                ask(value)
+
+
+def lines_run(ask: Callable[[Any], Any], value: object) -> list[tuple[str, int]]:
+    run: list[tuple[str, int]] = []
+
+    def note(frame: Any, event: str, argument: object) -> Any:
+        run.append((frame.f_code.co_name, frame.f_lineno))
+        return note
+
+    before = sys.gettrace()
+    sys.settrace(note)
+    try:
+        ask(value)
+    finally:
+        sys.settrace(before)
+    return run
+
+
+def test_a_texts_length_does_not_show_in_the_lines_that_run() -> None:
+    """One text alone, as a device has it: by itself, in a list and in a record."""
+    domain = Domain.text(5, "abc")
+    person = Domain.product(word=domain, n=3)
+    ways: list[tuple[Callable[[Any], Any], Callable[[str], Any]]] = [
+        (domain.index, lambda text: text),
+        (domain.columns, lambda text: [text]),
+        (person.columns, lambda text: [{"word": text, "n": 1}]),
+    ]
+    for ask, given in ways:
+        ask(given("abcab"))  # what is made once is made
+        first = lines_run(ask, given(""))
+        assert len(first) > 2 * domain.max_length
+        for text in ("a", "cc", "abcab", "ccccc"):
+            assert lines_run(ask, given(text)) == first
 
 
 def test_texts_cannot_be_changed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from sottovoce import Domain
 from sottovoce.errors import QueryError, SurveyError
-from sottovoce.expressions import Query, query
+from sottovoce.expressions import Query, numbers, positions, query
 from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_DEPTH, MAX_NODES, MAX_QUERY_BYTES, MAX_TEXT
 
 PEOPLE = Domain.product(
@@ -251,3 +252,57 @@ def test_a_query_of_a_million_bytes_is_allowed_and_one_more_is_not() -> None:
     assert len(Query.from_tree(["in", AGE, [label]]).to_json()) == MAX_QUERY_BYTES
     with pytest.raises(QueryError, match="bytes"):
         Query.from_tree(["in", AGE, [label + "a"]])
+
+
+class Hidden(dict[str, Any]):
+    """Columns under names that nobody can read."""
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+
+AGES, CODES = np.array([77, 3]), np.array([0, 2])
+SMALL = Domain.product(age=range(100), code=[3, 7, 9], word=Domain.text(2, "ab"))
+WORDS = np.array([0, 6])
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        *(None, 7, "age", [AGES, CODES, WORDS], np.zeros((2, 3), dtype=np.int64), {}, {"age": AGES, "code": CODES}),
+        *({"age": AGES, "code": CODES, "words": WORDS}, Hidden(age=AGES, code=CODES, word=WORDS)),
+        *({"code": CODES, "word": WORDS, "age": bad} for bad in (None, 77, "77", b"77", {77: 1}, {77, 3}, AGES[:1])),
+        *({"code": CODES, "word": WORDS, "age": bad} for bad in (["77", "3"], np.array(["77", "3"]), AGES / 1)),
+        *(
+            {"code": CODES, "word": WORDS, "age": bad}
+            for bad in ([77, None], [[77], [3]], [[77], [3, 4]], AGES[:, None])
+        ),
+        *({"code": CODES, "word": WORDS, "age": bad} for bad in (AGES > 5, AGES.astype(object), AGES.astype(complex))),
+        *({"code": CODES, "word": WORDS, "age": bad} for bad in ([77, 2**70], AGES.astype("datetime64[s]"))),
+        *({"code": CODES, "word": WORDS, "age": bad} for bad in ([77, -1], [77, 100], [2**63 - 1, 0], [-(2**63), 0])),
+        *({"code": CODES, "word": WORDS, "age": np.array([77, bad], dtype=np.uint64)} for bad in (2**63, 2**64 - 1)),
+        *({"age": AGES, "word": WORDS, "code": bad} for bad in ([0, 3], [-1, 0], [0.5, 1], ["7", "7"])),
+        *({"age": AGES, "code": CODES, "word": bad} for bad in ([0, 7], [-1, 0], ["a", "b"])),
+    ],
+)
+@pytest.mark.parametrize("text", ["age * 2 + code + letter(word, 0)", "sparse((0, 1), (5, 6)) / 3 + age"])
+def test_columns_that_hold_no_positions(columns: Any, text: str) -> None:
+    asked = query(text)
+    ways: list[Callable[[], object]] = [
+        lambda: asked.evaluate(SMALL, columns),
+        lambda: numbers(asked, SMALL, columns),
+        lambda: positions(query("age + code + letter(word, 1)"), SMALL, columns, 9),
+    ]
+    for ask in ways:
+        with pytest.raises(QueryError, match=r"give domain\.columns\(values\)$") as caught:
+            ask()
+        assert "7" not in str(caught.value)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", ">i4", "uint64", "int64"])
+def test_columns_of_any_integers_are_computed_with_as_64_bits(dtype: str) -> None:
+    columns = {"age": AGES.astype(dtype), "code": CODES.astype(dtype), "word": WORDS.astype(dtype), "other": None}
+    assert query("age * age * code").evaluate(SMALL, columns).tolist() == [77 * 77 * 3, 3 * 3 * 9]
+    assert query("age").evaluate(SMALL, {"age": [77, 3], "code": (0, 2), "word": WORDS}).tolist() == [77, 3]
+    assert query("1").evaluate(SMALL, {name: column[:0] for name, column in SMALL.split([0]).items()}).size == 0

@@ -120,4 +120,4 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "prefix": _prefix,
     "letter": _letter,
 }
-"""How every other operation is computed; `Part` holds operations of the grammar and those that checking puts between."""
+"""How the others are computed; `Part` holds operations of the grammar and those that checking puts between."""

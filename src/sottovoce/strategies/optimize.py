@@ -13,7 +13,7 @@ import numpy as np
 from sottovoce.errors import MechanismError, SurveyError
 from sottovoce.limits import check_epsilon, check_integer
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
-from sottovoce.strategies.optimize_problem import OBJECTIVES, Candidate, Problem, known_channels, problem_of
+from sottovoce.strategies.optimize_problem import OBJECTIVES, Candidate, Problem, best_known, problem_of
 from sottovoce.strategies.quantise import quantise
 from sottovoce.strategies.reconstruction import user_noise
 from sottovoce.strategies.search_starts import Start
@@ -27,7 +27,10 @@ __all__ = ["OBJECTIVES", "Optimized", "is_kept", "optimize"]
 ROWS_PER_VALUE: Final = 4
 """Reports a value, unless told otherwise; twice as many gain one or two per cent."""
 
-_MOST_STEPS: Final = 300
+MOST_STEPS: Final = 300
+"""Steps of a search, unless told otherwise."""
+
+_STEPS_ALLOWED: Final = 10**6
 _SETTLED: Final = 3e-4
 """The search ends when a stage improves by less than this share."""
 _SPREAD: Final = 1.5
@@ -82,6 +85,7 @@ def optimize(
     seed: int = 0,
     progress: Callable[[int, float], None] | None = None,
     time_limit: float | None = None,
+    steps: int | None = None,
     arrays: Callable[[Floats], Any] | None = None,
     cache: bool = True,
 ) -> Optimized:
@@ -104,6 +108,8 @@ def optimize(
         Called with the number of steps and the objective after every few steps.
     time_limit
         Seconds after which the best so far is returned. An interrupt from the keyboard does the same.
+    steps
+        Most steps of the search, 300 unless stated; it ends before when steps no longer gain anything to speak of.
     arrays
         Puts NumPy arrays where the search should run, such as `cupy.asarray`; here unless stated.
     cache
@@ -113,7 +119,8 @@ def optimize(
     Returns
     -------
     Optimized
-        Never worse than a known mechanism that fits into `rows`.
+        Never worse than a known mechanism that fits into `rows`: randomized response, Hadamard response and its
+        blocks, projective geometry response, subset selection, and the hierarchical, Haar and Fourier strategies.
 
     Raises
     ------
@@ -133,33 +140,40 @@ def optimize(
     found_rows = _checked_rows(rows, workload.domain.size, len(problem.gram))
     number = check_integer("seed", seed, 0, 2**63 - 1)
     deadline = math.inf if time_limit is None else time.monotonic() + _checked_limit(time_limit)
-    starts = known_channels(problem, found_rows)
+    most = _checked_steps(steps)
+    known = best_known(problem, workload, found_rows)
     if cache:
         from sottovoce.strategies.optimize_cache import load, store
 
-        key = _key(workload, problem.epsilon, objective, rows, number)
+        key = _key(workload, problem.epsilon, objective, rows, number, most)
         kept = load(key)
-        if kept is not None and _worth(problem, *kept, starts[0]):
-            return _result(workload, problem, *kept, starts[0], finished=True)
-    found, finished = _search(problem, found_rows, number, starts, progress, deadline, arrays or np.asarray)
-    chosen = min(_rounded(problem, found), key=lambda rounded: rounded.score)
-    result = _result(workload, problem, *_spread(problem, chosen), starts[0], finished=finished)
+        if kept is not None and _worth(problem, *kept, known):
+            return _result(workload, problem, *kept, known, finished=True)
+    limits = Limits(most, deadline)
+    found, finished = _search(problem, found_rows, number, known, progress, limits, arrays or np.asarray)
+    result = _result(workload, problem, *_spread(problem, _rounded(problem, found)), known, finished=finished)
     if cache and finished:
         store(key, result.matrix, result.weights)
     return result
 
 
 def is_kept(
-    workload: Workload, epsilon: float, *, objective: str = "worst", rows: int | None = None, seed: int = 0
+    workload: Workload,
+    epsilon: float,
+    *,
+    objective: str = "worst",
+    rows: int | None = None,
+    seed: int = 0,
+    steps: int | None = None,
 ) -> bool:
     """Whether `optimize` with these arguments would find a finished channel in the user's cache directory."""
     from sottovoce.strategies.optimize_cache import load
 
-    return load(_key(workload, check_epsilon(epsilon), objective, rows, seed)) is not None
+    return load(_key(workload, check_epsilon(epsilon), objective, rows, seed, _checked_steps(steps))) is not None
 
 
-def _key(workload: Workload, epsilon: float, objective: str, rows: int | None, seed: int) -> Key:
-    return workload.digest, epsilon, objective, 0 if rows is None else int(rows), int(seed)
+def _key(workload: Workload, epsilon: float, objective: str, rows: int | None, seed: int, steps: int) -> Key:
+    return workload.digest, epsilon, objective, 0 if rows is None else int(rows), int(seed), steps
 
 
 def _checked_rows(rows: object, values: int, merged: int) -> int:
@@ -174,24 +188,40 @@ def _checked_rows(rows: object, values: int, merged: int) -> int:
     return check_integer("rows", rows, max(2, merged), largest)
 
 
+def _checked_steps(steps: object) -> int:
+    return MOST_STEPS if steps is None else check_integer("steps", steps, 1, _STEPS_ALLOWED)
+
+
 def _checked_limit(seconds: object) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         raise SurveyError("time_limit must be a number of seconds above 0")
     return float(seconds)
 
 
+class Limits(NamedTuple):
+    """How far a search may go."""
+
+    steps: int
+    deadline: float
+
+    @property
+    def late(self) -> bool:
+        """Whether time has run out."""
+        return time.monotonic() >= self.deadline
+
+
 def _search(
     problem: Problem,
     rows: int,
     seed: int,
-    known: list[Candidate],
+    known: Candidate,
     progress: Callable[[int, float], None] | None,
-    deadline: float,
+    limits: Limits,
     arrays: Callable[[Floats], Any],
 ) -> tuple[list[Candidate], bool]:
     """The best known channel and the one found, and whether the search ended by itself."""
     if len(problem.gram) == 1:
-        return known[:1], True
+        return [known], True
     from sottovoce.strategies.search import Search
     from sottovoce.strategies.search_objective import ChannelObjective
 
@@ -199,19 +229,16 @@ def _search(
     running: list[Search] = []
     finished = False
 
-    def late() -> bool:
-        return time.monotonic() >= deadline
-
     try:
-        for logits, minima in _beginnings(problem, rows, known[0].start, rng):
+        for logits, minima in _beginnings(problem, rows, known.start, rng):
             here = [arrays(part) for part in (problem.gram, problem.shares, logits, minima)]
             goal = ChannelObjective(here[0], problem.epsilon, rows, here[1])
             running.append(Search(goal, goal.state_of(here[2], here[3]), worst=problem.worst))
-        finished = _descend(running, progress, late)
+        finished = _descend(running, progress, limits)
         min(running, key=_value).sharpen()
     except KeyboardInterrupt:
         finished = False
-    candidates = [known[0]]
+    candidates = [known]
     best = min(running, key=_value).best if running else None
     if best is not None:
         minima, shares, weights = (_home(part) for part in (best.minima, best.shares, best.weights))
@@ -229,29 +256,32 @@ def _beginnings(
     level = 2.0 / ((1.0 + math.exp(problem.epsilon)) * rows)
     found = [(_SPREAD * rng.standard_normal((rows, size)), np.full(rows, level))]
     if start is not None:
-        marks, copies = start.padded(rows)
+        marks, minima = start.padded(problem.epsilon, rows)
         logits = np.where(marks, _SOFT, -_SOFT) + 0.5 * rng.standard_normal((rows, size))
-        found.append((logits, start.minima(problem.epsilon)[0] / copies))
+        found.append((logits, minima))
     return found
 
 
-def _descend(running: list[Any], progress: Callable[[int, float], None] | None, late: Callable[[], bool]) -> bool:
+def _descend(running: list[Any], progress: Callable[[int, float], None] | None, limits: Limits) -> bool:
     """One stage each, then the best alone until it settles; False when it was cut short."""
+
+    def stage(search: Any) -> bool:
+        return bool(search.stage(lambda: limits.late or search.steps >= limits.steps))
+
     for search in running:
-        search.stage(late)
+        stage(search)
     leader, before = min(running, key=_value), math.inf
-    while leader.steps < _MOST_STEPS:
+    while True:
         value = _value(leader)
         if progress is not None:
             progress(leader.steps, value)
-        if late():
+        if limits.late:
             return False
-        if before - value <= _SETTLED * value:
+        if leader.steps >= limits.steps or before - value <= _SETTLED * value:
             return True
         before = value
-        if not leader.stage(late):
+        if not stage(leader):
             return True
-    return True
 
 
 def _value(search: Any) -> float:
@@ -273,10 +303,12 @@ class Rounded(NamedTuple):
     weights: Floats
 
 
-def _rounded(problem: Problem, candidates: list[Candidate]) -> list[Rounded]:
-    """The candidates as devices would use them; those that rounding forbids are left out, unless none is left."""
-    found, refused = [], None
-    for candidate in candidates:
+def _rounded(problem: Problem, candidates: list[Candidate]) -> Rounded:
+    """The best candidate as devices would use it; those that rounding forbids are left out, unless none is left."""
+    best, refused = None, None
+    for candidate in sorted(candidates, key=lambda candidate: candidate.score):
+        if best is not None and best.score <= candidate.score:
+            break
         single = candidate.channel.shape[1] == 1
         try:
             matrix = quantise(candidate.channel[:, [0, 0]] if single else candidate.channel, problem.epsilon)
@@ -284,10 +316,11 @@ def _rounded(problem: Problem, candidates: list[Candidate]) -> list[Rounded]:
             refused = error
             continue
         score = 0.0 if single else problem.score(matrix.integers / float(1 << matrix.bits), candidate.weights)
-        found.append(Rounded(score, matrix, candidate.weights))
-    if not found and refused is not None:
-        raise refused
-    return found
+        if best is None or score < best.score:
+            best = Rounded(score, matrix, candidate.weights)
+    if best is None:
+        raise refused or MechanismError("no channel was found")
+    return best
 
 
 def _spread(problem: Problem, chosen: Rounded) -> tuple[ChannelMatrix, Floats]:

@@ -19,10 +19,10 @@ from sottovoce.workloads.base import Floats
 
 __all__ = ["Key", "directory", "load", "store"]
 
-Key = tuple[str, float, str, int, int]
-"""The workload's digest, epsilon, the objective, the number of rows (0: as many as usual), the seed."""
+Key = tuple[str, float, str, int, int, int]
+"""The workload's digest, epsilon, the objective, the number of rows (0: as many as usual), the seed, the steps."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Counts changes of the search: results of another version are not looked at."""
 _SIZES: Final = struct.Struct("<I")
 _LARGEST: Final = 2**27
@@ -37,8 +37,8 @@ def directory() -> Path:
 
 
 def _path(key: Key) -> Path:
-    digest, epsilon, objective, rows, seed = key
-    stated = rfc8785.dumps([_VERSION, digest, epsilon.hex(), objective, rows, str(seed)])
+    digest, epsilon, objective, rows, seed, steps = key
+    stated = rfc8785.dumps([_VERSION, digest, epsilon.hex(), objective, rows, str(seed), steps])
     return directory() / f"{hashlib.sha256(stated).hexdigest()}.channel"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,9 +12,10 @@ from sottovoce.errors import SurveyError
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
 from sottovoce.strategies.search_starts import Start, analytic_starts
+from sottovoce.strategies.search_structured import structured_starts
 from sottovoce.workloads.base import Floats, Workload
 
-__all__ = ["OBJECTIVES", "Candidate", "Problem", "known_channels", "problem_of"]
+__all__ = ["OBJECTIVES", "Candidate", "Problem", "best_known", "problem_of"]
 
 OBJECTIVES: Final = ("worst", "total")
 
@@ -43,7 +45,10 @@ class Problem(NamedTuple):
 
     def score(self, channel: Floats, weights: Floats) -> float:
         """The objective."""
-        noise = user_noise(channel, self.gram, weights)
+        return self.summed_up(user_noise(channel, self.gram, weights))
+
+    def summed_up(self, noise: Floats) -> float:
+        """The objective of every merged value's noise."""
         return float(noise.max() if self.worst else self.shares @ noise)
 
 
@@ -78,14 +83,32 @@ def problem_of(workload: Workload, epsilon: float, objective: object) -> Problem
     )
 
 
-def known_channels(problem: Problem, rows: int) -> list[Candidate]:
-    """The known mechanisms that fit, best first."""
-    size = len(problem.gram)
-    if size == 1:  # every value has the same answers: nobody need be asked anything
-        return [Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1), None)]
-    found = []
-    for start in analytic_starts(size, problem.epsilon, rows):
-        channel = start.channel(problem.epsilon)
-        weights = problem.weigh(channel, problem.shares)
-        found.append(Candidate(problem.score(channel, weights), start.name, channel, weights, start))
-    return sorted(found, key=lambda candidate: candidate.score)
+def best_known(problem: Problem, workload: Workload, rows: int) -> Candidate:
+    """The best of the known mechanisms that fit.
+
+    Weights for the worst case take many looks at a channel; most are decided by one. The mean noise of the best
+    reconstruction for equal weights is a lower bound on the worst noise of any reconstruction (`worst_case_weights`),
+    and a channel for which it is above what another one attains is left at that.
+    """
+    if len(problem.gram) == 1:  # every value has the same answers: nobody need be asked anything
+        return Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1), None)
+    values = np.unique(problem.member, return_index=True)[1]
+    looked = []
+    for start in chain(
+        analytic_starts(len(values), problem.epsilon, rows),
+        structured_starts(workload, problem.epsilon, rows, values),
+    ):
+        noise = user_noise(start.channel(problem.epsilon), problem.gram, problem.shares)
+        looked.append((problem.summed_up(noise), float(problem.shares @ noise), start))
+    looked.sort(key=lambda one: one[0])
+    best = _weighed(problem, looked[0][2])
+    for _, bound, start in looked[1:]:
+        if bound < best.score:
+            best = min(best, _weighed(problem, start), key=lambda candidate: candidate.score)
+    return best
+
+
+def _weighed(problem: Problem, start: Start) -> Candidate:
+    channel = start.channel(problem.epsilon)
+    weights = problem.weigh(channel, problem.shares)
+    return Candidate(problem.score(channel, weights), start.name, channel, weights, start)

@@ -54,11 +54,12 @@ class Start(NamedTuple):
 def analytic_starts(values: int, epsilon: float, rows: int) -> Iterator[Start]:
     """Every closed-form channel over that many values that fits into `rows` rows, by name.
 
+    `hadamard_blocks` is among them only where it has more than the one block that makes it `hadamard`.
+
     Examples
     --------
     >>> [(start.name, len(start.marks)) for start in analytic_starts(7, 1.0, 21)]
-    [('randomized_response', 7), ('hadamard', 8), ('hadamard_blocks', 8),
-     ('projective_geometry', 7), ('subset_selection', 21)]
+    [('randomized_response', 7), ('hadamard', 8), ('projective_geometry', 7), ('subset_selection', 21)]
     """
     found = (
         Start("randomized_response", np.eye(values, dtype=np.bool_)),
@@ -72,9 +73,10 @@ def analytic_starts(values: int, epsilon: float, rows: int) -> Iterator[Start]:
 
 def _best_blocks(values: int, epsilon: float) -> HadamardBlocks | None:
     try:
-        return HadamardBlocks.best(values, epsilon)
+        mechanism = HadamardBlocks.best(values, epsilon)
     except MechanismError:
         return None
+    return mechanism if mechanism.blocks > 1 else None
 
 
 def _hadamard(name: str, mechanism: HadamardBlocks | None, rows: int) -> Start | None:
