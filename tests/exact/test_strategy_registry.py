@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import copy
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +22,6 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.strategies import STRATEGIES, Setting, compare, create
 from sottovoce.strategies.explain import explain
-from sottovoce.strategies.files import load, save
-from sottovoce.strategies.optimize import optimize
-from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.registry import choose
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
 
@@ -349,93 +344,3 @@ def test_a_survey_that_loses_its_strategy_is_another_survey() -> None:
     assert (other.strategy.name, other.id == survey.id) == ("direct", False)
     with pytest.raises(sv.errors.MismatchError):
         survey.aggregate().add([other.randomize({"a": 0, "b": 0})])
-
-
-# --- files ----------------------------------------------------------------------------------
-
-
-@cache
-def searched() -> OptimizedStrategy:
-    found = optimize(Prefix(5), 1.0, cache=False)
-    return OptimizedStrategy.of(Prefix(5), 1.0, found.matrix, found.weights)
-
-
-def test_files_give_the_strategy_back(tmp_path: Path) -> None:
-    path = tmp_path / "prefix.strategy"
-    save(searched(), path)
-    save(searched(), path)  # over what is there
-    again = load(str(path), Prefix(5), 1)
-    assert (again, again.digest) == (searched(), searched().digest)
-    assert sv.Survey.queries(Prefix(5), 1.0, strategy=again).strategy == searched()
-    assert [entry.name for entry in tmp_path.iterdir()] == ["prefix.strategy"]
-
-
-def test_files_for_something_else_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "prefix.strategy"
-    save(searched(), path)
-    with pytest.raises(SurveyError, match="another workload"):
-        load(path, Dense(Prefix(5).dense() + 1), 1.0)
-    with pytest.raises(SurveyError, match="another workload"):
-        load(path, Prefix(6), 1.0)
-    with pytest.raises(SurveyError, match="another epsilon"):
-        load(path, Prefix(5), 1.5)
-    with pytest.raises(SurveyError, match="cannot be read"):
-        load(tmp_path / "missing", Prefix(5), 1.0)
-    with pytest.raises(SurveyError, match=r"one of sottovoce\.workloads"):
-        load(path, "prefix:5", 1.0)  # type: ignore[arg-type]
-    with pytest.raises(SurveyError, match="only optimized strategies"):
-        save(create("haar", Setting(Prefix(5), 1.0, 0.0, USERS)), path)  # type: ignore[arg-type]
-    for place in (tmp_path / "nowhere" / "file", tmp_path):
-        with pytest.raises(SurveyError, match="cannot be written"):
-            save(searched(), place)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["prefix.strategy"]
-
-
-def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "prefix.strategy"
-    save(searched(), path)
-    content = path.read_bytes()
-    for damaged in (b"", b"#!/bin/sh\n", content[:-1], content[:40], content + b"\n"):
-        path.write_bytes(damaged)
-        with pytest.raises(MechanismError, match=r"no strategy file|damaged"):
-            load(path, Prefix(5), 1.0)
-    for at in range(len(content)):
-        flipped = bytearray(content)
-        flipped[at] ^= 1
-        path.write_bytes(flipped)
-        with pytest.raises(MechanismError):
-            load(path, Prefix(5), 1.0)
-
-
-def test_files_that_were_forged_are_refused(tmp_path: Path) -> None:
-    """Whoever forges the checksum too gains nothing: the channel is verified against the epsilon that is asked for."""
-    import hashlib
-
-    path = tmp_path / "prefix.strategy"
-    save(searched(), path)
-    content = path.read_bytes()
-    start = content.index(b"\n") + 1
-    line, _, attachment = content[start + 32 :].partition(b"\n")
-
-    def forge(**changes: Any) -> None:
-        told = json.dumps(json.loads(line) | changes).encode()
-        body = told + b"\n" + attachment
-        path.write_bytes(content[:start] + hashlib.sha256(body).digest() + body)
-
-    forge()
-    assert load(path, Prefix(5), 1.0) == searched()
-    forge(epsilon=(0.8).hex())
-    with pytest.raises(MechanismError):
-        load(path, Prefix(5), 0.8)
-    forge(workload=Prefix(6).digest)
-    with pytest.raises(SurveyError):
-        load(path, Prefix(6), 1.0)
-    forge(name="haar")
-    with pytest.raises(SurveyError, match="unknown kind"):
-        load(path, Prefix(5), 1.0)
-    forge(more=1)
-    with pytest.raises(MechanismError, match="does not say"):
-        load(path, Prefix(5), 1.0)
-    blind = Dense(np.random.default_rng(1).normal(size=(3, 5)))
-    forge(workload=blind.digest)
-    assert math.isfinite(load(path, blind, 1.0).worst)

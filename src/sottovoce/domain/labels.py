@@ -57,6 +57,12 @@ class LabelDomain(Domain):
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
+    def _sorted(self) -> tuple[Indices, Indices]:
+        """Integer labels, and the order that sorts them."""
+        table = np.asarray(self.names, dtype=np.int64)
+        return table, np.argsort(table)
+
+    @cached_property
     def _by_index(self) -> bool:
         # Among labels such as "1", "2" the integer 1 could be meant either way, so it is refused.
         return not any(isinstance(name, int) or name.strip().lstrip("+-").isdecimal() for name in self.names)
@@ -80,8 +86,7 @@ class LabelDomain(Domain):
             return integers
         if isinstance(self.names[0], str):
             return np.full(len(integers), -1, dtype=np.int64)
-        table = np.asarray(self.names, dtype=np.int64)
-        order = np.argsort(table)
+        table, order = self._sorted
         found = order[np.searchsorted(table, integers, sorter=order).clip(max=self.size - 1)]
         return np.where(table[found] == integers, found, -1)
 

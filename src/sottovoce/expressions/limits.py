@@ -16,13 +16,15 @@ MAX_CONSTANTS: Final = 2**16
 MAX_TABLES: Final = 2**20
 """Most entries, of 8 bytes, of the tables that speed up searching in lists, all together; further lists have none."""
 
-MAX_LABELS: Final = 2**22
+MAX_LABELS: Final = 2**21
 """Most integer labels, of 8 bytes, of the attributes that an expression mentions, each attribute counted once."""
 
 MAX_MEMORY: Final = 2**26
-"""Bytes within which an expression is read, checked and evaluated for one record.
+"""Bytes within which an expression is read, checked and evaluated for one record, beside the domain itself.
 
-Half of them are the labels, an eighth the tables; the rest holds the lists, the parts and the JSON.
+Three quarters are for labels: a third of that stays, and finding a record among them takes the rest for a
+moment. An eighth is for tables, and an eighth for the lists, the parts and the JSON: no tree within the
+limits above takes more.
 """
 
 MAX_TEXT: Final = 4096

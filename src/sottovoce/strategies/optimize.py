@@ -13,7 +13,7 @@ import numpy as np
 from sottovoce.errors import MechanismError, SurveyError
 from sottovoce.limits import check_epsilon, check_integer
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
-from sottovoce.strategies.optimize_problem import OBJECTIVES, Candidate, Problem, best_known, problem_of
+from sottovoce.strategies.optimize_problem import OBJECTIVES, Candidate, Known, Problem, known_channels, problem_of
 from sottovoce.strategies.quantise import quantise
 from sottovoce.strategies.reconstruction import user_noise
 from sottovoce.strategies.search_starts import Start
@@ -141,17 +141,17 @@ def optimize(
     number = check_integer("seed", seed, 0, 2**63 - 1)
     deadline = math.inf if time_limit is None else time.monotonic() + _checked_limit(time_limit)
     most = _checked_steps(steps)
-    known = best_known(problem, workload, found_rows)
+    known = known_channels(problem, workload, found_rows)
     if cache:
         from sottovoce.strategies.optimize_cache import load, store
 
         key = _key(workload, problem.epsilon, objective, rows, number, most)
         kept = load(key)
-        if kept is not None and _worth(problem, *kept, known):
-            return _result(workload, problem, *kept, known, finished=True)
+        if kept is not None and _worth(problem, *kept, known.best):
+            return _result(workload, problem, *kept, known.best, finished=True)
     limits = Limits(most, deadline)
     found, finished = _search(problem, found_rows, number, known, progress, limits, arrays or np.asarray)
-    result = _result(workload, problem, *_spread(problem, _rounded(problem, found)), known, finished=finished)
+    result = _result(workload, problem, *_spread(problem, _rounded(problem, found)), known.best, finished=finished)
     if cache and finished:
         store(key, result.matrix, result.weights)
     return result
@@ -214,14 +214,14 @@ def _search(
     problem: Problem,
     rows: int,
     seed: int,
-    known: Candidate,
+    known: Known,
     progress: Callable[[int, float], None] | None,
     limits: Limits,
     arrays: Callable[[Floats], Any],
 ) -> tuple[list[Candidate], bool]:
     """The best known channel and the one found, and whether the search ended by itself."""
     if len(problem.gram) == 1:
-        return [known], True
+        return [known.best], True
     from sottovoce.strategies.search import Search
     from sottovoce.strategies.search_objective import ChannelObjective
 
@@ -230,7 +230,7 @@ def _search(
     finished = False
 
     try:
-        for logits, minima in _beginnings(problem, rows, known.start, rng):
+        for logits, minima in _beginnings(problem, rows, known.starts, rng):
             here = [arrays(part) for part in (problem.gram, problem.shares, logits, minima)]
             goal = ChannelObjective(here[0], problem.epsilon, rows, here[1])
             running.append(Search(goal, goal.state_of(here[2], here[3]), worst=problem.worst))
@@ -238,24 +238,24 @@ def _search(
         min(running, key=_value).sharpen()
     except KeyboardInterrupt:
         finished = False
-    candidates = [known]
+    candidates = [known.best]
     best = min(running, key=_value).best if running else None
     if best is not None:
         minima, shares, weights = (_home(part) for part in (best.minima, best.shares, best.weights))
         channel = minima[:, None] * (1.0 + math.expm1(problem.epsilon) * shares)
         weights = problem.weigh(channel, weights)
-        candidates.append(Candidate(problem.score(channel, weights), "searched", channel, weights, None))
+        candidates.append(Candidate(problem.score(channel, weights), "searched", channel, weights))
     return candidates, finished
 
 
 def _beginnings(
-    problem: Problem, rows: int, start: Start | None, rng: np.random.Generator
+    problem: Problem, rows: int, starts: list[Start], rng: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
-    """Logits and row minima to start from: random ones, and the best known channel softened and shaken."""
+    """Logits and row minima to start from: random ones, and known channels softened and shaken."""
     size = len(problem.gram)
     level = 2.0 / ((1.0 + math.exp(problem.epsilon)) * rows)
     found = [(_SPREAD * rng.standard_normal((rows, size)), np.full(rows, level))]
-    if start is not None:
+    for start in starts:
         marks, minima = start.padded(problem.epsilon, rows)
         logits = np.where(marks, _SOFT, -_SOFT) + 0.5 * rng.standard_normal((rows, size))
         found.append((logits, minima))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from sottovoce.strategies.search_starts import Start, analytic_starts
 from sottovoce.strategies.search_structured import structured_starts
 from sottovoce.workloads.base import Floats, Workload
 
-__all__ = ["OBJECTIVES", "Candidate", "Problem", "best_known", "problem_of"]
+__all__ = ["OBJECTIVES", "Candidate", "Known", "Problem", "known_channels", "problem_of"]
 
 OBJECTIVES: Final = ("worst", "total")
 
@@ -59,7 +59,13 @@ class Candidate(NamedTuple):
     name: str
     channel: Floats
     weights: Floats
-    start: Start | None
+
+
+class Known(NamedTuple):
+    """What is known before the search: the channel to beat, and those to descend from."""
+
+    best: Candidate
+    starts: list[Start]
 
 
 def problem_of(workload: Workload, epsilon: float, objective: object) -> Problem:
@@ -83,32 +89,51 @@ def problem_of(workload: Workload, epsilon: float, objective: object) -> Problem
     )
 
 
-def best_known(problem: Problem, workload: Workload, rows: int) -> Candidate:
-    """The best of the known mechanisms that fit.
+def known_channels(problem: Problem, workload: Workload, rows: int) -> Known:
+    """The best of the known mechanisms that fit; and the best for single values and the best structured one.
 
     Weights for the worst case take many looks at a channel; most are decided by one. The mean noise of the best
     reconstruction for equal weights is a lower bound on the worst noise of any reconstruction (`worst_case_weights`),
     and a channel for which it is above what another one attains is left at that.
+
+    Structured channels have little noise and are far from anything better; the search gets further from others. So
+    one of each kind is a start.
     """
     if len(problem.gram) == 1:  # every value has the same answers: nobody need be asked anything
-        return Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1), None)
-    values = np.unique(problem.member, return_index=True)[1]
-    looked = []
-    for start in chain(
-        analytic_starts(len(values), problem.epsilon, rows),
-        structured_starts(workload, problem.epsilon, rows, values),
-    ):
+        return Known(Candidate(0.0, "constant", np.full((2, 1), 0.5), np.ones(1)), [])
+    size, values = len(problem.gram), np.unique(problem.member, return_index=True)[1]
+    single = _looked_at(problem, analytic_starts(size, problem.epsilon, rows))
+    structured = _looked_at(problem, structured_starts(workload, problem.epsilon, rows, values))
+    first, *others = sorted(single + structured, key=_score)
+    best = _weighed(problem, first.start)
+    for other in others:
+        if other.bound < best.score:
+            best = min(best, _weighed(problem, other.start), key=_score)
+    return Known(best, [looks[0].start for looks in (single, structured) if looks])
+
+
+class _Look(NamedTuple):
+    """A channel's noise with equal weights."""
+
+    score: float
+    bound: float
+    start: Start
+
+
+def _looked_at(problem: Problem, starts: Iterable[Start]) -> list[_Look]:
+    """Best first."""
+    looks = []
+    for start in starts:
         noise = user_noise(start.channel(problem.epsilon), problem.gram, problem.shares)
-        looked.append((problem.summed_up(noise), float(problem.shares @ noise), start))
-    looked.sort(key=lambda one: one[0])
-    best = _weighed(problem, looked[0][2])
-    for _, bound, start in looked[1:]:
-        if bound < best.score:
-            best = min(best, _weighed(problem, start), key=lambda candidate: candidate.score)
-    return best
+        looks.append(_Look(problem.summed_up(noise), float(problem.shares @ noise), start))
+    return sorted(looks, key=_score)
 
 
 def _weighed(problem: Problem, start: Start) -> Candidate:
     channel = start.channel(problem.epsilon)
     weights = problem.weigh(channel, problem.shares)
-    return Candidate(problem.score(channel, weights), start.name, channel, weights, start)
+    return Candidate(problem.score(channel, weights), start.name, channel, weights)
+
+
+def _score(scored: _Look | Candidate) -> float:
+    return scored.score
