@@ -43,7 +43,8 @@ def main(values: int = 2048, epsilon: float = 1.0, seconds: float = 420.0) -> No
     print(f"lower bound {found.lower_bound:.6g}: within {found.worst / found.lower_bound:.4f} of it")
     print(f"best known channel: {found.best_analytic[0]} {found.best_analytic[1]:.6g}")
     print(f"search ended by itself: {found.finished}; {took:.1f} s in all, rounding and the bound included")
-    print(f"GPU memory at most {torch.cuda.max_memory_allocated() / 2**30:.2f} GiB; {len(found.matrix.to_bytes()):,} bytes")
+    memory = torch.cuda.max_memory_allocated() / 2**30
+    print(f"at most {memory:.2f} GiB of GPU memory; {len(found.matrix.to_bytes()):,} bytes to fetch")
 
 
 if __name__ == "__main__":

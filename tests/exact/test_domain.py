@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import sottovoce as sv
 from sottovoce.domain import Domain, RangeDomain, TextDomain, domain_from_statement
 from sottovoce.errors import CapacityError, DomainError, ValueOutsideDomainError, WorkloadError
 from sottovoce.workloads import Bins, Dense, Features, Identity, Marginals, Parities, Prefix, Ranges, Sparse
+from tracing import lines_run
 
 EXACT = 2**53 - 1
 HUGE = [
@@ -199,22 +200,6 @@ def test_a_text_that_ends_in_nul_is_no_shorter_text() -> None:
                 ask(value)
 
 
-def lines_run(ask: Callable[[Any], Any], value: object) -> list[tuple[str, int]]:
-    run: list[tuple[str, int]] = []
-
-    def note(frame: Any, event: str, argument: object) -> Any:
-        run.append((frame.f_code.co_name, frame.f_lineno))
-        return note
-
-    before = sys.gettrace()
-    sys.settrace(note)
-    try:
-        ask(value)
-    finally:
-        sys.settrace(before)
-    return run
-
-
 def test_a_texts_length_does_not_show_in_the_lines_that_run() -> None:
     """One text alone, as a device has it: by itself, in a list and in a record."""
     domain = Domain.text(5, "abc")
@@ -226,10 +211,10 @@ def test_a_texts_length_does_not_show_in_the_lines_that_run() -> None:
     ]
     for ask, given in ways:
         ask(given("abcab"))  # what is made once is made
-        first = lines_run(ask, given(""))
+        first = lines_run(partial(ask, given("")))
         assert len(first) > 2 * domain.max_length
         for text in ("a", "cc", "abcab", "ccccc"):
-            assert lines_run(ask, given(text)) == first
+            assert lines_run(partial(ask, given(text))) == first
 
 
 def test_texts_cannot_be_changed() -> None:

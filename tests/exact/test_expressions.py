@@ -7,7 +7,7 @@ import copy
 import inspect
 import json
 import pickle
-import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from sottovoce.errors import QueryError, WorkloadError
 from sottovoce.expressions import Checked, Query, evaluate, numbers, positions, query
 from sottovoce.expressions.tree import SHAPES
 from sottovoce.workloads import Identity, Parities, Prefix
+from tracing import lines_run
 
 PEOPLE = Domain.product(
     age=range(-3, 11, 2),
@@ -354,27 +355,10 @@ def test_the_evaluator_has_no_branch_on_values() -> None:
     assert branches("x = [a for a in b if a]\nwhile c and d: pass") == {"a", "c and d"}
 
 
-def lines_run(asked: Query, record: int) -> list[tuple[str, int]]:
-    run: list[tuple[str, int]] = []
-
-    def note(frame: Any, event: str, argument: object) -> Any:
-        run.append((frame.f_code.co_name, frame.f_lineno))
-        return note
-
-    columns = PEOPLE.split([record])
-    before = sys.gettrace()
-    sys.settrace(note)
-    try:
-        asked.evaluate(PEOPLE, columns)
-    finally:
-        sys.settrace(before)
-    return run
-
-
 @pytest.mark.parametrize("asked", EVERY, ids=lambda asked: str(asked)[:60])
 def test_the_same_lines_run_for_every_record(asked: Query) -> None:
     asked.check(PEOPLE)
-    first = lines_run(asked, 0)
+    first = lines_run(partial(asked.evaluate, PEOPLE, PEOPLE.split([0])))
     assert len(first) > 3
     for record in (1, 5, 6, 700, PEOPLE.size - 1):
-        assert lines_run(asked, record) == first
+        assert lines_run(partial(asked.evaluate, PEOPLE, PEOPLE.split([record]))) == first

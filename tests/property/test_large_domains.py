@@ -18,7 +18,9 @@ from sottovoce.errors import DomainError, SurveyError, ValueOutsideDomainError
 
 PLAIN = settings(deadline=None)
 
-alphabets = st.text(st.characters(codec="utf-8", min_codepoint=1), min_size=2, max_size=64).map(lambda t: "".join(dict.fromkeys(t)))
+alphabets = st.text(st.characters(codec="utf-8", min_codepoint=1), min_size=2, max_size=64).map(
+    lambda t: "".join(dict.fromkeys(t))
+)
 alphabets = alphabets.filter(lambda alphabet: len(alphabet) > 1)
 
 
