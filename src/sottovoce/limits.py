@@ -32,7 +32,7 @@ DEFAULT_REPORT_BYTES = 64
 DEFAULT_USERS = 1_000_000
 """How many people a survey expects unless it is told."""
 
-DEFAULT_STRATEGY = "direct"
+DEFAULT_STRATEGY = "auto"
 """How a survey of queries answers them unless it is told."""
 
 MAX_CELLS = 2**31

@@ -200,8 +200,9 @@ def test_tables_for_people(run):
 
 def test_the_default_strategy_of_a_simulation_is_the_surveys(run):
     words = ("simulate", "queries", "--workload", "prefix:8", "--users", "500", "--epsilon", "1", "--seed", "3")
-    assert run(*words, "--json").json["strategy"] == DEFAULT_STRATEGY
-    assert sv.Survey.queries(Prefix(8), 1.0).strategy.name == DEFAULT_STRATEGY
+    chosen = sv.Survey.queries(Prefix(8), 1.0, strategy=DEFAULT_STRATEGY, users=500).strategy.name
+    assert run(*words, "--json").json["strategy"] == chosen
+    assert sv.Survey.queries(Prefix(8), 1.0, users=500).strategy.name == chosen
     haar = run(*words, "--strategy", "haar", "--json").json
     assert (haar["strategy"], haar["mechanism"]) == ("haar", "haar")
     best = run(*words, "--strategy", "auto", "--json").json

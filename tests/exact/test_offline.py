@@ -14,6 +14,8 @@ from sottovoce.randomness.philox import key_of
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Sparse, Stack
 
+STRATEGIES_OF_LINES = ("direct", "factorized", "optimized", "hierarchical", "haar", "histogram")
+
 
 def population(workload, users: int = 60_000):
     """How many people have each value, and the true answers for exactly those people."""
@@ -77,12 +79,16 @@ def test_public_randomness_comes_from_the_id() -> None:
     assert survey.mechanism.key != other.mechanism.key
 
 
-def test_device_bytes_are_counted_like_simulated_reports() -> None:
-    survey = sv.Survey.queries(Prefix(4), 4.0, users=3000)
+@pytest.mark.parametrize("strategy", STRATEGIES_OF_LINES)
+def test_device_bytes_are_counted_like_simulated_reports(strategy: str) -> None:
+    survey = sv.Survey.queries(Prefix(4), 4.0, strategy=strategy, users=3000)
     reports = [survey.randomize(value) for value in [0] * 1500 + [3] * 1500]
     assert {len(report) for report in reports} == {4 + survey.mechanism.report_bytes}
     estimate = survey.estimate(reports)
-    assert np.abs((estimate.raw - [0.5, 0.5, 0.5, 1.0]) / estimate.standard_errors).max() < 6
+    # The last query is answered alike by everybody, and some strategies know it.
+    off = np.abs(estimate.raw - [0.5, 0.5, 0.5, 1.0])
+    assert (off <= 6 * estimate.standard_errors + 1e-9).all()
+    assert (estimate.standard_errors[:3] < 0.1).all()
 
 
 def test_identity_projects_like_the_simplex() -> None:
@@ -93,7 +99,8 @@ def test_identity_projects_like_the_simplex() -> None:
 
 
 def test_the_bound_holds_and_is_the_one_stated() -> None:
-    survey = sv.Survey.queries(Dense(np.random.default_rng(3).choice([-1.0, 1.0], size=(300, 64))), 1.0, users=3000)
+    signs = Dense(np.random.default_rng(3).choice([-1.0, 1.0], size=(300, 64)))
+    survey = sv.Survey.queries(signs, 1.0, strategy="direct", users=3000)
     people, truth = population(survey.workload, 3000)
     runs = [survey.estimate(survey.simulate_aggregate(histogram=people, seed=s)) for s in range(8)]
     m = survey.mechanism

@@ -20,7 +20,6 @@ from sottovoce.theory import offline_planner
 from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.offline_planner import compare_vectors, explain_vectors
 from sottovoce.theory.solving import MAX_USERS, fewest_users, least_epsilon
-from sottovoce.theory.strategy_planner import expected_error
 from sottovoce.workloads import Dense, Identity, Prefix, Ranges
 
 USERS = 50_000
@@ -170,7 +169,7 @@ def test_strategies_are_compared_where_the_error_is_asked_for() -> None:
     for planned, one in zip(plan.strategies, compared, strict=True):
         assert planned.fits == one.fits
         if one.fits and one.strategy is not None:
-            assert planned.error == pytest.approx(one.error) == pytest.approx(expected_error(one.strategy, USERS))
+            assert planned.error == pytest.approx(one.error) == pytest.approx(one.strategy.expected_error(USERS))
             assert (planned.users, planned.epsilon) == (USERS, 1.0)
             assert planned.mechanism == one.strategy.mechanism.name
             assert planned.worst == pytest.approx(one.strategy.worst)
@@ -202,7 +201,7 @@ def test_every_strategy_has_its_own_fewest_people() -> None:
         if one.name == "direct":
             assert one.users == plan.users
         elif one.strategy is not None:
-            assert expected_error(one.strategy, int(one.users) - 1) > 0.5
+            assert one.strategy.expected_error(int(one.users) - 1) > 0.5
 
 
 @pytest.mark.usefixtures("own_cache")
@@ -217,7 +216,7 @@ def test_every_strategy_has_its_own_least_epsilon() -> None:
         assert one.strategy is not None
         assert one.strategy.mechanism.epsilon == one.epsilon
         less = create(one.name, Setting(Prefix(6), one.epsilon * 0.985, 0.0, 5000))
-        assert expected_error(less, 5000) > 0.4
+        assert less.expected_error(5000) > 0.4
     searched = next(one for one in plan.strategies if one.name == "optimized")
     assert "searched for one epsilon" in searched.reason
 

@@ -10,6 +10,7 @@ import pytest
 from sottovoce.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.strategies import optimize_cache
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.haar import HaarStrategy
@@ -156,6 +157,14 @@ def test_structured_starts_are_the_channels_of_their_mechanisms(workload: Worklo
         mechanism = strategy.mechanism
         stated = [[float(mechanism.probability(o, int(u))) for u in every] for o in mechanism.outputs()]
         np.testing.assert_allclose(start.channel(epsilon), stated, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("values", "epsilon"), [(7, 1.0), (13, 1.5), (16, 1.2), (21, 1.5), (9, 2.5)])
+def test_projective_starts_are_the_channels_of_their_mechanisms(values: int, epsilon: float) -> None:
+    (start,) = [start for start in analytic_starts(values, epsilon, 1000) if start.name == "projective_geometry"]
+    mechanism = ProjectiveGeometry.best(values, epsilon)
+    stated = [[float(mechanism.probability(o, u)) for u in range(values)] for o in mechanism.outputs()]
+    np.testing.assert_allclose(start.channel(epsilon), stated, rtol=1e-12)
 
 
 def test_starts_that_do_not_fit_are_left_out() -> None:

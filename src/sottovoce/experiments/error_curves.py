@@ -16,7 +16,6 @@ from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.offline_planner import OfflinePlan
 from sottovoce.theory.planner import Plan
 from sottovoce.theory.solving import MAX_USERS
-from sottovoce.theory.strategy_planner import expected_error
 from sottovoce.workloads import Workload
 
 __all__ = ["REPEATS", "Crowds", "ErrorCurves", "Point", "affordable", "crowds_of", "error_curves", "people_simulated"]
@@ -177,7 +176,7 @@ def _offline(
 def _strategies(plan: OfflinePlan, people: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
     return {
         one.name if plan.solved_for != "epsilon" else f"{one.name}, epsilon {one.epsilon:.3g}": tuple(
-            expected_error(one.strategy, n) for n in people
+            one.strategy.expected_error(n) for n in people
         )
         for one in plan.strategies
         if one.fits and one.strategy is not None

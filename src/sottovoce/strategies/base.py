@@ -188,6 +188,23 @@ class Strategy(abc.ABC):
         people[found.support] = found.weights
         return Projection(self.workload.matvec(people), found.gap, found.support, found.weights)
 
+    @final
+    def expected_error(self, users: int) -> float:
+        """The L2 error of all answers to expect with so many people: what strategies are compared by.
+
+        The root mean square of the raw answers' noise for the worst value, or, where that is smaller, what the error
+        after projection provably stays below.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> round(HaarStrategy.best(Prefix(128), 1.0).expected_error(100_000), 3)
+        0.163
+        """
+        raw = math.sqrt(self.worst * self.sharing_factor(users) / users)
+        return min(raw, self.bound(users).value)
+
     def bound(self, n_reports: int) -> Bound:
         """What the expected L2 error of the projected answers stays below, for every distribution.
 

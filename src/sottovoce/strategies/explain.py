@@ -13,7 +13,7 @@ def explain(strategy: Strategy, users: int) -> str:
     """What the strategy gives with so many people, and what the others would."""
     mechanism = strategy.mechanism
     setting = Setting(strategy.workload, mechanism.epsilon, getattr(mechanism, "delta", 0.0), users)
-    error = _error(strategy, users)
+    error = strategy.expected_error(users)
     others = [one for one in compare(setting) if one.name != strategy.name]
     serving = [one for one in others if one.fits]
     sentences = [
@@ -26,11 +26,6 @@ def explain(strategy: Strategy, users: int) -> str:
     if isinstance(strategy, Direct):
         sentences.append(_mechanisms(strategy, users))
     return ". ".join(sentences)
-
-
-def _error(strategy: Strategy, users: int) -> float:
-    raw = float((strategy.worst * strategy.sharing_factor(users) / users) ** 0.5)
-    return min(raw, strategy.bound(users).value)
 
 
 def _beside(one: Compared, error: float) -> str:

@@ -36,8 +36,12 @@ STRATEGIES: Final[dict[str, type[Strategy]]] = {
 MAX_ATTACHMENT_BYTES: Final = 2**22
 """What "auto" lets a device fetch besides the survey (4 MiB); a strategy named outright may ask for more."""
 
-SEARCHED_VALUES: Final = 64
+SEARCHED_VALUES: Final = 32
 """Up to so many values "auto" searches for a channel on the spot, in a second or two; beyond, only if one is kept."""
+
+
+FACTORIZED_VALUES: Final = 512
+"""Up to so many values "auto" factorizes, in about a second; beyond it is minutes, and hardly better than the others."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,7 @@ class Compared:
     Attributes
     ----------
     error
-        The L2 error of all answers to expect, for the worst population: the root mean square of the raw ones', or,
-        where it is smaller, what the error after projection stays below.
+        `Strategy.expected_error` for the setting's users.
     """
 
     name: str
@@ -72,12 +75,14 @@ def _compared(name: str, setting: Setting) -> Compared:
     if name == OptimizedStrategy.name and not _searchable(setting):
         reason = "no channel is kept for these queries: search for one first, with 'sottovoce optimize'"
         return Compared(name, None, float("inf"), reason)
+    if name == FactorizedStrategy.name and setting.workload.domain.size > FACTORIZED_VALUES:
+        reason = f"factorizing over more than {FACTORIZED_VALUES} values takes minutes: name it to have it"
+        return Compared(name, None, float("inf"), reason)
     try:
         strategy = create(name, setting)
     except (SurveyError, CapacityError) as refusal:
         return Compared(name, None, float("inf"), str(refusal))
-    raw = (strategy.worst * strategy.sharing_factor(setting.users) / setting.users) ** 0.5
-    error = min(raw, strategy.bound(setting.users).value)
+    error = strategy.expected_error(setting.users)
     size, fetched = strategy.mechanism.report_bytes, len(strategy.attachment or b"")
     reason = ""
     if size > setting.max_report_bytes:
@@ -94,9 +99,12 @@ def _searchable(setting: Setting) -> bool:
 
 
 def create(name: object, setting: Setting) -> Strategy:
-    """The named strategy, its own parameters chosen for the least error; "auto" takes the best."""
+    """The named strategy, its own parameters chosen for the least error.
+
+    "auto" takes the best; with a mechanism named it is the direct one, the only one that leaves the choice.
+    """
     if name == "auto":
-        return choose(setting)
+        return choose(setting) if setting.mechanism == "auto" else Direct.make(setting)
     kind = STRATEGIES.get(name) if isinstance(name, str) else None
     if kind is None:
         raise SurveyError(f"strategy must be one of {', '.join(STRATEGIES)}, or 'auto'")

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import MechanismError
+from sottovoce.mechanisms.finite_field import ExtensionField
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.projective_space import ProjectiveSpace
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.workloads.base import Floats
 
@@ -95,11 +97,21 @@ def _projective(values: int, epsilon: float, rows: int) -> Start | None:
         return None
     if mechanism.cells > rows:
         return None
-    space = mechanism.space
-    marks = np.zeros((space.points, values), dtype=np.bool_)
-    for value in range(values):
-        marks[[space.in_hyperplane(value, rank) for rank in range(space.hyperplane_points)], value] = True
-    return Start("projective_geometry", marks)
+    return Start("projective_geometry", _orthogonal(mechanism.space, values))
+
+
+def _orthogonal(space: ProjectiveSpace, values: int) -> Marks:
+    """Which points are orthogonal to each of the first ones."""
+    field, points = space.field, np.array([space.vector(number) for number in range(space.points)])
+    total = np.zeros((space.points, values), dtype=np.int64)
+    for entries in points.T:
+        pairs = entries[:, None], entries[:values]
+        if isinstance(field, ExtensionField):
+            differences, products, _ = field.tables
+            total = differences[total, products[pairs]]
+        else:
+            total = (total + pairs[0] * pairs[1]) % space.order
+    return np.asarray(total == 0)
 
 
 def _subsets(values: int, epsilon: float, rows: int) -> Start | None:

@@ -20,7 +20,7 @@ from sottovoce.theory.solving import MAX_USERS, Given, fewest_users, least_epsil
 if TYPE_CHECKING:
     from sottovoce.workloads import Workload
 
-__all__ = ["PlannedStrategy", "expected_error", "plan_strategies", "unfit"]
+__all__ = ["PlannedStrategy", "plan_strategies", "unfit"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class PlannedStrategy:
     strategy
         None where there is none; `reason` then says why.
     epsilon, users, error
-        The two that were given, and the third as it comes out for this strategy; `error` is `expected_error`. Not a
-        number where the strategy cannot be chosen.
+        The two that were given, and the third as it comes out for this strategy; `error` is
+        `Strategy.expected_error`. Not a number where the strategy cannot be chosen.
     reason
         Why it cannot be chosen; empty if it can.
     """
@@ -86,23 +86,6 @@ class PlannedStrategy:
         }
 
 
-def expected_error(strategy: Strategy, users: int) -> float:
-    """The L2 error of all answers to expect with so many people, as strategies are compared by it.
-
-    The root mean square of the raw answers' noise for the worst value, or, where that is smaller, what the error after
-    projection provably stays below.
-
-    Examples
-    --------
-    >>> from sottovoce.strategies.haar import HaarStrategy
-    >>> from sottovoce.workloads import Prefix
-    >>> round(expected_error(HaarStrategy.best(Prefix(128), 1.0), 100_000), 3)
-    0.163
-    """
-    raw = math.sqrt(strategy.worst * strategy.sharing_factor(users) / users)
-    return min(raw, strategy.bound(users).value)
-
-
 def plan_strategies(
     workload: Workload, given: Given, delta: float, max_report_bytes: int, direct: PlannedStrategy
 ) -> tuple[PlannedStrategy, ...]:
@@ -139,10 +122,10 @@ def _fewest(one: Compared, setting: Setting, target: float) -> PlannedStrategy:
     if strategy is None or not one.fits:
         return unfit(one.name, one.reason, strategy)
     known = strategy
-    if expected_error(known, MAX_USERS) > target:
+    if known.expected_error(MAX_USERS) > target:
         return unfit(one.name, f"an error of {target:g} needs more than {MAX_USERS:.0e} people", known)
-    users = fewest_users(lambda users: expected_error(known, users) <= target)
-    return PlannedStrategy(one.name, known, setting.epsilon, users, expected_error(known, users))
+    users = fewest_users(lambda users: known.expected_error(users) <= target)
+    return PlannedStrategy(one.name, known, setting.epsilon, users, known.expected_error(users))
 
 
 def _least(name: str, setting: Setting, target: float) -> PlannedStrategy:
@@ -152,17 +135,17 @@ def _least(name: str, setting: Setting, target: float) -> PlannedStrategy:
     try:
         strategy = create(name, setting)
         at = _maker(strategy, setting)
-        reachable = expected_error(at(MAX_EPSILON), setting.users) <= target
+        reachable = at(MAX_EPSILON).expected_error(setting.users) <= target
     except (SurveyError, CapacityError) as refusal:
         return unfit(name, str(refusal))
     if not reachable:
         return unfit(name, f"an error of {target:g} is out of reach at any epsilon up to {MAX_EPSILON:g}", strategy)
-    epsilon = least_epsilon(lambda epsilon: expected_error(at(epsilon), setting.users) <= target)
+    epsilon = least_epsilon(lambda epsilon: at(epsilon).expected_error(setting.users) <= target)
     made = at(epsilon)
     size = made.mechanism.report_bytes
     if size > setting.max_report_bytes:
         return unfit(name, f"its report takes {size:,} bytes; {setting.max_report_bytes:,} are allowed", made)
-    return PlannedStrategy(name, made, epsilon, setting.users, expected_error(made, setting.users))
+    return PlannedStrategy(name, made, epsilon, setting.users, made.expected_error(setting.users))
 
 
 def _maker(strategy: Strategy, setting: Setting) -> Callable[[float], Strategy]:
