@@ -46,7 +46,7 @@ def test_help_shows_examples_of_that_command(run, words):
 
 
 def test_simulate_queries_says_what_was_measured_and_what_theory_says(run):
-    found = run(*QUERIES, "--repeats", "3", "--json").json
+    found = run(*QUERIES, "--strategy", "direct", "--repeats", "3", "--json").json
     codebook = create_vector("codebook", 12, math.sqrt(12), 1.0, 0.0, 2000)
     assert (found["mechanism"], found["workload"], found["distribution"]) == ("codebook", "prefix", "zipf")
     assert (found["n_queries"], found["domain_size"], found["radius"]) == (12, 12, math.sqrt(12))
@@ -102,8 +102,9 @@ def test_errors_are_against_the_answers_of_the_population():
     from sottovoce.experiments.distribution_error import seeds_of
 
     workload, weights = Prefix(9), frequencies("geometric", 9)
-    found = measure_queries(workload, 700, 2.0, distribution="geometric", repeats=3, seed=3)
-    survey = sv.Survey.queries(workload, 2.0, users=700)
+    stated = {"distribution": "geometric", "strategy": "direct", "repeats": 3, "seed": 3}
+    found = measure_queries(workload, 700, 2.0, **stated)
+    survey = sv.Survey.queries(workload, 2.0, strategy="direct", users=700)
     truth, seeds = workload.matvec(weights), iter(seeds_of(3, 6))
     raw, symmetric, variances, gaps = [], [], [], []
     for people_seed, report_seed in zip(seeds, seeds, strict=True):
@@ -119,7 +120,7 @@ def test_errors_are_against_the_answers_of_the_population():
     assert found.standard_error is not None
     assert found.standard_error.l2_raw == pytest.approx(statistics.stdev(raw) / math.sqrt(3))
     assert found.gap == max(gaps)
-    without = measure_queries(workload, 700, 2.0, distribution="geometric", repeats=3, seed=3, symmetric=False)
+    without = measure_queries(workload, 700, 2.0, symmetric=False, **stated)
     assert (without.mean.l2_raw, without.mean.l2_symmetric) == (found.mean.l2_raw, None)
 
 

@@ -41,7 +41,7 @@ SEARCHED_VALUES: Final = 32
 
 
 FACTORIZED_VALUES: Final = 512
-"""Up to so many values "auto" factorizes, in about a second; beyond it is minutes, and hardly better than the others."""
+"""Up to so many values "auto" factorizes, in about a second; beyond it is minutes, and hardly better than others."""
 
 
 @dataclass(frozen=True)
