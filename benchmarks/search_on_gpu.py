@@ -35,6 +35,7 @@ def main(values: int = 2048, epsilon: float = 1.0, seconds: float = 420.0) -> No
         epsilon,
         progress=progress,
         time_limit=seconds,
+        steps=10_000,
         arrays=lambda array: torch.asarray(array, device="cuda"),
         cache=False,
     )
