@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from vectors_adaptive import adaptive_vectors
 from vectors_expressions import expression_vectors
+from vectors_strategies import strategy_vectors
 
 import sottovoce as sv
 from sottovoce.errors import SottovoceError
@@ -158,7 +159,7 @@ def codebook_vectors() -> dict[str, Any]:
     surveys = [
         sv.Survey.mean(3, 1.0, 1.0),
         sv.Survey.mean(300, 2.5, 4.0),
-        sv.Survey.queries(Prefix(range(18, 40)), 0.5),
+        sv.Survey.queries(Prefix(range(18, 40)), 0.5, strategy="direct"),
     ]
     return {
         "about": "Surveys answered by the codebook: what a client derives, and reports drawn from known bytes. "
@@ -425,6 +426,7 @@ def files() -> dict[str, str]:
     contents["bad_surveys.json"] = bad_survey_vectors()
     contents["expressions.json"] = expression_vectors()
     contents["adaptive.json"] = adaptive_vectors(Recorder)
+    contents["strategies.json"] = strategy_vectors(Recorder)
     return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in contents.items()}
 
 
