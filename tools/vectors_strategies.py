@@ -57,7 +57,8 @@ PACKED = (
 SIGNED = [[0.5, -0.5, 0.5, -0.5], [0.5, 0.5, -0.5, -0.5], [0.625, 0.25, -0.125, 0.0]]
 """Coordinates of four values that are exact in single precision."""
 
-DENSE = [[0.25, 1.0, -0.5], [0.0, 2.0, 0.125]]
+DENSE = [[0.75, -0.5, 0.25], [2.5, 0.0, 1.5]]
+"""Queries that one coordinate tells: itself, and twice itself and one."""
 
 
 def strategy_vectors(tape: Tape) -> dict[str, Any]:
@@ -218,7 +219,7 @@ def channel_digest(content: bytes, weights: list[float]) -> str:
 # --- refusals --------------------------------------------------------------------------------
 
 
-def _stating(strategy: Strategy, **changes: Any) -> str:
+def _stating(strategy: Strategy, /, **changes: Any) -> str:
     """The strategy's survey with some fields changed, canonical or not."""
     survey = sv.Survey.queries(strategy.workload, strategy.mechanism.epsilon, strategy=strategy)
     return json.dumps({**json.loads(survey.to_json()), **changes}, separators=(",", ":"), sort_keys=True)
@@ -296,6 +297,8 @@ def _bad_coordinates(strategy: Strategy) -> Iterator[tuple[str, str, str, bytes]
     yield coordinates("a column longer than 1", [[1.0, 0.0, 0.0, 0.0], [0.125] * 4, [0.0] * 4], even)
     yield coordinates("an entry that is no number", [[float("nan"), 0.0, 0.0, 0.0], *SIGNED[1:]], even)
     yield coordinates("weights that do not sum to one", SIGNED, [0.25, 0.25, 0.25, 0.5])
+    yield coordinates("a negative weight", SIGNED, [-0.25, 0.5, 0.5, 0.25])
+    yield coordinates("no column", [[]], [])
     yield coordinates("over three values", [row[:3] for row in SIGNED], [0.5, 0.25, 0.25])
     yield coordinates("no row", [], even)
     yield coordinates("a byte too many", SIGNED, even, b"\x00")
@@ -322,7 +325,8 @@ def _bad_surveys() -> Iterator[tuple[str, str]]:
     yield "an attachment without a digest", _stating(cycle, strategy={"name": "optimized"})
     yield "an attachment that nobody has", _stating(cycle)
     yield "another strategy's mechanism", _stating(haar, mechanism={"name": "hierarchical", "branching": 2, "tilt": 0})
-    yield "no strategy for such a mechanism", json.dumps({**json.loads(_stating(haar)), "strategy": {"name": "direct"}})
+    unstated = {name: field for name, field in json.loads(_stating(haar)).items() if name != "strategy"}
+    yield "no strategy stated for such a mechanism", json.dumps(unstated, separators=(",", ":"))
     yield "delta above 0", _stating(haar, delta=1e-6)
     yield "a missing parameter", _stating(tree, mechanism={"name": "hierarchical", "branching": 2})
     yield "branching 1", tuned(tree, branching=1)

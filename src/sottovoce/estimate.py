@@ -138,7 +138,8 @@ class Estimate:
         if proxy is None:
             # Chebyshev: the truth is more than 1/sqrt(miss) of its own standard errors away no oftener than that.
             return Interval(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
-        half = np.sqrt(2 * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
+        shared = self.survey.sharing_factor(self.n_reports)
+        half = np.sqrt(2 * shared * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
         low, high = self.survey.answer_range
         return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
 

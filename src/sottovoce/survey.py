@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.aggregate import Aggregate, Reports
-from sottovoce.errors import MechanismError, NoReportsError, SimulationError
+from sottovoce.errors import MechanismError, NoReportsError, SimulationError, SurveyError
 from sottovoce.estimate import Estimate
 from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.randomness import os_source
@@ -207,6 +207,10 @@ class Survey(Stated):
         None where it is not known; intervals for any number of reports are then Chebyshev's.
         """
 
+    def sharing_factor(self, n_reports: int) -> float:
+        """What people sharing public randomness can multiply variances and proxies by; 1 where nobody shares any."""
+        return 1.0
+
     @property
     @abc.abstractmethod
     def answer_range(self) -> tuple[Ends, Ends]:
@@ -224,6 +228,8 @@ class Survey(Stated):
 
         `attachments` holds what the JSON names by its digest only, if anything; see `survey.attachments`.
         """
+        if attachments is not None and not isinstance(attachments, Mapping):
+            raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is")
         return cast("Survey | AdaptiveSurvey", read_statement(text, attachments or {}))
 
     @final

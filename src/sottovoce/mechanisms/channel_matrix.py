@@ -166,7 +166,10 @@ def _checked(entries: Any, bits: Any) -> tuple[NDArray[np.uint32], int]:
     """A private copy of the entries and the bits as an int, if they are a channel."""
     if isinstance(bits, bool) or not isinstance(bits, int | np.integer) or not 1 <= bits <= MAX_BITS:
         raise MechanismError(f"a channel matrix's bits must be an integer from 1 to {MAX_BITS}")
-    given = np.asarray(entries)
+    try:
+        given = np.asarray(entries)
+    except ValueError:  # rows of different lengths
+        given = np.empty(0)
     if given.ndim != 2 or given.dtype.kind not in "iu":
         raise MechanismError("a channel matrix must be a table of integers: one row a report, one column a value")
     _check_shape(*given.shape)

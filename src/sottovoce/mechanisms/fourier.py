@@ -72,7 +72,9 @@ class Fourier(ChannelMechanism):
     def _check_parameters(self) -> None:
         if not isinstance(self.sizes, tuple | list) or not self.sizes:
             raise SurveyError("sizes must be a list of the attributes' sizes, one integer or more")
-        sizes = tuple(check_integer("an attribute's size", size, 1, self.domain_size) for size in self.sizes)
+        if len(self.sizes) > self.domain_size.bit_length():
+            raise SurveyError("sizes are more attributes than so many values can have")
+        sizes = tuple(check_integer("an attribute's size", size, 2, self.domain_size) for size in self.sizes)
         object.__setattr__(self, "sizes", sizes)
         if math.prod(sizes) != self.domain_size:
             raise SurveyError(f"sizes must have the product {self.domain_size}, the number of possible values")

@@ -147,6 +147,10 @@ class MeanSurvey(Survey):
         """The mechanism's."""
         return self.mechanism.proxy
 
+    def sharing_factor(self, n_reports: int) -> float:
+        """The mechanism's."""
+        return self.mechanism.sharing_factor(n_reports)
+
     def explain(self, users: int = 1_000_000) -> str:
         """Why this mechanism, compared with every other that can serve."""
         from sottovoce.theory.offline_planner import compare_vectors, explain_vectors

@@ -17,6 +17,7 @@ from sottovoce.simulation import MAX_PEOPLE, AnyMechanism, People, check_histogr
 from sottovoce.statement import Attachments, check_fields
 from sottovoce.survey import Ends, Survey, mechanism_statement
 from sottovoce.workloads import Workload
+from sottovoce.workloads.base import check_workload
 from sottovoce.workloads.statement import workload_from_statement
 
 if TYPE_CHECKING:
@@ -75,16 +76,19 @@ class QuerySurvey(Survey):
         from sottovoce.strategies.base import Setting, Strategy
         from sottovoce.strategies.registry import create
 
-        if not isinstance(workload, Workload):
-            raise SurveyError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+        check_workload(workload)
         stated = check_epsilon(epsilon), check_delta(delta)
         people = check_integer("users", users, 1, MAX_PEOPLE)
         limit = check_integer("max_report_bytes", max_report_bytes, 1, MAX_REPORT_BYTES)
-        if isinstance(strategy, Strategy):
-            chosen = strategy
-        else:
+        if not isinstance(strategy, Strategy):
             chosen = create(strategy, Setting(workload, *stated, people, mechanism, limit))
-        return cls(workload, chosen.mechanism.epsilon, getattr(chosen.mechanism, "delta", 0.0), chosen, title)
+            # A mechanism without delta serves where one is allowed, and promises more.
+            return cls(workload, stated[0], getattr(chosen.mechanism, "delta", 0.0), chosen, title)
+        if mechanism != "auto":
+            raise SurveyError("a strategy brings its mechanism: name one or give the other")
+        if strategy.mechanism.report_bytes > limit:
+            raise SurveyError(f"the strategy's report takes {strategy.mechanism.report_bytes:,} bytes, above {limit:,}")
+        return cls(workload, *stated, strategy, title)
 
     def _own_fields(self) -> dict[str, Any]:
         strategy = self.strategy.to_statement()
@@ -156,6 +160,10 @@ class QuerySurvey(Survey):
     def proxy(self) -> Ends | None:
         """The strategy's."""
         return self.strategy.proxy
+
+    def sharing_factor(self, n_reports: int) -> float:
+        """The strategy's."""
+        return self.strategy.sharing_factor(n_reports)
 
     @property
     def answer_range(self) -> tuple[Ends, Ends]:

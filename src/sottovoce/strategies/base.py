@@ -202,7 +202,7 @@ class Strategy(abc.ABC):
         >>> round(HaarStrategy.best(Prefix(128), 1.0).expected_error(100_000), 3)
         0.163
         """
-        raw = math.sqrt(self.worst * self.sharing_factor(users) / users)
+        raw = math.sqrt(max(0.0, self.worst) * self.sharing_factor(users) / users)
         return min(raw, self.bound(users).value)
 
     def bound(self, n_reports: int) -> Bound:
@@ -216,7 +216,7 @@ class Strategy(abc.ABC):
         J = self.workload.domain.size
         sharing = self.sharing_factor(n_reports)
         shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
-        spread = math.sqrt(sharing * self.coordinate_variance / n_reports)
+        spread = math.sqrt(sharing * max(0.0, self.coordinate_variance) / n_reports)
         hull = math.sqrt(2 * math.sqrt(2 * sharing * self.column_proxy * math.log(J) / n_reports))
         diameter = 2 * self.workload.radius
         value = self.operator_norm * min(spread, hull)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import CapacityError, WorkloadError
-from sottovoce.workloads.base import MAX_ENTRIES, Floats, Workload
+from sottovoce.workloads.base import MAX_ENTRIES, Floats, Workload, check_workload
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.prefix import Prefix
 from sottovoce.workloads.ranges import Ranges
@@ -80,7 +80,7 @@ def root_of(workload: Workload, *, centred: bool = False, gram: ArrayLike | None
     CapacityError
         If there are too many values.
     """
-    queries, values = workload.shape
+    queries, values = check_workload(workload).shape
     if gram is None and queries < values:
         matrix, exponent = _scaled_columns(workload, centred)
         return Root(_independent_rows(matrix.T, ROUNDING if centred else 0.0), exponent)

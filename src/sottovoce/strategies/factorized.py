@@ -19,6 +19,7 @@ from sottovoce.mechanisms.vector_registry import restore_vector
 from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
 from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.strategies.spectrum import check_told
 from sottovoce.workloads import Workload
 
 __all__ = ["Coordinates", "FactorizedStrategy"]
@@ -46,14 +47,16 @@ class Coordinates:
 
     def __post_init__(self) -> None:
         k, J = self.matrix.shape
+        if k < 1 or J < 2:
+            raise MechanismError("coordinates must have a row and two columns at least")
         exact = self.matrix.astype(np.float64)
         fine = np.isfinite(exact).all() and float(np.einsum("ij,ij->j", exact, exact).max()) <= RADIUS * (1 + 1e-6)
         w = self.weights
-        if k < 1 or k * J > _MOST_ENTRIES or not fine:
+        if k * J > _MOST_ENTRIES or not fine:
             raise MechanismError(
                 f"coordinates must be at most {_MOST_ENTRIES:,} finite numbers, no column longer than 1"
             )
-        if w.shape != (J,) or not np.isfinite(w).all() or abs(float(w.sum()) - 1) > 1e-6:
+        if w.shape != (J,) or not (w >= 0).all() or not abs(float(w.sum()) - 1) <= 1e-6:
             raise MechanismError(f"the weights of coordinates must be {J:,} numbers that sum to one")
         for array in (self.matrix, self.weights):
             array.flags.writeable = False
@@ -112,7 +115,15 @@ class FactorizedStrategy(Strategy):
         centre = found.weights if found.centre is None else found.centre
         stated = Coordinates(found.coordinates.astype(np.float32), np.array(centre))
         mechanism = Codebook.best(len(found.coordinates), RADIUS, epsilon, 0.0, users)
-        return cls(workload, mechanism, stated)
+        made = cls(workload, mechanism, stated)
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Raise `MechanismError` unless the coordinates tell the answers of all queries."""
+        _, sizes, rows = np.linalg.svd(self._columns.T, full_matrices=True)
+        seen = int((sizes > _RANK * sizes[0]).sum())
+        check_told(self.workload, rows[seen:].T, self.stated.weights)
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:

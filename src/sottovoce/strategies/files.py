@@ -15,6 +15,7 @@ from sottovoce.errors import MechanismError, SurveyError
 from sottovoce.limits import check_epsilon
 from sottovoce.strategies.optimized import OptimizedStrategy, unpack_channel
 from sottovoce.workloads import Workload
+from sottovoce.workloads.base import check_workload
 
 __all__ = ["load", "save"]
 
@@ -43,7 +44,7 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
     """
     if not isinstance(strategy, OptimizedStrategy):
         raise SurveyError("only optimized strategies are kept in files; the others follow from the survey's JSON")
-    place = Path(path)
+    place = _place(path)
     epsilon = strategy.mechanism.epsilon
     stated = {"epsilon": epsilon.hex(), "name": strategy.name, "workload": strategy.workload.digest}
     body = rfc8785.dumps(stated) + b"\n" + strategy.attachment
@@ -75,9 +76,8 @@ def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> Op
     MechanismError
         For a file that is damaged, or whose channel breaks epsilon or does not tell the workload's answers.
     """
-    place, stated_epsilon = Path(path), check_epsilon(epsilon)
-    if not isinstance(workload, Workload):
-        raise SurveyError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+    place, stated_epsilon = _place(path), check_epsilon(epsilon)
+    check_workload(workload)
     stated, attachment = _parts(_content(place), str(place))
     if stated.get("name") != OptimizedStrategy.name:
         raise SurveyError(f"{str(place)!r} holds a strategy of an unknown kind; it may be of a newer version")
@@ -86,8 +86,7 @@ def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> Op
     if stated.get("epsilon") != stated_epsilon.hex():
         raise SurveyError(f"{str(place)!r} is for another epsilon; give the one it was optimized for")
     strategy = OptimizedStrategy.of(workload, stated_epsilon, *unpack_channel(attachment))
-    if not strategy.worst < float("inf"):
-        raise MechanismError(f"the channel in {str(place)!r} does not tell the answers to these queries; search anew")
+    strategy.check()
     return strategy
 
 
@@ -114,3 +113,9 @@ def _parts(content: bytes, name: str) -> tuple[dict[str, object], bytes]:
     if not isinstance(stated, dict) or set(stated) != {"epsilon", "name", "workload"}:
         raise MechanismError(f"{name!r} does not say what it is for; write one with 'sottovoce optimize --out'")
     return stated, attachment
+
+
+def _place(path: object) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or "\0" in str(path):
+        raise SurveyError("the path of a strategy must be a text or a pathlib.Path, for example 'curve.strategy'")
+    return Path(path)

@@ -18,12 +18,16 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.reconstruction import user_noise
+from sottovoce.strategies.spectrum import check_told
 from sottovoce.workloads import Workload
 
 __all__ = ["Reconstruction"]
 
 _RANK: Final = 1e-11
 """Eigenvalues of the information below this share of the largest count as zero."""
+
+_NOTHING: Final = 1e-24
+"""Information that is none, whatever the largest is."""
 
 _MOST_WORK: Final = 2**36
 """Multiplications spent on exact second moments of all answers; beyond, they are bounded."""
@@ -71,12 +75,13 @@ class Reconstruction:
     def _inverse(self) -> Floats:
         """The pseudo-inverse of V, through the eigenvectors of V^T V; w spans what no channel can tell."""
         values, vectors = np.linalg.eigh(self.matrix.T @ self.matrix)
-        kept = values > max(_RANK * values[-1], 0.0)
-        if not kept.any() or not np.isfinite(self.user_noise).all():
+        kept = values > max(_RANK * values[-1], _NOTHING)
+        if not np.isfinite(self.user_noise).all():
             raise MechanismError(
                 "the channel's reports do not tell these queries' answers: it was made for other queries, or epsilon "
                 "is too small"
             )
+        check_told(self.workload, vectors[:, ~kept], self.weights)
         basis = vectors[:, kept] / np.sqrt(values[kept])
         return np.asarray(basis @ (basis.T @ self.matrix.T))
 
@@ -84,6 +89,10 @@ class Reconstruction:
     def offset(self) -> Floats:
         """A w: what is answered where all coordinates are zero."""
         return self.workload.matvec(self.weights)
+
+    def check(self) -> None:
+        """Raise `MechanismError` unless the answers of all queries can be told from the reports."""
+        _ = self._inverse
 
     def answers(self, coordinates: Floats) -> Floats:
         """A (w + x - w sum(x)) for the shortest x with these coordinates."""

@@ -32,7 +32,10 @@ _LARGEST: Final = 2**27
 def directory() -> Path:
     """Where results are kept: $XDG_CACHE_HOME/sottovoce/strategies, or the same under ~/.cache."""
     named = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+    home = os.path.expanduser("~")
+    if not os.path.isabs(named) and not os.path.isabs(home):
+        raise FileNotFoundError("there is no home directory")
+    base = Path(named) if os.path.isabs(named) else Path(home) / ".cache"
     return base / "sottovoce" / "strategies"
 
 
@@ -73,9 +76,9 @@ def load(key: Key) -> tuple[ChannelMatrix, Floats] | None:
 
 def store(key: Key, matrix: ChannelMatrix, weights: Floats) -> None:
     """Keep a result: written beside its place, then moved there at once. A directory that cannot be written is left."""
-    path = _path(key)
     body = _SIZES.pack(len(weights)) + weights.astype("<f8").tobytes() + matrix.to_bytes()
     with suppress(OSError):
+        path = _path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
         try:

@@ -13,7 +13,7 @@ from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
 from sottovoce.strategies.search_starts import Start, analytic_starts
 from sottovoce.strategies.search_structured import structured_starts
-from sottovoce.workloads.base import Floats, Workload
+from sottovoce.workloads.base import Floats, Workload, check_workload
 
 __all__ = ["OBJECTIVES", "Candidate", "Known", "Problem", "known_channels", "problem_of"]
 
@@ -72,7 +72,7 @@ def problem_of(workload: Workload, epsilon: float, objective: object) -> Problem
     """The problem that `optimize` was asked to solve."""
     if objective not in OBJECTIVES:
         raise SurveyError(f"the objective must be one of {', '.join(map(repr, OBJECTIVES))}")
-    gram = gram_of(workload)
+    gram = gram_of(check_workload(workload))
     _, first, member, counts = np.unique(gram, axis=0, return_index=True, return_inverse=True, return_counts=True)
     # In the order of the values, so that neighbours stay neighbours.
     order = np.argsort(first)

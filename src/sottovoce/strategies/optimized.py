@@ -46,6 +46,7 @@ class OptimizedStrategy(Strategy):
     @classmethod
     def of(cls, workload: Workload, epsilon: float, matrix: ChannelMatrix, weights: Floats) -> Self:
         """The strategy with this channel."""
+        _check_weights(weights, workload.domain.size)
         return cls(workload, MatrixChannel(workload.domain.size, epsilon, matrix), tuple(float(w) for w in weights))
 
     @classmethod
@@ -54,13 +55,19 @@ class OptimizedStrategy(Strategy):
         from sottovoce.strategies.optimize import optimize
 
         found = optimize(setting.workload, setting.epsilon)
-        return cls.of(setting.workload, setting.epsilon, found.matrix, found.weights)
+        made = cls.of(setting.workload, setting.epsilon, found.matrix, found.weights)
+        made.check()
+        return made
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
         """With the channel in the attachment; everything in it is checked."""
         stated.check_mechanism(MatrixChannel)
         return cls.of(stated.workload, stated.epsilon, *unpack_channel(stated.attachment))
+
+    def check(self) -> None:
+        """Raise `MechanismError` unless the channel tells the answers of all queries."""
+        self._reading.check()
 
     @cached_property
     def attachment(self) -> bytes:
@@ -152,6 +159,9 @@ def unpack_channel(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
 
 
 def _check_weights(weights: Any, size: int) -> None:
-    array = np.asarray(weights, dtype=np.float64)
-    if array.shape != (size,) or not np.isfinite(array).all() or (array < 0).any() or abs(array.sum() - 1) > 1e-6:
+    try:
+        array = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.shape != (size,) or not (array >= 0).all() or not abs(array.sum() - 1) <= 1e-6:
         raise MechanismError(f"a channel's weights must be {size:,} numbers, none negative, that sum to one")

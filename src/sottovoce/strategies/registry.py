@@ -80,9 +80,9 @@ def _compared(name: str, setting: Setting) -> Compared:
         return Compared(name, None, float("inf"), reason)
     try:
         strategy = create(name, setting)
+        error = strategy.expected_error(setting.users)
     except (SurveyError, CapacityError) as refusal:
         return Compared(name, None, float("inf"), str(refusal))
-    error = strategy.expected_error(setting.users)
     size, fetched = strategy.mechanism.report_bytes, len(strategy.attachment or b"")
     reason = ""
     if size > setting.max_report_bytes:

@@ -123,7 +123,10 @@ class Search:
         xp, objective = self._xp, self.objective
         for _ in range(3):
             noise = objective.noise(point.minima, point.shares)
-            excess = noise / (objective.weights @ noise) - 1.0
+            mean = float(objective.weights @ noise)
+            if not 0.0 < mean < math.inf:
+                break
+            excess = noise / mean - 1.0
             weights = objective.weights * xp.exp(xp.clip(self._pace * excess, -1.0, 1.0))
             objective.reweigh(weights / xp.sum(weights))
         again = objective.point(point.state)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sottovoce.errors import MechanismError, PlanError, WorkloadError
+from sottovoce.errors import MechanismError, PlanError
 from sottovoce.limits import (
     DEFAULT_USERS,
     MAX_EPSILON,
@@ -32,6 +32,7 @@ from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.theory.planner import explain
 from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
 from sottovoce.workloads import Workload
+from sottovoce.workloads.base import check_workload
 
 if TYPE_CHECKING:
     from sottovoce.theory.strategy_planner import PlannedStrategy
@@ -222,8 +223,7 @@ def plan_queries(
     max_report_bytes: int = MAX_REPORT_BYTES,
 ) -> OfflinePlan:
     """`sottovoce.plan` for the answers to a workload."""
-    if not isinstance(workload, Workload):
-        raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+    check_workload(workload)
     queries, values = workload.shape
     survey = _Asked("queries", check_dimension(queries), values, workload.radius, check_delta(delta), max_report_bytes)
     given = Given.of(epsilon, users, target_error, 2 * workload.radius, "points within the radius")

@@ -22,7 +22,7 @@ from sottovoce.entries import as_integer, as_integers, entries_of
 from sottovoce.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.limits import MAX_CELLS, check_integer
 
-__all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "integer_between", "vector_of"]
+__all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "check_workload", "integer_between", "vector_of"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
@@ -226,6 +226,13 @@ def integer_between(name: str, number: object, smallest: int, largest: int) -> i
         return check_integer(name, number, smallest, largest)
     except SurveyError as error:
         raise WorkloadError(str(error)) from None
+
+
+def check_workload(workload: object) -> Workload:
+    """Return `workload` if it is one."""
+    if not isinstance(workload, Workload):
+        raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
+    return workload
 
 
 def vector_of(numbers: Any, length: int, meaning: str) -> Floats:
