@@ -61,7 +61,7 @@ def true_ages() -> NDArray[np.float64]:
 
 def state_ages() -> QuerySurvey:
     """How many people are at most 0, 1, .., 99 years old?"""
-    return Survey.queries(Prefix(AGES), EPSILON, users=USERS, title="How old are you?")
+    return Survey.queries(Prefix(AGES), EPSILON, strategy="haar", users=USERS, title="How old are you?")
 
 
 def ask_ages(users: int, seed: int, progress: Callable[[int], object] | None = None) -> Ages:

@@ -36,7 +36,7 @@ def measure_point(
     """Random signs as queries, scaled so that every column has norm one; people uniform over the values."""
     rng = np.random.default_rng((seed, n_queries))
     workload = Dense(rng.choice([-1.0, 1.0], size=(n_queries, domain_size)) / math.sqrt(n_queries))
-    survey = Survey.queries(workload, epsilon, users=users)
+    survey = Survey.queries(workload, epsilon, strategy="direct", users=users)
     p = np.full(domain_size, 1 / domain_size)
     truth = workload.matvec(p)
     raw, projected = [], []

@@ -165,8 +165,8 @@ def measure_queries(
     --------
     >>> from sottovoce.workloads import Prefix
     >>> found = measure_queries(Prefix(16), 5_000, 2.0, repeats=3, seed=1)
-    >>> found.mean.l2_projected <= found.mean.l2_raw, found.mechanism
-    (True, 'codebook')
+    >>> found.mean.l2_projected <= found.mean.l2_raw, found.strategy
+    (True, 'optimized')
     """
     people = check_users(users)
     survey = Survey.queries(workload, epsilon, delta, mechanism, strategy=strategy, users=people)
