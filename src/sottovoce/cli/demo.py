@@ -114,8 +114,8 @@ def _show_ages(out: Console, ages: Ages) -> None:
     out.print(
         f"\n{ages.users:,} other people sent {ages.report_bytes} byte{'s' * (ages.report_bytes > 1)} each "
         f"({ages.mechanism}) about {ages.n_queries} questions: how many are at most 0, 1, .., 99 years old? The L2 "
-        f"error of all answers together is [bold]{ages.l2_projected:.3f}[/], and {ages.l2_raw:.3f} before projecting them on "
-        f"what any population could answer (proved on average: below {ages.l2_bound:.3f}).\n"
+        f"error of all answers together is [bold]{ages.l2_projected:.3f}[/], and {ages.l2_raw:.3f} before projecting "
+        f"them on what any population could answer (proved on average: below {ages.l2_bound:.3f}).\n"
     )
 
 
