@@ -69,7 +69,9 @@ class Estimate:
     Attributes
     ----------
     values
-        The projected estimate: a distribution, never farther from the truth in L2 than `raw`.
+        The projected estimate: what a distribution can give. For distributions, means and the direct strategy never
+        farther from the truth in L2 than `raw`; for other strategies the nearest by the noise's own measure, which on a
+        single draw may be farther.
     raw
         The unbiased estimate; entries may be negative or sum to something other than one.
     n_reports

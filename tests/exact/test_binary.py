@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sottovoce.audit.binary import binary_channel, binary_ratio
 from sottovoce.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.randomness import ONE, tape_source, within_epsilon
+from tracing import lines_run
 
 EPSILONS = (2.0**-20, 0.25, 1.0, 4.0, 16.0)
 NUMBERS = (-1.0, -0.999, -0.25, -5e-324, 0.0, 5e-324, 1e-17, 0.1, 0.5, 1.0)
@@ -113,3 +115,26 @@ def test_a_survey_of_one_mean_takes_it_by_itself() -> None:
     estimate = survey.estimate(survey.simulate(np.full((100_000, 1), 1.5), seed=1))
     low, high = estimate.interval(0.999999)
     assert low[0] < 1.5 < high[0]
+
+
+@pytest.mark.parametrize("radius", [1.0, 2.5])
+def test_the_same_lines_run_for_every_number(radius: float) -> None:
+    """A shorter way for 0, which every "no" is, would tell the true bit by its time."""
+    mechanism = Binary(1, radius, 1.0, 0.0)
+
+    def lines(number: float) -> list[tuple[str, int]]:
+        return lines_run(partial(mechanism.randomize, np.array([number]), tape_source(bytes(8))))
+
+    lines(0.0)  # what is made once is made
+    first = lines(0.0)
+    assert {"randomize", "clip_to_ball", "threshold"} <= {function for function, _ in first}
+    for number in (-radius, -0.3, 5e-324, radius / 2, radius, 3 * radius, math.inf, math.nan):
+        assert lines(number) == first
+
+
+def test_the_same_lines_run_for_every_record() -> None:
+    asked = sv.Survey.adaptive({"age": range(100)}, rounds=1, epsilon=1.0).question(1, "age < 30")
+    asked.randomize({"age": 1})  # what is made once is made
+    first = lines_run(partial(asked.randomize, {"age": 0}))
+    for age in (29, 30, 99):
+        assert lines_run(partial(asked.randomize, {"age": age})) == first

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.sampled import MAX_TILT
-from sottovoce.strategies.levels import LevelStrategy, serves_line
+from sottovoce.strategies.levels import LevelStrategy
 from sottovoce.strategies.sampled import best_tilt
 from sottovoce.strategies.tree import Tree
 from sottovoce.workloads.base import Workload
@@ -41,14 +41,6 @@ class HaarStrategy(LevelStrategy):
     name: ClassVar[str] = "haar"
     summary: ClassVar[str] = "wavelet coefficients of a line, a level drawn in public"
     response: ClassVar[type[Haar]] = Haar
-
-    def __post_init__(self) -> None:
-        self._check_fit(self.serves)
-
-    @staticmethod
-    def serves(workload: Workload) -> bool:
-        """Prefix, Ranges, Identity, Bins of a line, and any small workload."""
-        return serves_line(workload)
 
     @classmethod
     def best(cls, workload: Workload, epsilon: float) -> Self:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.sampled import MAX_TILT
-from sottovoce.strategies.levels import LevelStrategy, asks_intervals, serves_line
+from sottovoce.strategies.levels import LevelStrategy, asks_intervals
 from sottovoce.strategies.sampled import best_tilt
 from sottovoce.strategies.tree import Tree, add_children, spread_parents
 from sottovoce.workloads.base import Workload
@@ -41,14 +41,6 @@ class HierarchicalStrategy(LevelStrategy):
     name: ClassVar[str] = "hierarchical"
     summary: ClassVar[str] = "a tree of intervals, a level drawn in public"
     response: ClassVar[type[Hierarchical]] = Hierarchical
-
-    def __post_init__(self) -> None:
-        self._check_fit(self.serves)
-
-    @staticmethod
-    def serves(workload: Workload) -> bool:
-        """Prefix, Ranges, Identity, Bins of a line, and any small workload."""
-        return serves_line(workload)
 
     @classmethod
     def best(cls, workload: Workload, epsilon: float) -> Self:

@@ -173,6 +173,14 @@ class LevelStrategy(SampledStrategy):
 
     # --- what follows from it -----------------------------------------------------------
 
+    def __post_init__(self) -> None:
+        self._check_fit(self.serves)
+
+    @staticmethod
+    def serves(workload: Workload) -> bool:
+        """Prefix, Ranges, Identity, Bins of a line, and any small workload."""
+        return serves_line(workload)
+
     @property
     @final
     def _noise(self) -> tuple[float, ...]:
