@@ -24,7 +24,7 @@ demo: setup  ## a million people, one whispered answer each: table, pictures, re
 
 test: lint types  ## every check: style, types, exact channels, properties, statistics, docs
 	@echo "==> tests"
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: setup  ## style only
 	@echo "==> style (ruff)"

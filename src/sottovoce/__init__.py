@@ -9,6 +9,7 @@ True
 
 from sottovoce import adaptive, errors
 from sottovoce.aggregate import Aggregate, Reports
+from sottovoce.analyst import connect
 from sottovoce.audit import audit
 from sottovoce.domain import Domain
 from sottovoce.estimate import Estimate
@@ -31,6 +32,7 @@ __all__ = [
     "Survey",
     "adaptive",
     "audit",
+    "connect",
     "errors",
     "plan",
     "query",

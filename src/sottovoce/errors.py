@@ -16,6 +16,14 @@
     ├── SessionError (ValueError)         an adaptive session, or a person's seat in one, cannot go on like this
     ├── PlanError (ValueError)            a plan that cannot be met, or is over-determined
     ├── SimulationError (ValueError)      a simulation's distribution, seed or size is wrong
+    ├── SignatureError (ValueError)       a survey that is not what the device's pinned key signed
+    ├── BudgetError (ValueError)          a survey that asks for more than the device's owner allows
+    ├── LedgerError (ValueError)          a device's own records cannot be read or written
+    ├── SettingsError (ValueError)        a setting of the service is unknown or out of range
+    ├── ServiceError (OSError)            the collector cannot be reached, or refuses what it was asked
+    ├── StoreError (OSError)              the collector's database cannot do what it was asked
+    │   ├── StoreFullError                the disk is full: nothing was kept, free some and send again
+    │   └── StoreUnavailableError         the database is away or locked: nothing was kept, try again
     ├── CapacityError (MemoryError)       the answer would not fit into memory
     └── MissingExtraError (ImportError)   an optional dependency is needed for this call
 
@@ -25,8 +33,10 @@ raised outside any ``except`` block so that no chained exception holds it either
 """
 
 __all__ = [
+    "BudgetError",
     "CapacityError",
     "DomainError",
+    "LedgerError",
     "MechanismError",
     "MismatchError",
     "MissingExtraError",
@@ -35,9 +45,15 @@ __all__ = [
     "ProjectionError",
     "QueryError",
     "ReportError",
+    "ServiceError",
     "SessionError",
+    "SettingsError",
+    "SignatureError",
     "SimulationError",
     "SottovoceError",
+    "StoreError",
+    "StoreFullError",
+    "StoreUnavailableError",
     "SurveyError",
     "ValueOutsideDomainError",
     "WorkloadError",
@@ -106,3 +122,39 @@ class CapacityError(SottovoceError, MemoryError):
 
 class MissingExtraError(SottovoceError, ImportError):
     """An optional dependency is missing; names the extra that brings it."""
+
+
+class SignatureError(SottovoceError, ValueError):
+    """A survey whose signature, id or key is not what the device trusts; nothing was answered."""
+
+
+class BudgetError(SottovoceError, ValueError):
+    """A survey asks for a larger epsilon than the device's owner allows, or than the ledger has left."""
+
+
+class LedgerError(SottovoceError, ValueError):
+    """A device's records of what it has answered cannot be read or written, so it answers nothing."""
+
+
+class SettingsError(SottovoceError, ValueError):
+    """A setting of the service is unknown, unreadable or out of range."""
+
+
+class ServiceError(SottovoceError, OSError):
+    """The collector cannot be reached, or refuses; `code` says why in one word, `status` is HTTP's number or 0."""
+
+    def __init__(self, message: str, code: str = "unreachable", status: int = 0, retry_after: float | None = None):
+        super().__init__(message)
+        self.code, self.status, self.retry_after = code, status, retry_after
+
+
+class StoreError(SottovoceError, OSError):
+    """The collector's database cannot do what it was asked; nothing was changed."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full; nothing was kept."""
+
+
+class StoreUnavailableError(StoreError):
+    """The database is away or stays locked; nothing was kept, and the same may succeed later."""

@@ -20,6 +20,7 @@ from sottovoce.theory.bounds import Bound
 
 if TYPE_CHECKING:
     from sottovoce.survey import Survey
+    from sottovoce.theory.influence import Influence
 
 __all__ = ["Answer", "Estimate", "Interval", "SparseDistribution", "check_level"]
 
@@ -178,6 +179,24 @@ class Estimate:
             within = np.abs(self.raw - middle) <= abs(quantile) * self._errors_at(middle)
             inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
         return np.asarray(inner)
+
+    def influence(self, hostile: int | float = 0.01) -> Influence:
+        """How far hostile devices can have moved the answers: so many, or such a share of the reports.
+
+        Whatever they sent and knew, against what honest reports in their place would have given; see
+        `sottovoce.theory.influence`.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.distribution(["tea", "coffee"], epsilon=1.0)
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 600 + ["coffee"] * 400, seed=1))
+        >>> print(estimate.influence(hostile=10))
+        10 hostile devices among 1,000 reports can move an answer by up to 0.0217
+        """
+        from sottovoce.theory.influence import influence
+
+        return influence(self.survey, self.n_reports, hostile)
 
     def top(self, k: int = 10, level: float = 0.95) -> list[Answer]:
         """The k most frequent values by the projected estimate, with their intervals."""

@@ -35,6 +35,18 @@ DEFAULT_USERS = 1_000_000
 DEFAULT_STRATEGY = "auto"
 """How a survey of queries answers them unless it is told."""
 
+DEFAULT_CAP = 2.0
+"""Largest epsilon of one survey that a device answers unless its owner says otherwise."""
+
+DEFAULT_BUDGET = 8.0
+"""Sum of all epsilons that a device ever spends unless its owner says otherwise."""
+
+DEFAULT_DELTA_CAP = 1e-6
+"""Largest delta of one survey that a device answers unless its owner says otherwise."""
+
+DEFAULT_DELTA_BUDGET = 1e-5
+"""Sum of all deltas that a device ever spends unless its owner says otherwise."""
+
 MAX_CELLS = 2**31
 """Most counters one process keeps for one survey (16 GiB)."""
 

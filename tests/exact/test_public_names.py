@@ -11,7 +11,7 @@ import pytest
 
 import sottovoce as sv
 
-HEAVY = ("numba", "scipy", "matplotlib", "pandas", "rich", "litestar", "llvmlite")
+HEAVY = ("numba", "scipy", "matplotlib", "pandas", "rich", "litestar", "llvmlite", "urllib3", "msgspec", "pyarrow")
 
 PUBLIC = [
     "MECHANISMS",
@@ -25,14 +25,17 @@ PUBLIC = [
     "Survey",
     "adaptive",
     "audit",
+    "connect",
     "errors",
     "plan",
     "query",
 ]
 
 ERRORS = [
+    "BudgetError",
     "CapacityError",
     "DomainError",
+    "LedgerError",
     "MechanismError",
     "MismatchError",
     "MissingExtraError",
@@ -41,9 +44,15 @@ ERRORS = [
     "ProjectionError",
     "QueryError",
     "ReportError",
+    "ServiceError",
     "SessionError",
+    "SettingsError",
+    "SignatureError",
     "SimulationError",
     "SottovoceError",
+    "StoreError",
+    "StoreFullError",
+    "StoreUnavailableError",
     "SurveyError",
     "ValueOutsideDomainError",
     "WorkloadError",

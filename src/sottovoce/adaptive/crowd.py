@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, final
 
@@ -28,8 +28,13 @@ class Crowd(Protocol):
     def users(self) -> int:
         """How many people there are."""
 
-    def answer(self, asked: Round, progress: Callable[[int], object] | None = None) -> Aggregate:
-        """The reports of everybody whose round this is; the same again if asked the same again."""
+    def answer(
+        self, asked: Round, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
+    ) -> Aggregate:
+        """The reports of everybody whose round this is; the same again if asked the same again.
+
+        `labels` are what the analyst calls the choices, for a crowd that keeps the history.
+        """
 
     def state(self) -> dict[str, Any]:
         """What must be kept, besides the people themselves, for the crowd to go on answering as it would have."""
@@ -78,7 +83,9 @@ class SimulatedCrowd:
         """Number and seed. Who has it and the people's records can repeat the simulation, noise and all."""
         return {"users": self.users, "seed": self.seed}
 
-    def answer(self, asked: Round, progress: Callable[[int], object] | None = None) -> Aggregate:
+    def answer(
+        self, asked: Round, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
+    ) -> Aggregate:
         """Reports of the round's people. They draw from (seed, round), so asking the same again changes nothing."""
         chosen = slice(self.ends[asked.round - 1], self.ends[asked.round])
         people = asked.people({name: column[chosen] for name, column in self.columns.items()})

@@ -50,14 +50,19 @@ class Session:
     """
 
     def __init__(
-        self, survey: AdaptiveSurvey, crowd: Crowd, past: Sequence[Past] = (), path: Path | None = None
+        self,
+        survey: AdaptiveSurvey,
+        crowd: Crowd,
+        past: Sequence[Past] = (),
+        path: Path | None = None,
+        opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None = None,
     ) -> None:
         self.survey = survey
         self.crowd = crowd
         self._past = list(past)
         self._path = path
         self._written = ""
-        self._opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None = None
+        self._opened = opened
         self._answers: list[AnyAnswer] = [answer_of(p.asked, p.aggregate, p.labels) for p in past]
 
     @classmethod
@@ -133,10 +138,19 @@ class Session:
         answer: ChoiceAnswer = self._gather(asked, labels, progress)
         return answer
 
+    def finish(self, *, progress: Progress | None = None) -> AnyAnswer | None:
+        """The answer to a question that was cut short, whose people have begun to answer; None when there is none.
+
+        Asking does this by itself before it asks anything new.
+        """
+        if self._opened is None:
+            return None
+        asked, labels = self._opened
+        answer: AnyAnswer = self._gather(asked, labels, progress)
+        return answer
+
     def _next(self) -> int:
-        if self._opened is not None:
-            asked, labels = self._opened
-            self._gather(asked, labels)  # it was cut short; the people of that round have begun to answer it
+        self.finish()
         if not self.remaining:
             raise SessionError(
                 f"all {self.survey.rounds} rounds have been asked, and everybody has answered once; make a survey of "
@@ -153,7 +167,7 @@ class Session:
         except SessionError:
             self._opened = None  # nobody has been asked yet
             raise
-        past = Past(asked, labels, self.crowd.answer(asked, progress))
+        past = Past(asked, labels, self.crowd.answer(asked, progress, labels))
         answer = answer_of(asked, past.aggregate, labels)
         self._past.append(past)
         self._answers.append(answer)

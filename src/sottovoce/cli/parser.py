@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, NoReturn
+from importlib import import_module
+from typing import Any, Final, NoReturn
 
-__all__ = ["Parser", "UsageError", "build_parser"]
+__all__ = ["COMMANDS", "Parser", "UsageError", "build_parser"]
 
 _DESCRIPTION = """\
 Statistics about people, each of whom answers in a whisper that proves nothing about them.
@@ -20,9 +21,20 @@ examples:
                                                     measure the error before asking anybody
   sottovoce optimize prefix:64 --epsilon 1          the best channel for a set of queries
   sottovoce audit                                   is it private? exactly, for every mechanism
+  sottovoce serve                                   run a collector; it says what to do next
+  sottovoce survey create distribution --labels red,green,blue --epsilon 1
+  sottovoce estimate SURVEY --watch                 what real devices have answered so far
 
 Every command takes --help, with examples of its own, and --json, for one JSON object on standard output.
 """
+
+
+COMMANDS: Final = (
+    *("demo", "plan", "simulate", "optimize", "strategies", "mechanisms", "audit"),
+    *("serve", "backup", "survey", "estimate", "ask", "export", "token"),
+    *("answer", "ledger"),
+)
+"""Every command, by the module that has it: those that need nothing else, then a collector's, then a device's."""
 
 
 class UsageError(Exception):
@@ -32,10 +44,20 @@ class UsageError(Exception):
 class Parser(argparse.ArgumentParser):
     """Raises `UsageError`, so that every mistake is told in one place and in one line."""
 
+    hides_words = False
+    """Whether a word that fits nowhere may be private, so that no message may repeat it."""
+
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)
+
+    def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
+        """As argparse does, but without showing private words that fit nowhere."""
+        found, extra = super().parse_known_args(*given)
+        if extra and self.hides_words:
+            self.error("a word too many, or an option there is not; write -- before a value that begins with a dash")
+        return found, extra
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing and leaving."""
@@ -45,7 +67,6 @@ class Parser(argparse.ArgumentParser):
 def build_parser() -> Parser:
     """The whole grammar. Every command sets `run`, a function from the parsed arguments to the exit status."""
     from sottovoce import __version__
-    from sottovoce.cli import audit, demo, mechanisms, optimize, plan, simulate, strategies
 
     parser = Parser(prog="sottovoce", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"sottovoce {__version__}")
@@ -56,6 +77,6 @@ def build_parser() -> Parser:
 
     parser.set_defaults(run=show_help)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (demo, plan, simulate, optimize, strategies, mechanisms, audit):
-        command.register(commands)
+    for name in COMMANDS:
+        import_module(f"sottovoce.cli.{name}").register(commands)
     return parser

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from sottovoce.cli import simulate_adaptive, simulate_offline
+from sottovoce.cli import simulate_adaptive, simulate_fleet, simulate_offline
 from sottovoce.cli.arguments import Commands, add_json, add_kind, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 
@@ -28,6 +28,7 @@ examples:
   sottovoce simulate queries --workload prefix:1024 --users 1e5 --epsilon 1
   sottovoce simulate mean --dimension 200 --users 1e5 --epsilon 1
   sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1
+  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --users 1e5
 """
 
 _EXAMPLES = """\
@@ -67,6 +68,7 @@ def register(commands: Commands) -> None:
     parser.set_defaults(run=_run)
     simulate_offline.register(kinds)
     simulate_adaptive.register(kinds)
+    simulate_fleet.register(kinds)
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""The demonstration: a million people, one question, one whisper each. Pure functions; nothing is printed here."""
+"""The demonstration's first question: a million people, one whisper each. Nothing is printed here."""
 
 from __future__ import annotations
 
@@ -196,14 +196,24 @@ def state_survey() -> DistributionSurvey:
     return Survey.distribution(domain, EPSILON, title=QUESTION, max_report_bytes=REPORT_BYTES)
 
 
-def whispers(survey: DistributionSurvey) -> tuple[Whisper, ...]:
-    """What three people send. Their reports are drawn from the system's entropy, as on a device."""
-    return tuple(_whisper(survey, *person) for person in PEOPLE)
+def whispers(
+    survey: DistributionSurvey, draw: Callable[[str, tuple[str, str]], bytes] | None = None
+) -> tuple[Whisper, ...]:
+    """What three people send. Their reports are drawn from the system's entropy: by their devices, where `draw` asks.
+
+    `draw` gives a person's report, from the name and the answer.
+    """
+    found = []
+    for person, answer, other in PEOPLE:
+        report = survey.randomize(answer) if draw is None else draw(person, answer)
+        found.append(_whisper(survey, person, answer, other, report))
+    return tuple(found)
 
 
-def _whisper(survey: DistributionSurvey, person: str, answer: tuple[str, str], other: tuple[str, str]) -> Whisper:
+def _whisper(
+    survey: DistributionSurvey, person: str, answer: tuple[str, str], other: tuple[str, str], report: bytes
+) -> Whisper:
     mechanism = survey.mechanism
-    report = survey.randomize(answer)
     received = mechanism.decode(report[len(survey.tag) :])
     log_probs = np.array([mechanism.log_prob(received, value) for value in range(survey.domain.size)])
     own, others = survey.domain.index(answer), survey.domain.index(other)

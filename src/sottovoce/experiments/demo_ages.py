@@ -1,24 +1,23 @@
-"""The demo's second question: a hundred questions at once, answered by one whisper each."""
+"""The demo's second part: a hundred questions at once, answered by one whisper each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.estimate import Estimate
 from sottovoce.protocols.queries import QuerySurvey
-from sottovoce.simulation import histogram_of
 from sottovoce.survey import Survey
 from sottovoce.workloads import Prefix
 
-__all__ = ["AGES", "Ages", "Quantile", "ask_ages", "state_ages", "true_ages"]
+__all__ = ["AGES", "Ages", "Quantile", "read_ages", "state_ages", "true_ages"]
 
 AGES = range(100)
 EPSILON = 1.0
-USERS = 200_000
+USERS = 1_000_000
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -46,10 +45,14 @@ class Ages:
     gap: float
     support: int
     quantiles: tuple[Quantile, ...]
+    truth: tuple[float, ...]
+    values: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self)
+        """Plain values, without the hundred answers."""
+        return {key: value for key, value in asdict(self).items() if key not in ("truth", "values", "low", "high")}
 
 
 def true_ages() -> NDArray[np.float64]:
@@ -64,14 +67,11 @@ def state_ages() -> QuerySurvey:
     return Survey.queries(Prefix(AGES), EPSILON, strategy="haar", users=USERS, title="How old are you?")
 
 
-def ask_ages(users: int, seed: int, progress: Callable[[int], object] | None = None) -> Ages:
-    """Everybody sends one report, which answers all the questions a little."""
-    survey, truth = state_ages(), true_ages()
-    people = histogram_of(truth, users, seed)
-    estimate = survey.estimate(survey.simulate_aggregate(histogram=people, seed=seed, progress=progress))
-    cdf = survey.workload.matvec(truth)
+def read_ages(survey: QuerySurvey, estimate: Estimate) -> Ages:
+    """What the estimate says, beside the truth."""
+    cdf = survey.workload.matvec(true_ages())
     return Ages(
-        users=users,
+        users=estimate.n_reports,
         epsilon=survey.epsilon,
         n_queries=survey.n_answers,
         mechanism=survey.mechanism.name,
@@ -85,4 +85,8 @@ def ask_ages(users: int, seed: int, progress: Callable[[int], object] | None = N
             Quantile(share, int(np.searchsorted(cdf, share)), int(np.searchsorted(estimate.values, share)))
             for share in QUANTILES
         ),
+        truth=tuple(cdf.tolist()),
+        values=tuple(estimate.values.tolist()),
+        low=tuple(estimate.interval().low.tolist()),
+        high=tuple(estimate.interval().high.tolist()),
     )

@@ -7,6 +7,7 @@ the survey could not have sent is refused before it is counted.
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from sottovoce.errors import ReportError
 __all__ = ["BitmapCodec", "Codec", "IndexCodec", "SubsetBitmapCodec", "SubsetCodec", "subset_codec"]
 
 Payloads = NDArray[np.uint8]
+Verdicts = NDArray[np.bool_]
 
 
 class Codec(Protocol):
@@ -43,6 +45,9 @@ class Codec(Protocol):
     def decode_many(self, payloads: Payloads) -> NDArray[Any]:
         """A batch, or `ReportError` naming the first bad row."""
 
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Which rows `decode` would take; a bad row costs no more than a good one."""
+
     def check_many(self, batch: NDArray[Any]) -> None:
         """Raise `ReportError` unless the batch could have come from `decode_many`: counting trusts it."""
 
@@ -67,6 +72,12 @@ def _check_batch(batch: object, kinds: str, *widths: int) -> None:
 def _refuse_rows(bad: Any, what: str) -> None:
     if bad.any():
         raise ReportError(f"report {int(np.argmax(bad))} of {len(bad)} {what}; no report of the batch was counted")
+
+
+def _padded(payloads: Payloads, bits: int) -> Verdicts:
+    """Rows with a bit set beyond the first `bits`, of which the last byte holds at least one."""
+    verdicts: Verdicts = payloads[:, -1] > 0xFF >> (8 * payloads.shape[1] - bits)
+    return verdicts
 
 
 class IndexCodec:
@@ -96,17 +107,24 @@ class IndexCodec:
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Integers, all below `outputs`."""
-        _check_rows(payloads, self.width)
-        words = np.zeros((len(payloads), 8), dtype=np.uint8)
-        words[:, : self.width] = payloads
-        batch = words.view("<u8").reshape(-1)
+        batch = self._integers(payloads)
         _refuse_rows(batch >= self.outputs, f"is out of range (at most {self.outputs - 1})")
         return batch.astype(np.int64)
+
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Integers below `outputs`."""
+        return self._integers(payloads) < self.outputs
 
     def check_many(self, batch: NDArray[Any]) -> None:
         """Integers, all below `outputs`."""
         _check_batch(batch, "iu")
         _refuse_rows((batch < 0) | (batch >= self.outputs), f"is out of range (at most {self.outputs - 1})")
+
+    def _integers(self, payloads: Payloads) -> NDArray[np.uint64]:
+        _check_rows(payloads, self.width)
+        words = np.zeros((len(payloads), 8), dtype=np.uint8)
+        words[:, : self.width] = payloads
+        return words.view("<u8")[:, 0]
 
 
 class BitmapCodec:
@@ -136,10 +154,13 @@ class BitmapCodec:
 
     def decode_many(self, payloads: Payloads) -> Payloads:
         """The same rows, refused when a padding bit is set."""
-        _check_rows(payloads, self.width)
-        spare = self.width * 8 - self.domain_size
-        _refuse_rows(payloads[:, -1] >> (8 - spare) != 0, "sets a bit beyond the domain")
+        _refuse_rows(~self.good_rows(payloads), "sets a bit beyond the domain")
         return payloads
+
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Bitmaps without a padding bit."""
+        _check_rows(payloads, self.width)
+        return ~_padded(payloads, self.bits)
 
     def check_many(self, batch: NDArray[Any]) -> None:
         """Bitmaps are their own batch form."""
@@ -174,10 +195,17 @@ class SubsetBitmapCodec:
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Rows of sorted members."""
         rows = self._bitmap.decode_many(payloads)
-        wrong = np.bitwise_count(rows).sum(axis=1, dtype=np.int64) != self.subset_size
-        _refuse_rows(wrong, f"does not hold {self.subset_size} values")
+        _refuse_rows(~self._full(rows), f"does not hold {self.subset_size} values")
         bits = np.unpackbits(rows, axis=1, bitorder="little")
         return np.nonzero(bits)[1].reshape(len(rows), self.subset_size)
+
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Bitmaps of `subset_size` values, without a padding bit."""
+        return self._bitmap.good_rows(payloads) & self._full(payloads)
+
+    def _full(self, rows: Payloads) -> Verdicts:
+        verdicts: Verdicts = np.bitwise_count(rows).sum(axis=1, dtype=np.int64) == self.subset_size
+        return verdicts
 
     def check_many(self, batch: NDArray[Any]) -> None:
         """Rows of sorted members."""
@@ -195,6 +223,12 @@ class SubsetCodec:
         self.bits_each = (domain_size - 1).bit_length()
         self.bits = self.bits_each * subset_size
         self.width = (self.bits + 7) // 8
+
+    @cached_property
+    def _starts(self) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        """In which byte, and at which bit of it, each member begins; made when first needed, for sets can be long."""
+        first = np.arange(self.subset_size) * self.bits_each
+        return first // 8, (first % 8).astype(np.uint64)
 
     def encode(self, report: tuple[int, ...]) -> bytes:
         """Members in increasing order, whatever order they are given in."""
@@ -220,13 +254,24 @@ class SubsetCodec:
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Rows of sorted members."""
-        _check_rows(payloads, self.width)
-        bits = np.unpackbits(payloads, axis=1, bitorder="little")
-        _refuse_rows(bits[:, self.bits :].any(axis=1), "has non-zero padding")
-        cut = bits[:, : self.bits].reshape(len(payloads), self.subset_size, self.bits_each)
-        batch = cut.astype(np.int64) @ (1 << np.arange(self.bits_each, dtype=np.int64))
+        batch, padded = self._members(payloads)
+        _refuse_rows(padded, "has non-zero padding")
         self.check_many(batch)
         return batch
+
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Rows of members that increase, inside the domain, padded with zeros."""
+        batch, padded = self._members(payloads)
+        return ~(padded | _outside(batch, self.domain_size) | _unsorted(batch))
+
+    def _members(self, payloads: Payloads) -> tuple[NDArray[np.int64], Verdicts]:
+        """The members as they stand, and which rows have non-zero padding."""
+        _check_rows(payloads, self.width)
+        # The eight bytes from each byte on: they hold a whole member, as those have at most 40 bits.
+        windows = np.ndarray(payloads.shape, "<u8", payloads.tobytes() + bytes(8), strides=(self.width, 1))
+        first_byte, first_bit = self._starts
+        members = windows[:, first_byte] >> first_bit & np.uint64((1 << self.bits_each) - 1)
+        return members.astype(np.int64), _padded(payloads, self.bits)
 
     def check_many(self, batch: NDArray[Any]) -> None:
         """Rows of sorted members."""
@@ -235,9 +280,18 @@ class SubsetCodec:
 
 def _check_subsets(batch: NDArray[Any], domain_size: int, subset_size: int) -> None:
     _check_batch(batch, "i", subset_size)
-    outside = (batch[:, 0] < 0) | (batch[:, -1] >= domain_size)
-    _refuse_rows(outside, "names a value beyond the domain")
-    _refuse_rows((batch[:, 1:] <= batch[:, :-1]).any(axis=1), "is not canonical (members must increase)")
+    _refuse_rows(_outside(batch, domain_size), "names a value beyond the domain")
+    _refuse_rows(_unsorted(batch), "is not canonical (members must increase)")
+
+
+def _outside(batch: NDArray[np.int64], domain_size: int) -> Verdicts:
+    """Of rows that increase, those with a member outside the domain."""
+    return (batch[:, 0] < 0) | (batch[:, -1] >= domain_size)
+
+
+def _unsorted(batch: NDArray[np.int64]) -> Verdicts:
+    verdicts: Verdicts = np.any(batch[:, 1:] <= batch[:, :-1], axis=1)
+    return verdicts
 
 
 def subset_codec(domain_size: int, subset_size: int) -> Codec:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ReportError
-from sottovoce.mechanisms.codecs import Payloads, _check_batch, _check_rows, _check_width, _refuse_rows
+from sottovoce.mechanisms.codecs import Payloads, Verdicts, _check_batch, _check_rows, _check_width, _refuse_rows
 
 __all__ = ["SeedBitCodec", "SignedCodec"]
 
@@ -53,19 +53,30 @@ class SignedCodec:
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Rows of integers, all within the bound."""
-        _check_rows(payloads, self.width)
-        words = np.zeros((len(payloads), self.dimension, 8), dtype=np.uint8)
-        # Into the highest bytes, then shifted down: the sign follows.
-        words[:, :, 8 - self.bytes_each :] = payloads.reshape(len(payloads), self.dimension, self.bytes_each)
-        batch = (words.view("<i8")[:, :, 0] >> (64 - 8 * self.bytes_each)).astype(np.int64)
+        batch = self._integers(payloads)
         self.check_many(batch)
         return batch
+
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Rows of integers within the bound."""
+        return ~self._outside(self._integers(payloads))
+
+    def _integers(self, payloads: Payloads) -> NDArray[np.int64]:
+        _check_rows(payloads, self.width)
+        # The eight bytes that end with each integer, shifted down: what stood before it goes, and the sign follows.
+        before = bytes(8 - self.bytes_each)
+        shape, strides = (len(payloads), self.dimension), (self.width, self.bytes_each)
+        words = np.ndarray(shape, "<i8", before + payloads.tobytes(), strides=strides)
+        return (words >> (64 - 8 * self.bytes_each)).astype(np.int64, copy=False)
+
+    def _outside(self, batch: NDArray[np.int64]) -> Verdicts:
+        verdicts: Verdicts = np.any((batch > self.bound) | (batch < -self.bound), axis=1)
+        return verdicts
 
     def check_many(self, batch: NDArray[Any]) -> None:
         """Rows of integers, all within the bound."""
         _check_batch(batch, "i", self.dimension)
-        outside = ((batch > self.bound) | (batch < -self.bound)).any(axis=1)
-        _refuse_rows(outside, f"is out of range (entries lie within {self.bound} of zero)")
+        _refuse_rows(self._outside(batch), f"is out of range (entries lie within {self.bound} of zero)")
 
 
 class SeedBitCodec:
@@ -107,6 +118,11 @@ class SeedBitCodec:
         batch[:, 1] = payloads[:, 8]
         self.check_many(batch)
         return batch
+
+    def good_rows(self, payloads: Payloads) -> Verdicts:
+        """Rows whose last byte is 0 or 1."""
+        _check_rows(payloads, self.width)
+        return payloads[:, 8] <= 1
 
     def check_many(self, batch: NDArray[Any]) -> None:
         """Rows (seed, bit) of unsigned 64-bit integers."""

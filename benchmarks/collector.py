@@ -1,0 +1,207 @@
+"""The collector under load, one server process on SQLite: beside a bare handler, a plain service, and itself after
+ten million reports.
+
+Servers take turns within one run and the best of several turns counts, so that what else the machine does falls out of
+the ratios as far as it can. The load comes from a process of its own beside the server, whose share of a core is told.
+`python -m benchmarks.collector --quick` sends a tenth of the reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import sottovoce as sv
+from benchmarks.collector_servers import Target, bare, baseline, collector, drive
+from benchmarks.load import Outcome
+from benchmarks.peers import PeersUnavailable
+from sottovoce.aggregate_bytes import from_bytes
+
+__all__ = ["run"]
+
+Row = dict[str, object]
+
+BATCHES = (1, 100)
+SURVEY = sv.Survey.distribution(1024, 1.0, title="benchmark")
+
+_NAMES = {1: "requests/s of one report", 100: "requests/s of 100 reports"}
+_DRAIN_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Size:
+    """How long and how much."""
+
+    seconds: float = 3.0
+    turns: int = 4
+    reports: int = 10_000_000
+    load_seconds: float = 600.0
+
+
+QUICK = Size(seconds=1.0, turns=2, reports=1_000_000)
+
+
+def run(size: Size = Size()) -> list[Row]:  # noqa: B008 - frozen
+    """Every comparison, one row each."""
+    with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
+        peaks, rows = _against_bare(ours, size)
+        rows += _latency(ours, size, peaks)
+        rows += _against_baseline(ours, size)
+    with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
+        rows += _flatness(ours, size)
+        rows += _estimates(ours)
+    return rows
+
+
+def _against_bare(ours: Target, size: Size) -> tuple[dict[int, Outcome], list[Row]]:
+    peaks: dict[int, Outcome] = {}
+    rows: list[Row] = []
+    for batch in BATCHES:
+        with bare(ours, batch) as theirs:
+            best = _turns([theirs, ours], batch, size)
+        peaks[batch] = best[ours.name]
+        rows.append(_row(_NAMES[batch], "bare handler", best[ours.name], best[theirs.name], batch, 0.4))
+    return peaks, rows
+
+
+def _against_baseline(ours: Target, size: Size) -> list[Row]:
+    rows: list[Row] = []
+    for style, target in (("plain", 10.0), ("tuned", None)):
+        try:
+            with baseline(ours, style) as theirs:
+                for batch in BATCHES:
+                    best = _turns([theirs, ours], batch, size)
+                    against = f"FastAPI + SQLAlchemy, {style}"
+                    rows.append(_row(_NAMES[batch], against, best[ours.name], best[theirs.name], batch, target))
+        except PeersUnavailable as reason:
+            return [{"name": "FastAPI + SQLAlchemy", "note": f"not measured: {reason}"}]
+    return rows
+
+
+def _turns(servers: list[Target], batch: int, size: Size) -> dict[str, Outcome]:
+    """Each server's best turn; nobody's counting is left over from the turn before."""
+    best: dict[str, Outcome] = {}
+    for turn in range(size.turns):
+        for server in servers:
+            if not turn:
+                drive(server, batch, seconds=size.seconds / 2, connections=server.connections)
+                _all_counted(servers[-1])
+            outcome = drive(server, batch, seconds=size.seconds, connections=server.connections)
+            _all_counted(servers[-1])
+            if server.name not in best or outcome.rate > best[server.name].rate:
+                best[server.name] = outcome
+    for name, outcome in best.items():
+        _say(
+            f"{name}: {outcome.rate:,.0f} requests/s of {batch}, p99 {1000 * outcome.p99:.0f} ms, "
+            f"generator {outcome.core_share:.0%} of a core"
+        )
+    return best
+
+
+def _latency(ours: Target, size: Size, peaks: dict[int, Outcome]) -> list[Row]:
+    """Requests arrive at 80 % of the peak, whatever the server does; latency from when each was due."""
+    rows: list[Row] = []
+    for batch in BATCHES:
+        rate = 0.8 * peaks[batch].rate
+        runs = []
+        for _ in range(size.turns):
+            runs.append(drive(ours, batch, seconds=2 * size.seconds, connections=512, rate=rate))
+            _all_counted(ours)
+        best = min(runs, key=lambda outcome: outcome.p99)
+        _say(
+            f"at {rate:,.0f} requests/s of {batch}: p50 {1000 * best.p50:.1f} ms, p99 {1000 * best.p99:.1f} ms, "
+            f"worst {1000 * best.worst:.0f} ms"
+        )
+        row = {"name": f"p99 at 80 % of the peak, {_NAMES[batch]}", "against": "250 ms", "ratio": best.p99 / 0.25}
+        more = {"p50_seconds": best.p50, "p99_seconds": best.p99, "worst_seconds": best.worst, "rate": best.rate}
+        rows.append({**row, **more, "target": "<= 1", "met": best.p99 <= 0.25})
+    return rows
+
+
+def _flatness(ours: Target, size: Size) -> list[Row]:
+    """Ten million reports in batches while they are counted: the rate at the end beside that of the beginning."""
+    before = drive(ours, 1, seconds=size.seconds)
+    part = size.reports // 10
+    requests = (size.reports + part // 5) // 100  # what comes before the first full part is the warm-up
+    whole = drive(
+        ours, 100, requests=requests, seconds=size.load_seconds, mark_every=part // 500, connections=ours.connections
+    )
+    sent = before.answered + 100 * whole.answered
+    marks = [0.0, *whole.marks]
+    rates = [part / (marks[i + 5] - marks[i]) for i in range(1, len(marks) - 5, 5)]
+    _say("reports/s, a tenth of all at a time: " + ", ".join(f"{rate:,.0f}" for rate in rates))
+    began = perf_counter()
+    waiting = ours.get(f"/v1/surveys/{SURVEY.id}/status")["waiting"]
+    _all_counted(ours)
+    drained = perf_counter() - began
+    counted = ours.get(f"/v1/surveys/{SURVEY.id}/status")["n_reports"]
+    if counted != sent:
+        raise RuntimeError(f"{sent:,} reports were acknowledged and {counted:,} counted")
+    _say(
+        f"{counted:,} reports acknowledged and counted; {waiting:,} were waiting at the end, counted {drained:.1f} s on"
+    )
+    after = drive(ours, 1, seconds=size.seconds)
+    _all_counted(ours)
+    name = f"reports/s in batches, last tenth of {size.reports:,}"
+    rows: list[Row] = []
+    for what, ratio, against in (
+        (name, rates[-1] / rates[0], "first tenth"),
+        (f"requests/s of one report, after {size.reports:,}", after.rate / before.rate, "before them"),
+    ):
+        rows.append({"name": what, "against": against, "ratio": ratio, "target": ">= 0.8", "met": ratio >= 0.8})
+    rows[0] |= {"rates": rates, "waiting_at_end": waiting, "drain_seconds": drained}
+    return rows
+
+
+def _estimates(ours: Target) -> list[Row]:
+    """An estimate of everything so far over HTTP, each time after one more report; less its own transform."""
+    whole, transform = [], []
+    for _ in range(7):
+        drive(ours, 1, seconds=10, requests=1, connections=1)
+        _all_counted(ours)
+        began = perf_counter()
+        told = ours.get(f"/v1/surveys/{SURVEY.id}/estimate")
+        whole.append(perf_counter() - began)
+        aggregate = from_bytes(SURVEY, ours.raw(f"/v1/surveys/{SURVEY.id}/aggregate"))
+        began = perf_counter()
+        SURVEY.estimate(aggregate).to_dict(0.95)
+        transform.append(perf_counter() - began)
+    rest = min(whole) - min(transform)
+    _say(
+        f"estimate of {told['n_reports']:,} reports: {1000 * min(whole):.1f} ms over HTTP, of which the transform "
+        f"{1000 * min(transform):.1f} ms"
+    )
+    row: Row = {"name": f"estimate from {told['n_reports']:,} reports, less the transform", "against": "100 ms"}
+    more = {"seconds": min(whole), "transform_seconds": min(transform), "target": "<= 1", "met": rest <= 0.1}
+    return [{**row, "ratio": max(rest, 0.0) / 0.1, **more}]
+
+
+def _all_counted(ours: Target) -> None:
+    until = time.monotonic() + _DRAIN_SECONDS
+    while ours.get(f"/v1/surveys/{SURVEY.id}/status")["waiting"]:
+        if time.monotonic() > until:
+            raise TimeoutError(f"reports are still waiting to be counted after {_DRAIN_SECONDS:g} seconds")
+        time.sleep(0.1)
+
+
+def _row(name: str, against: str, ours: Outcome, theirs: Outcome, batch: int, target: float | None) -> Row:
+    ratio = ours.rate / theirs.rate
+    more = {"ours": ours.rate * batch, "theirs": theirs.rate * batch, "generator_core_share": ours.core_share}
+    row: Row = {"name": name, "against": against, "ratio": ratio, **more}
+    return row if target is None else row | {"target": f">= {target:g}", "met": ratio >= target}
+
+
+def _say(message: str) -> None:
+    print(f"    {message}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.collector", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the reports, shorter turns")
+    for found in run(QUICK if parser.parse_args().quick else Size()):
+        print(found)

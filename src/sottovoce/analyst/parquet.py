@@ -1,0 +1,242 @@
+"""Reports as Parquet files, one a segment: written whole or not at all, taken up again, never overwritten.
+
+Columns: ``report_id`` (16 bytes), ``report`` (the bytes a device sent), ``epoch`` (coarse time). The file's metadata
+has the format's version, the survey's id and statement, the segment's number and how many reports the segment held.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.client.http import BAD_ANSWER
+from sottovoce.errors import MismatchError, MissingExtraError, ReportError, ServiceError
+from sottovoce.survey import Survey
+from sottovoce.wire import REPORT_ID_BYTES, batch_rows
+
+if TYPE_CHECKING:
+    from sottovoce.analyst.records import SegmentInfo
+
+__all__ = ["EXPORT_FORMAT", "Folder", "read_export"]
+
+EXPORT_FORMAT: Final = 1
+"""Version of the files' columns and metadata."""
+
+_NAME: Final = re.compile(r"reports-(\d{10})\.parquet")
+_PREFIX: Final = "sottovoce."
+
+Rows = NDArray[np.uint8]
+
+
+class _Described(NamedTuple):
+    """What a file's metadata says."""
+
+    number: int
+    n: int
+
+
+class Folder:
+    """A folder with the exported reports of one survey."""
+
+    def __init__(self, survey: Survey, path: str | os.PathLike[str]) -> None:
+        self.survey, self.path = survey, Path(path)
+        _pyarrow()  # found missing before anything is fetched
+
+    def prepare(self) -> None:
+        """Make the folder, and refuse it where it holds another survey's files or cannot be written to."""
+        with _writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            for left in self.path.glob(".reports-*.part"):
+                left.unlink()
+        for path in self.files():
+            self._described(path)
+
+    def files(self) -> list[Path]:
+        """The exported files, in order."""
+        return sorted(path for path in self.path.glob("reports-*.parquet") if _NAME.fullmatch(path.name))
+
+    def missing(self, listed: list[SegmentInfo]) -> list[SegmentInfo]:
+        """Those of a collector's segments that have no file yet; raises where a file is of another segment."""
+        held = {described.number: described.n for described in map(self._described, self.files())}
+        for segment in listed:
+            if held.get(segment.number, segment.n) != segment.n:
+                raise MismatchError(
+                    f"{self._place(segment.number)} was written from a segment of {held[segment.number]:,} reports, "
+                    f"and the collector's has {segment.n:,}: it is of another collector. It was left as it is; name "
+                    "another folder"
+                )
+        return [segment for segment in listed if segment.number not in held]
+
+    def superseded(self, listed: list[SegmentInfo]) -> dict[int, set[bytes]]:
+        """By epoch, the report ids in files whose segments the collector has since merged into later ones."""
+        current = {segment.number for segment in listed}
+        found: dict[int, set[bytes]] = {}
+        for path in self.files():
+            if self._described(path).number not in current:
+                table = _read_table(path)
+                for epoch, report_id in zip(
+                    table.column("epoch").to_pylist(), table.column("report_id").to_pylist(), strict=True
+                ):
+                    found.setdefault(epoch, set()).add(report_id)
+        return found
+
+    def write(self, segment: SegmentInfo, body: bytes, written: set[bytes]) -> int:
+        """Write a segment's file, without the reports whose ids are in `written`; returns how many it holds."""
+        pa, pq = _pyarrow()
+
+        rows = batch_rows(body, self.survey.id, self.survey.mechanism.report_bytes)
+        if len(rows) != segment.n:
+            raise ServiceError(
+                f"segment {segment.number} came with {len(rows):,} reports and has {segment.n:,}; try again",
+                code=BAD_ANSWER,
+            )
+        ids = [row.tobytes() for row in np.ascontiguousarray(rows[:, :REPORT_ID_BYTES])]
+        if written:
+            fresh = np.array([report_id not in written for report_id in ids], dtype=bool)
+            rows, ids = rows[fresh], [report_id for report_id in ids if report_id not in written]
+        reports = [row.tobytes() for row in np.ascontiguousarray(rows[:, REPORT_ID_BYTES:])]
+        table = pa.table(
+            [
+                pa.array(ids, type=pa.binary(REPORT_ID_BYTES)),
+                pa.array(reports, type=pa.binary()),
+                pa.array(np.full(len(ids), segment.epoch), type=pa.int64()),
+            ],
+            schema=self._schema(segment),
+        )
+        place = self._place(segment.number)
+        part = place.with_name(f".{place.stem}.{secrets.token_hex(8)}.part")
+        with _writing(self.path):
+            try:
+                pq.write_table(table, part, compression="zstd")
+                _sync(part)
+                os.link(part, place)  # unlike a rename, never replaces a file that stands
+            finally:
+                part.unlink(missing_ok=True)
+            _sync(self.path)
+        return len(ids)
+
+    def batches(self) -> Iterator[tuple[Path, Rows, list[bytes]]]:
+        """Each file with its report ids, one row each, and its reports."""
+        for path in self.files():
+            self._described(path)
+            table = _read_table(path)
+            ids = b"".join(table.column("report_id").to_pylist())
+            yield (
+                path,
+                np.frombuffer(ids, dtype=np.uint8).reshape(-1, REPORT_ID_BYTES),
+                table.column("report").to_pylist(),
+            )
+
+    def _place(self, number: int) -> Path:
+        return self.path / f"reports-{number:010d}.parquet"
+
+    def _schema(self, segment: SegmentInfo) -> Any:
+        pa, _ = _pyarrow()
+        stated = {
+            "format": str(EXPORT_FORMAT),
+            "survey": self.survey.id,
+            "statement": self.survey.to_json(),
+            "segment": str(segment.number),
+            "reports": str(segment.n),
+        }
+        return pa.schema(
+            [
+                pa.field("report_id", pa.binary(REPORT_ID_BYTES), nullable=False),
+                pa.field("report", pa.binary(), nullable=False),
+                pa.field("epoch", pa.int64(), nullable=False),
+            ],
+            metadata={_PREFIX + name: value for name, value in stated.items()},
+        )
+
+    def _described(self, path: Path) -> _Described:
+        """What a file says of itself; raises unless it is an export of this survey in this format."""
+        pa, pq = _pyarrow()
+
+        try:
+            metadata = pq.read_schema(path).metadata or {}
+            stated = {name.decode(): value.decode() for name, value in metadata.items()}
+            version, survey = stated[_PREFIX + "format"], stated[_PREFIX + "survey"]
+            described = _Described(int(stated[_PREFIX + "segment"]), int(stated[_PREFIX + "reports"]))
+        except (pa.ArrowException, OSError, KeyError, ValueError) as error:
+            raise MismatchError(
+                f"{path} is no file that an export wrote, or is damaged; it was left as it is: name another folder"
+            ) from error
+        if version != str(EXPORT_FORMAT):
+            raise MismatchError(f"{path} was exported in format {version}; this version knows {EXPORT_FORMAT}")
+        if survey != self.survey.id or self._place(described.number).name != path.name:
+            raise MismatchError(
+                f"{path} holds reports of survey {survey[:12]}, segment {described.number}, and not what its name and "
+                f"survey {self.survey.id[:12]} say; it was left as it is: name another folder"
+            )
+        return described
+
+
+def read_export(survey: Survey, folder: str | os.PathLike[str]) -> Aggregate:
+    """Count the exported reports of a survey anew: the same integers as the collector's aggregate.
+
+    Raises
+    ------
+    MismatchError
+        If a file is of another survey, or no file that an export wrote.
+    ReportError
+        If a report is malformed, or two have one id.
+    """
+    held = Folder(survey, folder)
+    aggregate, ids = survey.aggregate(), []
+    for path, report_ids, reports in held.batches():
+        aggregate = aggregate.add(reports)
+        ids.append((path, report_ids))
+    if not ids:
+        raise ReportError(f"there are no exported reports in {held.path}; name the folder that was exported to")
+    together = np.concatenate([report_ids for _, report_ids in ids])
+    if len(np.unique(together, axis=0)) < len(together):
+        raise ReportError(
+            f"two reports in {held.path} have one id: files of different exports lie in one folder; export anew"
+        )
+    return aggregate
+
+
+def _read_table(path: Path) -> Any:
+    pa, pq = _pyarrow()
+
+    try:
+        return pq.read_table(path, columns=["report_id", "report", "epoch"])
+    except (pa.ArrowException, OSError) as error:
+        raise MismatchError(f"{path} is damaged and cannot be read; it was left as it is") from error
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    """pyarrow and its Parquet module, loaded when they are needed."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        pass
+    raise MissingExtraError("exports need pyarrow: pip install 'sottovoce[collector]'")
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ReportError(f"{folder} cannot be written to: {reason}; name a folder that can") from error
+
+
+def _sync(path: Path) -> None:
+    """Make sure of it before going on: a power cut must not leave a name without its content."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,151 @@
+"""`sottovoce ask`: one question to the devices of an adaptive survey, and its answer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.cli.arguments import Commands, number, whole_number
+from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
+from sottovoce.cli.output import Advance, console, print_json, progress, titled_table, working
+
+if TYPE_CHECKING:
+    from sottovoce.adaptive.history import AnyAnswer
+    from sottovoce.adaptive.session import Session
+
+__all__ = ["register"]
+
+_DESCRIPTION = """\
+Ask the next question of an adaptive survey: open its next round, wait for the devices of that round, close it, and
+read the answer. Each question may depend on all answers before it. Ctrl-C leaves the round open; the same command
+finishes it and asks nobody twice.
+"""
+
+_EXAMPLES = f"""\
+A round is over once --reports are counted, or after --seconds, whichever comes first; never before the collector's
+minimum of reports is reached. What a question may be is in the documentation under 'expressions'.
+
+{CONNECTION}
+examples:
+  sottovoce ask People "age < 30" --reports 10_000
+  sottovoce ask People "age < 30 and country in ('FR', 'DE')" --seconds 3600
+  sottovoce ask People "find(country, ('FR', 'DE'))" --choices France,Germany,other --reports 1e4 --json
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "ask", help="ask the devices of an adaptive survey", description=_DESCRIPTION, epilog=_EXAMPLES
+    )
+    parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
+    parser.add_argument("question", metavar="QUESTION", help="an expression over a person's record")
+    parser.add_argument("--reports", type=whole_number, metavar="N", help="close the round after so many reports")
+    parser.add_argument("--seconds", type=number, metavar="S", help="close the round after so long")
+    parser.add_argument(
+        "--choices", metavar="C", help="ask how people are distributed over these: names with commas, or how many"
+    )
+    parser.add_argument("--level", type=number, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
+    add_connection(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.estimate import check_level
+    from sottovoce.expressions import query
+    from sottovoce.protocols.adaptive import AdaptiveSurvey
+
+    check_level(arguments.level, "normal")
+    asked = query(arguments.question)
+    live = connected(arguments).survey(arguments.survey)
+    if isinstance(live.survey, AdaptiveSurvey):
+        asked.check(live.survey.domain)  # a mistake is told before anybody is waited for
+    session = live.session(reports=arguments.reports, seconds=arguments.seconds, finish=False)
+    try:
+        answer = None
+        if session.state.opened is not None:
+            with _waiting(arguments, "finishing the open round") as advance:
+                answer = session.finish(progress=advance)
+        finished = answer is not None
+        if answer is None or not _is_same(answer, asked.text, arguments.choices):
+            with _waiting(arguments, "waiting for reports") as advance:
+                answer = _ask(session, arguments, advance)
+            finished = False
+    except KeyboardInterrupt:
+        number = len(session.history) + 1
+        sys.stderr.write(f"round {number} stays open on the collector; the same command waits for it again\n")
+        raise
+    if arguments.json:
+        result = {"survey": live.id, "answer": answer.to_dict(arguments.level), "finished": finished}
+        print_json({**result, "history": session.history.to_dicts(arguments.level), "remaining": session.remaining})
+    else:
+        _show(session, live.survey.title, arguments.level)
+    return 0
+
+
+def _waiting(arguments: argparse.Namespace, words: str) -> Any:
+    """A bar where it is known how many are waited for."""
+    if arguments.reports is not None:
+        return progress(words, arguments.reports, "reports")
+    return _counting(words)
+
+
+class _counting:  # noqa: N801 - used like a function
+    """A line that counts, for a wait whose length nobody knows."""
+
+    def __init__(self, words: str) -> None:
+        self._words, self._count, self._line = words, 0, working(words)
+
+    def __enter__(self) -> Advance:
+        tell = self._line.__enter__()
+
+        def advance(more: int) -> None:
+            self._count += more
+            tell(f"{self._words}: {self._count:,} so far; Ctrl-C leaves the round open")
+
+        return advance
+
+    def __exit__(self, *raised: Any) -> None:
+        self._line.__exit__(*raised)
+
+
+def _choices(text: str) -> int | list[str]:
+    return int(text) if text.isdecimal() and len(text) < 10 else [name.strip() for name in text.split(",")]
+
+
+def _is_same(answer: AnyAnswer, question: str, choices: str | None) -> bool:
+    """Whether the round that was open asked what is to be asked now."""
+    from sottovoce.adaptive.answer import RoundAnswer
+
+    return answer.query == question and isinstance(answer, RoundAnswer) == (choices is None)
+
+
+def _ask(session: Session, arguments: argparse.Namespace, advance: Advance) -> AnyAnswer:
+    if arguments.choices is None:
+        return session.ask(arguments.question, progress=advance)
+    return session.choose(arguments.question, _choices(arguments.choices), progress=advance)
+
+
+def _show(session: Session, title: str, level: float) -> None:
+    history = session.history
+    survey = session.survey
+    left = "1 round" if session.remaining == 1 else f"{session.remaining:,} rounds"
+    table = titled_table(
+        f"{shown(title) or survey.id[:12]}: {len(history):,} of {survey.rounds:,} rounds asked, epsilon "
+        f"{survey.epsilon:g}",
+        f"intervals hold for one question at a time; {left} left",
+    )
+    table.add_column("round", justify="right")
+    table.add_column("question", overflow="fold")
+    table.add_column("answer", justify="right", style="bold")
+    table.add_column(f"{100 * level:g} % interval", justify="right")
+    table.add_column("reports", justify="right")
+    for answer in history.to_dicts(level):
+        lines = answer.get("choices", [answer])
+        for line in lines or [{}]:
+            label = f": {line['label']}" if "label" in line else ""
+            value = f"{line['value']:.4f}" if "value" in line else "nobody answered"
+            ends = f"{line['low']:.4f} to {line['high']:.4f}" if "low" in line else ""
+            table.add_row(f"{answer['round']}", shown(answer["query"] + label), value, ends, f"{answer['n_reports']:,}")
+    console().print(table)

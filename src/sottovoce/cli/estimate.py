@@ -1,0 +1,172 @@
+"""`sottovoce estimate`: what the reports of a survey say so far."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.cli.arguments import Commands, number, whole_number
+from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
+from sottovoce.cli.output import console, plain, print_json, titled_table
+from sottovoce.cli.plan_parts import check_picture
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from sottovoce.analyst.live import LiveSurvey
+    from sottovoce.estimate import Estimate
+
+__all__ = ["register"]
+
+_DESCRIPTION = """\
+The estimate from all reports counted so far: projected (what a distribution can give) and raw (unbiased), with
+intervals, the proved bound on the error, and how far hostile devices could have moved it. It is computed here, from
+the collector's counts.
+"""
+
+_EXAMPLES = f"""\
+{CONNECTION}
+examples:
+  sottovoce estimate "Favourite colour"
+  sottovoce estimate 3f9a --watch
+  sottovoce estimate 3f9a --top 5 --level 0.99 --hostile 100 --plot colours.png
+  sottovoce estimate 3f9a --json
+"""
+
+
+def hostile(text: str) -> int | float:
+    """A number of devices, or a share of the reports.
+
+    Examples
+    --------
+    >>> hostile("100"), hostile("0.01"), hostile("1e3")
+    (100, 0.01, 1000)
+    """
+    value = number(text)
+    return int(value) if value >= 1 and value.is_integer() else value
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "estimate", help="what a survey's reports say so far", description=_DESCRIPTION, epilog=_EXAMPLES
+    )
+    parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
+    parser.add_argument("--watch", action="store_true", help="again whenever it changes, until the survey is sealed")
+    parser.add_argument("--level", type=number, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
+    parser.add_argument(
+        "--top", type=whole_number, default=20, metavar="K", help="the most frequent values only (default: 20)"
+    )
+    parser.add_argument(
+        "--hostile",
+        type=hostile,
+        default=0.01,
+        metavar="H",
+        help="so many hostile devices, or such a share of all (default: 0.01)",
+    )
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it, as .png, .svg or .pdf")
+    add_connection(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.estimate import check_level
+    from sottovoce.limits import check_integer
+
+    check_level(arguments.level, "normal")
+    check_integer("top", arguments.top, 1, 2**53)
+    check_picture(arguments.plot)
+    live = connected(arguments).survey(arguments.survey)
+    if not arguments.watch:
+        _deliver(arguments, live, live.estimate())
+    elif arguments.json or not sys.stdout.isatty():
+        for estimate in live.watch():
+            _deliver(arguments, live, estimate)
+            sys.stdout.flush()
+    else:
+        _watch(arguments, live)
+    return 0
+
+
+def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
+    """One table that changes in place."""
+    from rich.live import Live
+
+    out = console()
+    with Live("waiting for the first estimate; Ctrl-C ends it", console=out, auto_refresh=False) as screen:
+        for estimate in live.watch():
+            screen.update(_page(arguments, live, estimate), refresh=True)
+            _draw(arguments, estimate)
+
+
+def _deliver(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> None:
+    _draw(arguments, estimate)
+    if not arguments.json:
+        console().print(_page(arguments, live, estimate))
+        return
+    found = _result(arguments, live, estimate)
+    if arguments.watch:
+        sys.stdout.write(json.dumps(found, allow_nan=False) + "\n")
+    else:
+        print_json(found)
+
+
+def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
+    from sottovoce.errors import SimulationError
+
+    if arguments.plot is None:
+        return
+    problem = ""
+    try:
+        estimate.plot(k=arguments.top, level=arguments.level).figure.savefig(arguments.plot)
+    except OSError as error:
+        problem = error.strerror or "it cannot be written"
+    if problem:
+        raise SimulationError(f"{str(arguments.plot)!r} cannot be written: {problem}; name another")
+
+
+def _result(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> dict[str, Any]:
+    from sottovoce.theory.influence import influence
+
+    stated = {
+        "survey": estimate.survey.id,
+        "title": estimate.survey.title,
+        "mechanism": estimate.survey.mechanism.name,
+        "epsilon": estimate.epsilon,
+        "n_reports": estimate.n_reports,
+        "waiting": live.status().waiting,
+        "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
+        "projection_gap": estimate.gap,
+        "level": arguments.level,
+        "influence": influence(estimate.survey, estimate.n_reports, arguments.hostile).to_dict(),
+        "n_answers": len(estimate),
+        "answers": [answer._asdict() for answer in estimate.top(arguments.top, arguments.level)],
+    }
+    return stated if arguments.plot is None else {**stated, "plot": str(arguments.plot)}
+
+
+def _page(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> Group:
+    """The table, and below it how far off it may be."""
+    from rich.console import Group
+
+    found = _result(arguments, live, estimate)
+    waiting = f", {found['waiting']:,} waiting" if found["waiting"] else ""
+    more = found["n_answers"] - len(found["answers"])
+    table = titled_table(
+        f"{shown(found['title']) or found['survey'][:12]}: {found['n_reports']:,} reports{waiting}; epsilon "
+        f"{found['epsilon']:g}, {found['mechanism']}",
+        f"{more:,} more answers; --top shows more of them" if more else "",
+    )
+    # Wide enough for a title on one line: what is below is prose.
+    table.add_column("answer", min_width=24)
+    table.add_column("estimate", justify="right", style="bold")
+    table.add_column(f"{100 * arguments.level:g} % interval", justify="right")
+    table.add_column("raw", justify="right")
+    for one in found["answers"]:
+        ends = f"{one['low']:.4f} to {one['high']:.4f}"
+        table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}")
+    bound = f"expected L2 error of all answers at most {plain(found['bound']['l2'])}, proved"
+    return Group(table, bound, found["influence"]["statement"])

@@ -1,0 +1,70 @@
+"""A person's value as it is written on a command line, read by the survey's domain; never repeated in a message."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sottovoce.domain import Domain
+
+__all__ = ["read_value"]
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
+_PART: Final = re.compile(r'\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
+
+
+def read_value(survey: Any, text: str) -> object:
+    """What the text means in this survey. What means nothing is returned as it is, and is in no domain.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> people = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=3, epsilon=1.0)
+    >>> read_value(people, "age=31,country=FR")
+    {'age': 31, 'country': 'FR'}
+    >>> read_value(sv.Survey.mean(3, 1.0, 1.0), "0.5,-1,2e-3")
+    [0.5, -1.0, 0.002]
+    """
+    domain = getattr(survey, "domain", None) or getattr(getattr(survey, "workload", None), "domain", None)
+    return _vector(text) if domain is None else _in_domain(domain, text)
+
+
+def _vector(text: str) -> object:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return text
+
+
+def _in_domain(domain: Domain, text: str) -> object:
+    from sottovoce.domain import LabelDomain, ProductDomain, TextDomain
+
+    if isinstance(domain, ProductDomain):
+        return _record(domain, text)
+    is_label = isinstance(domain, LabelDomain) and text in domain.names
+    if is_label or isinstance(domain, TextDomain) or not _INTEGER.fullmatch(text):
+        return text
+    return int(text)
+
+
+def _record(domain: Any, text: str) -> object:
+    known, found, at = dict(domain.attributes), {}, 0
+    while at < len(text):
+        part = _PART.match(text, at)
+        if part is None or part[1] not in known or part[1] in found:
+            return text
+        found[part[1]] = _in_domain(known[part[1]], _unquoted(part[2]))
+        at = part.end()
+    return found
+
+
+def _unquoted(text: str) -> str:
+    """As labels of records are shown: in quotes, as JSON writes them, where they hold a comma or the like."""
+    if not text.startswith('"'):
+        return text
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text

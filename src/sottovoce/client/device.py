@@ -1,0 +1,327 @@
+"""A person's device: it answers a survey once, within its owner's budget, and writes that down before it sends.
+
+Until the report is drawn nothing looks at the private value: whether, when and to whom a device sends tells nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from os import PathLike
+from typing import Final, Self, final
+
+from sottovoce.client.allowance import Allowance
+from sottovoce.client.fetch import Collector, Published, check_survey_id
+from sottovoce.client.http import BAD_ANSWER, Http
+from sottovoce.client.ledger import Entry, Ledger
+from sottovoce.client.patience import Patience, is_passing
+from sottovoce.client.receipt import Receipt
+from sottovoce.client.sqlite_store import SqliteStore
+from sottovoce.client.store import Answer, DeviceStore
+from sottovoce.errors import MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError
+from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_BUDGET, DEFAULT_DELTA_CAP
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.protocols.rounds import Round
+from sottovoce.randomness import os_source
+from sottovoce.signing import PUBLIC_KEY_BYTES, fingerprint, from_base64url
+from sottovoce.survey import Survey
+from sottovoce.wire import REPORT_ID_BYTES
+
+__all__ = ["REFUSE", "Device"]
+
+
+@final
+class _Refuse:
+    def __repr__(self) -> str:
+        return "REFUSE"
+
+
+REFUSE: Final = _Refuse()
+"""What `otherwise` is unless it is given: a value outside the domain is refused here, on the device."""
+
+
+@final
+class Device:
+    """One person's device. Safe to use from several threads; several processes may share its store.
+
+    Parameters
+    ----------
+    store
+        The file that keeps its ledger, or any `DeviceStore`. Where there is no file, this is a new device.
+    key
+        The collectors' public key, 32 bytes or base64url, as the application was shipped with it. Without one, the
+        first key that a collector shows is trusted and kept: somebody in between could show another that one time.
+    cap, delta_cap
+        Largest epsilon and delta of one survey.
+    budget, delta_budget
+        Largest sums of them over the device's life.
+    insecure
+        Allow plain http to other machines; see `collector_url`.
+    timeout, ca_file, proxy
+        Of every connection; see `Http`.
+    patience
+        How often it tries again within one call.
+    connect
+        Makes a `Collector` of an address, in place of all settings above; for many simulated devices that share one.
+
+    Examples
+    --------
+    >>> from sottovoce.client import MemoryStore
+    >>> Device(MemoryStore(), budget=4.0)
+    <Device: 0 answers, epsilon 4 of 4 left>
+    """
+
+    def __init__(
+        self,
+        store: str | PathLike[str] | DeviceStore = "device.db",
+        *,
+        key: bytes | str | None = None,
+        cap: float = DEFAULT_CAP,
+        budget: float = DEFAULT_BUDGET,
+        delta_cap: float = DEFAULT_DELTA_CAP,
+        delta_budget: float = DEFAULT_DELTA_BUDGET,
+        insecure: bool = False,
+        timeout: float = 10.0,
+        ca_file: str | None = None,
+        proxy: str | None = None,
+        patience: Patience | None = None,
+        connect: Callable[[str], Collector] | None = None,
+    ) -> None:
+        self._allowance = Allowance(cap, budget, delta_cap, delta_budget)
+        self._key = None if key is None else _public_key(key)
+        self._collectors: dict[str, Collector] = {}
+
+        def reach(url: str) -> Collector:
+            http = Http(url, timeout=timeout, ca_file=ca_file, proxy=proxy, insecure=insecure)
+            return Collector(http, patience)
+
+        self._connect = reach if connect is None else connect
+        self._store = store if isinstance(store, DeviceStore) else SqliteStore(store)
+
+    def __repr__(self) -> str:
+        ledger = self.ledger
+        return f"<Device: {len(ledger)} answers, epsilon {ledger.left:.4g} of {ledger.budget:.4g} left>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back connections. The store needs no closing: all that stands in it is on disk."""
+        while self._collectors:
+            self._collectors.popitem()[1].close()
+
+    @property
+    def ledger(self) -> Ledger:
+        """Everything ever answered, and what the budget has left."""
+        entries = tuple(Entry.of(answer) for answer in self._store.answers())
+        return Ledger(entries, self._allowance.budget, self._allowance.delta_budget)
+
+    def collector(self, url: str) -> Collector:
+        """The collector at an address."""
+        if url not in self._collectors:
+            self._collectors[url] = self._connect(url)
+        return self._collectors[url]
+
+    def survey(self, url: str, survey_id: str) -> Survey | AdaptiveSurvey:
+        """A survey, checked as for `answer`; nothing is drawn."""
+        return self._fetch(self.collector(url), check_survey_id(survey_id)).survey
+
+    # --- answering --------------------------------------------------------------------------
+
+    def answer(
+        self, url: str, survey_id: str, value: object, *, otherwise: object = REFUSE, send: bool = True
+    ) -> Receipt:
+        """Answer a survey, once. Asked again, the same bytes go out again until they have arrived, then nothing.
+
+        The first value stands: an answer drawn anew because the value has changed would tell that it has.
+
+        Parameters
+        ----------
+        url, survey_id
+            Where the survey is, and its id. That of an adaptive survey: the device draws its round the first time,
+            and the receipt says "waiting" until that round is open; ask again later.
+        value
+            The person's value or record. Randomized here; neither kept nor shown anywhere.
+        otherwise
+            A value of the domain, the same for everybody, that stands for whatever is outside of it. Without one such
+            a value is refused, and a device that stays silent because of its value gives that away.
+        send
+            False: only draw and record; `flush` sends it.
+
+        Raises
+        ------
+        SignatureError, SurveyError, MismatchError
+            If the survey is not the collector's, cannot be answered, or another question is asked in the same round.
+        BudgetError
+            If it asks for more than the owner allows.
+        ValueOutsideDomainError
+            If the value, or `otherwise`, is not in the domain.
+        LedgerError
+            If the store cannot be used. Whatever is raised, nothing was sent that is not in the ledger.
+        ServiceError
+            If the survey cannot be had. Once the answer is drawn, a collector that cannot be reached raises nothing:
+            the receipt says that it is "unsent", and why.
+        """
+        question, collector = check_survey_id(survey_id), self.collector(url)
+        kept = self._store.answer(question)
+        if kept is None or _needs_another_look(kept, collector):
+            asked = self._asked(collector, question, kept)
+            if asked is not None:
+                kept = self._record(collector, question, asked, value, otherwise)
+        if kept is None:
+            return Receipt(question, collector.url, "waiting")
+        return self._send(collector, kept) if send else Receipt.of(kept)
+
+    def flush(self) -> list[Receipt]:
+        """Send again everything that was not sent yet; the same bytes as ever."""
+        return [self._resend(answer) for answer in self._store.answers() if answer.state == "unsent"]
+
+    # --- what is asked ----------------------------------------------------------------------
+
+    def _fetch(self, collector: Collector, question: str) -> Published:
+        """The survey under the trusted key; where none is, under the first that it shows, trusted from now on."""
+        trusted = self._key if self._key is not None else self._store.pinned(collector.url)
+        found = collector.survey(question, trusted)
+        if trusted is None and self._store.pin(collector.url, found.key) != found.key:
+            raise SignatureError("the collector showed two keys at once; nothing was answered")
+        return found
+
+    def _asked(self, collector: Collector, question: str, kept: Answer | None) -> Published | None:
+        """The survey to answer; for an adaptive one this device's round, or None while that is not open."""
+        found = self._fetch(collector, question)
+        if kept is None:
+            _check_open(found)
+            self._allowance.check(found.survey, self._store.answers())
+        if isinstance(found.survey, Round):
+            raise SurveyError(
+                f"this is one round of the adaptive survey {found.survey.survey.id}; answer that one: a device answers "
+                "only the round it has drawn"
+            )
+        if not isinstance(found.survey, AdaptiveSurvey):
+            return found
+        rounds = found.survey.rounds
+        seat = self._store.seat(question, lambda: 1 + os_source().below(rounds))
+        asked = collector.round(found.survey, seat, found.key)
+        if asked is not None and kept is None:
+            _check_open(asked)
+            self._allowance.check(asked.survey, self._store.answers())
+        return asked
+
+    # --- drawing, once ----------------------------------------------------------------------
+
+    def _record(
+        self, collector: Collector, question: str, asked: Published, value: object, otherwise: object
+    ) -> Answer:
+        """The answer that stands, drawn now if there was none."""
+        survey = asked.survey
+        assert isinstance(survey, Survey)
+        standing = self._store.answer(question)
+        chosen = value if standing is not None else _chosen(survey, value, otherwise)
+
+        def draw(answers: Sequence[Answer]) -> Answer:
+            epsilon, delta = self._allowance.check(survey, answers)
+            report_id, report = secrets.token_bytes(REPORT_ID_BYTES), survey.randomize(chosen)
+            title = _title(survey)
+            return Answer(
+                question, survey.id, collector.url, asked.key, title, epsilon, delta, _today(), report_id, report
+            )
+
+        kept = self._store.record(question, draw)
+        if kept.survey != survey.id:
+            raise MismatchError("this device has answered another question in this round; it answers one, once")
+        if kept.key != asked.key:
+            raise MismatchError(
+                "this device has answered this survey to another collector, whose key is "
+                f"{fingerprint(kept.key)[:16]}; it gives its answer to one"
+            )
+        if kept.collector != collector.url:
+            self._store.move(question, collector.url)
+            kept = replace(kept, collector=collector.url)
+        return kept
+
+    # --- sending, the same bytes ------------------------------------------------------------
+
+    def _resend(self, kept: Answer) -> Receipt:
+        try:
+            collector = self.collector(kept.collector)
+        except ServiceError as error:
+            return Receipt.of(kept, str(error))
+        return self._send(collector, kept)
+
+    def _send(self, collector: Collector, kept: Answer) -> Receipt:
+        if kept.state == "sent":
+            return Receipt.of(kept)
+        try:
+            collector.send(kept.survey, kept.report_id, kept.report)
+        except ServiceError as error:
+            final_word = 400 <= error.status < 500 and not is_passing(error) and error.code != BAD_ANSWER
+            state = "refused" if final_word else kept.state
+            if state != kept.state:
+                self._store.mark(kept.question, state)
+            return Receipt.of(replace(kept, state=state), str(error))
+        self._store.mark(kept.question, "sent")
+        return Receipt.of(replace(kept, state="sent"))
+
+
+def _needs_another_look(kept: Answer, collector: Collector) -> bool:
+    """Whether an answer may only be sent after asking again what it is for: elsewhere, or in a round not yet over."""
+    return kept.collector != collector.url or (kept.survey != kept.question and kept.state != "sent")
+
+
+def _check_open(found: Published) -> None:
+    if found.state != "open":
+        raise ServiceError(
+            f"survey {found.survey.id[:12]} takes no more reports; nothing was answered", "survey_sealed", 409
+        )
+
+
+def _chosen(survey: Survey, value: object, otherwise: object) -> object:
+    """The value, or what stands for it; the public default is looked at first, whatever the value is."""
+    if not isinstance(otherwise, _Refuse):
+        problem = _problem(survey, otherwise)
+        if problem:
+            raise ValueOutsideDomainError(f"`otherwise`, which stands for every other value: {problem}")
+        return otherwise if _problem(survey, value) else value
+    problem = _problem(survey, value)
+    if problem:
+        raise ValueOutsideDomainError(
+            f"{problem}. Nothing was sent, and silence is an answer too: give `otherwise`, a value of the domain that "
+            "stands for all others"
+        )
+    return value
+
+
+def _problem(survey: Survey, value: object) -> str:
+    """Why the survey has no such value, in words that do not hold it; empty if it has."""
+    try:
+        survey._private_input(value)
+    except ValueOutsideDomainError as error:
+        return str(error)
+    return ""
+
+
+def _title(survey: Survey) -> str:
+    if not isinstance(survey, Round):
+        return survey.title
+    return f"{survey.title or survey.survey.title or '(no title)'}, round {survey.round}"
+
+
+def _today() -> str:
+    """The day in UTC; empty where the clock is so wrong that there is none."""
+    with contextlib.suppress(OverflowError, OSError, ValueError):
+        return time.strftime("%Y-%m-%d", time.gmtime())
+    return ""
+
+
+def _public_key(key: bytes | str) -> bytes:
+    if isinstance(key, str):
+        return from_base64url(key, PUBLIC_KEY_BYTES)
+    if not isinstance(key, bytes) or len(key) != PUBLIC_KEY_BYTES:
+        raise SignatureError(f"the collector's key is {PUBLIC_KEY_BYTES} bytes, or the same in base64url")
+    return key

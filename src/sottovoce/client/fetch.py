@@ -1,0 +1,200 @@
+"""A collector as a device sees it: surveys it believes only after checking every byte, and a place to send reports.
+
+The order matters: key, signature and id are checked over the bytes as they came, before anything in them is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, final
+
+import msgspec
+
+from sottovoce.client.http import BAD_ANSWER, Http
+from sottovoce.client.patience import Patience
+from sottovoce.errors import MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.protocols.rounds import Round
+from sottovoce.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
+from sottovoce.survey import Survey
+from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
+
+__all__ = ["Collector", "Listed", "Published", "check_survey_id"]
+
+T = TypeVar("T")
+
+ROUND_NOT_OPEN: Final = "round_not_open"
+
+_LONGEST_ATTACHMENT: Final = 2**26
+_MOST_ATTACHMENTS: Final = 4
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A survey as the collector lists it; nobody has signed this, so it only helps to find the id."""
+
+    id: str
+    title: str
+    kind: str
+    epsilon: float
+    state: str
+
+
+class _List(msgspec.Struct, frozen=True):
+    surveys: list[Listed]
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    id: str
+    statement: str
+    signature: str
+    key: str
+    attachments: list[str]
+    state: str
+
+
+@final
+@dataclass(frozen=True)
+class Published:
+    """A survey that was checked, by whom it was signed, and whether it takes reports, which nobody has signed."""
+
+    survey: Survey | AdaptiveSurvey
+    key: bytes
+    state: str
+
+
+def check_survey_id(survey_id: object) -> str:
+    """A survey's id, if it can be one.
+
+    Examples
+    --------
+    >>> check_survey_id("colours")
+    Traceback (most recent call last):
+    sottovoce.errors.SurveyError: a survey's id is 64 hexadecimal digits ...
+    """
+    if isinstance(survey_id, str) and _DIGEST.fullmatch(survey_id):
+        return survey_id
+    raise SurveyError("a survey's id is 64 hexadecimal digits in small letters: the SHA-256 of its canonical JSON")
+
+
+@final
+class Collector:
+    """Reads and checks what a collector publishes, and hands it reports."""
+
+    def __init__(self, http: Http, patience: Patience | None = None) -> None:
+        self._http = http
+        self._patience = Patience() if patience is None else patience
+
+    def __repr__(self) -> str:
+        return f"<Collector {self.url}>"
+
+    @property
+    def url(self) -> str:
+        """Its address, in the one spelling."""
+        return self._http.url
+
+    def close(self) -> None:
+        """Give back idle connections."""
+        self._http.close()
+
+    def surveys(self) -> list[Listed]:
+        """What may be answered, as the collector has it."""
+        return _as(self._get("/v1/surveys"), _List).surveys
+
+    def survey(self, survey_id: str, trusted: bytes | None) -> Published:
+        """The survey of that id, if it was signed with the trusted key; with its own where none is trusted yet.
+
+        Raises
+        ------
+        SignatureError
+            If key, signature or id are wrong, or the statement is not written the one way it can be.
+        SurveyError
+            If it is signed and cannot be answered: an unknown mechanism, a parameter out of range.
+        ServiceError
+            If the collector cannot be reached, or its answer is none.
+        """
+        envelope = _as(self._get(f"/v1/surveys/{check_survey_id(survey_id)}"), _Envelope)
+        if envelope.id != survey_id:
+            raise SignatureError(f"the collector answered with another survey than {survey_id[:12]}")
+        return self._checked(envelope, trusted)
+
+    def round(self, parent: AdaptiveSurvey, number: int, trusted: bytes) -> Published | None:
+        """The round of that number, if it is open and belongs to this very survey; None while it is not open."""
+        try:
+            answer = self._get(f"/v1/surveys/{parent.id}/rounds/{number}")
+        except ServiceError as error:
+            if error.code != ROUND_NOT_OPEN:
+                raise
+            return None
+        found = self._checked(_as(answer, _Envelope), trusted)
+        asked = found.survey
+        if not isinstance(asked, Round) or asked.survey.id != parent.id or asked.round != number:
+            raise MismatchError(f"the collector answered with something else than round {number} of {parent.id[:12]}")
+        return found
+
+    def send(self, survey_id: str, report_id: bytes, report: bytes) -> None:
+        """Hand over one report; on return the collector has it for good."""
+        body = encode_batch(survey_id, [(report_id, report)])
+        path = f"/v1/surveys/{survey_id}/reports"
+        answer = self._patience.ask(lambda: self._http.post(path, body=body, content_type=BATCH_MEDIA_TYPE))
+        if not isinstance(answer, dict) or type(answer.get("accepted")) is not int or answer["accepted"] != 1:
+            # Somebody between the two may answer anything with 200; only these words mean that the report was kept.
+            raise ServiceError("the collector's answer does not say that it has accepted the report", BAD_ANSWER)
+
+    def _get(self, path: str) -> Any:
+        return self._patience.ask(lambda: self._http.get(path))
+
+    def _checked(self, envelope: _Envelope, trusted: bytes | None) -> Published:
+        key = from_base64url(envelope.key, PUBLIC_KEY_BYTES)
+        if trusted is not None and key != trusted:
+            raise SignatureError(
+                f"the collector at {self.url} now signs with the key {fingerprint(key)[:16]}; this device trusts "
+                f"{fingerprint(trusted)[:16]} only. Nothing was answered: ask the collector's owner, by another way, "
+                "whether the key was changed"
+            )
+        statement = _utf8(envelope.statement)
+        verify(key, statement, from_base64url(envelope.signature, SIGNATURE_BYTES))
+        if hashlib.sha256(statement).hexdigest() != envelope.id:
+            raise SignatureError("the survey's id is not the SHA-256 of its statement")
+        survey = _read(statement, self._attachments(envelope))
+        if survey.canonical != statement:
+            raise SignatureError("the survey's statement is not canonical JSON, so its id would not be its own")
+        return Published(survey, key, envelope.state)
+
+    def _attachments(self, envelope: _Envelope) -> dict[str, bytes]:
+        """What the statement names by a digest; reading the statement checks them against it."""
+        named = [digest for digest in envelope.attachments if f'"{digest}"' in envelope.statement]
+        if len(named) > _MOST_ATTACHMENTS or not all(_DIGEST.fullmatch(digest) for digest in named):
+            raise ServiceError("the survey's attachments are too many, or not named by digests", BAD_ANSWER)
+        return {digest: self._attachment(digest) for digest in named}
+
+    def _attachment(self, digest: str) -> bytes:
+        path = f"/v1/attachments/{digest}"
+        return self._patience.ask(lambda: self._http.get_bytes(path, most=_LONGEST_ATTACHMENT))
+
+
+def _as(answer: Any, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(answer, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ServiceError(f"the collector's answer is not what it must be: {error}", BAD_ANSWER) from error
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    raise SignatureError("the survey's statement is not valid Unicode text")
+
+
+def _read(statement: bytes, attachments: dict[str, bytes]) -> Survey | AdaptiveSurvey:
+    try:
+        return Survey.from_json(statement, attachments)
+    except SottovoceError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        # Signed nonsense that no check foresaw is still nonsense, not this program's failure.
+        raise SurveyError(f"the survey cannot be read ({type(error).__name__}); nothing was answered") from error

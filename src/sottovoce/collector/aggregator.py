@@ -1,0 +1,297 @@
+"""Counts every report exactly once: waiting rows become segments, and segments become checkpoints.
+
+Correct whatever fails in between, because it rests on the store's promises alone. Only the latest holder of a survey's
+lease can settle. The ids that were counted are read from the segments after the lease was won, so none is missing;
+taken rows leave the waiting list in the very transaction that keeps their segment, so none is lost or settled twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.collector.compaction import due, merged
+from sottovoce.collector.live import as_checkpoint, check, counted, decoded, live_aggregate, load_survey, rebuild
+from sottovoce.collector.seen import SeenIds, id_order, id_rows
+from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Store, Waiting
+from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.survey import Survey
+from sottovoce.wire import REPORT_ID_BYTES
+
+__all__ = ["Aggregator", "check", "live_aggregate", "rebuild"]
+
+_LOG: Final = logging.getLogger(__name__)
+
+_MERGES_A_STEP: Final = 4
+"""Segments are put together a few times a step at most, so that no survey keeps the others waiting."""
+
+
+@dataclass
+class _Counted:
+    """What is known of one survey's counted reports, as of segment `last`."""
+
+    survey: Survey
+    seen: SeenIds = field(default_factory=SeenIds)
+    last: int = -1
+    """All ids of segments up to this number are in `seen`."""
+    segments: list[SegmentInfo] | None = None
+    """All up to `last`; None when they must be listed again."""
+    token: int | None = None
+    """Of the lease under which we last settled; None when what followed is not known."""
+
+
+@final
+class Aggregator:
+    """One worker's counting. Not for several threads; run several, each with a store of its own, side by side.
+
+    Parameters
+    ----------
+    store
+        Where reports wait.
+    holder
+        The worker's name. A random end is added: two workers of one name would share leases.
+    lease_seconds
+        How long a survey stays this worker's without a sign of life. Correctness does not depend on it.
+    most
+        About how many reports are taken in one step.
+    memory_bytes
+        How much of the counted ids of all surveys is kept between steps, 16 bytes each; one survey's always are.
+    checkpoint_after
+        After how many reports a checkpoint is written at the earliest; never before a quarter as many as it has cells.
+    largest_segment
+        Most reports that segments are put together to.
+    fan_in
+        How many segments of about one size are put together.
+    bytes_at_once
+        Segments and what is taken in a step stay below that, even when reports are long.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        holder: str,
+        *,
+        lease_seconds: float = 30.0,
+        most: int = 1 << 17,
+        memory_bytes: int = 1 << 30,
+        checkpoint_after: int = 4096,
+        largest_segment: int = 1 << 18,
+        fan_in: int = 8,
+        bytes_at_once: int = 1 << 26,
+    ) -> None:
+        self._store = store
+        self._name = holder
+        self._holder = self._new_holder()
+        self._lease_seconds = lease_seconds
+        self._most = most
+        self._memory_bytes = memory_bytes
+        self._checkpoint_after = checkpoint_after
+        self._largest_segment = largest_segment
+        self._fan_in = fan_in
+        self._bytes_at_once = bytes_at_once
+        self._counted: OrderedDict[str, _Counted] = OrderedDict()
+        self._parked: dict[str, Lease] = {}
+
+    def step(self) -> int:
+        """Count some waiting reports of some survey; returns how many were taken, 0 when there is nothing to do.
+
+        A survey that cannot be counted is noted in the log and left alone until its lease runs out; the next one's
+        turn comes at once. `StoreUnavailableError` and `StoreFullError` are raised: nothing is lost, step again later.
+        """
+        tried: set[str] = set()
+        while True:
+            lease = self._store.lease(self._holder, self._lease_seconds)
+            if lease is None:
+                return 0
+            if lease.survey in tried:
+                self._park(lease)
+                return 0
+            tried.add(lease.survey)
+            try:
+                taken = self._count(lease)
+            except (StoreUnavailableError, StoreFullError):
+                self._release(lease)
+                raise
+            except Exception as error:
+                # Whatever is wrong with one survey, the others must go on.
+                _LOG.error("survey %s cannot be counted, trying again later: %s", lease.survey[:12], error)
+                self._park(lease)
+            else:
+                self._parked.pop(lease.survey, None)
+                self._release(lease)
+                return taken
+
+    def close(self) -> None:
+        """Let others have the surveys that this worker still holds; the store stays open."""
+        for lease in self._parked.values():
+            self._release(lease)
+        self._parked.clear()
+
+    # --- leases -----------------------------------------------------------------------------
+
+    def _new_holder(self) -> str:
+        return f"{self._name}-{secrets.token_hex(8)}"
+
+    def _park(self, lease: Lease) -> None:
+        """Keep the lease without using it, and go on under another name: nobody tries the survey until it expires."""
+        self._counted.pop(lease.survey, None)
+        self._parked[lease.survey] = lease
+        self._holder = self._new_holder()
+
+    def _release(self, lease: Lease) -> None:
+        with suppress(StoreError):  # it expires
+            self._store.release(lease)
+
+    # --- one step ---------------------------------------------------------------------------
+
+    def _count(self, lease: Lease) -> int:
+        state = self._state(lease)
+        if state is None:
+            return 0
+        token, state.token = state.token, None
+        segments = self._catch_up(lease, state, token)
+        if segments is None:
+            return 0
+        width = REPORT_ID_BYTES + state.survey.mechanism.report_bytes
+        taken = self._store.take(lease, max(1, min(self._most, self._bytes_at_once // width)))
+        if not taken:
+            return 0
+        ids, payloads, fresh = self._fresh(state, taken)
+        checkpoint = self._checkpoint(state, segments, payloads)
+        if not self._store.settle(lease, taken, fresh, checkpoint):
+            self._counted.pop(lease.survey, None)
+            return 0
+        # Nobody else has settled until here, so the segments listed after the lease was won are all known.
+        state.last = segments[-1].number if segments else -1
+        state.segments = segments if checkpoint is None else None
+        state.seen.add(ids)
+        state.token = lease.token
+        self._tidy(lease, state)
+        self._forget_least_used()
+        return sum(entry.n for entry in taken)
+
+    def _state(self, lease: Lease) -> _Counted | None:
+        state = self._counted.get(lease.survey)
+        if state is None:
+            record = self._store.survey(lease.survey)
+            if record is None or record.state == "deleted":
+                return None
+            state = self._counted[lease.survey] = _Counted(load_survey(self._store, record))
+        self._counted.move_to_end(lease.survey)
+        return state
+
+    def _catch_up(self, lease: Lease, state: _Counted, token: int | None) -> list[SegmentInfo] | None:
+        """Know the ids of all segments there are; returns their list, or None if the lease was lost over it."""
+        survey = state.survey.id
+        # Every change of hands makes the token grow by one: with ours, or the one after it, all segments are our own.
+        if token is not None and lease.token in (token, token + 1):
+            if state.segments is None:
+                return self._store.segments(survey)
+            return state.segments + self._store.segments(survey, state.last)
+        state.segments = None
+        while not self._read_on(state):
+            # Reading all ids of a large survey takes longer than a lease lasts.
+            again = self._store.lease(self._holder, self._lease_seconds)
+            if again != lease:
+                if again is not None:
+                    self._release(again)
+                return None
+        return self._store.segments(survey)
+
+    def _read_on(self, state: _Counted) -> bool:
+        """Read ids of segments for a third of the lease's time; whether all have been read."""
+        stop = time.monotonic() + self._lease_seconds / 3
+        for segment in self._store.read_segments(state.survey.id, state.last):
+            self._check_segment(state, segment)
+            state.seen.add(id_rows(segment.ids))
+            state.last = segment.info.number
+            if time.monotonic() > stop:
+                return False
+        return True
+
+    def _check_segment(self, state: _Counted, segment: Segment) -> None:
+        if len(segment.ids) != segment.info.n * REPORT_ID_BYTES:
+            raise StoreError(
+                f"segment {segment.info.number} of survey {state.survey.id[:12]} has {len(segment.ids):,} bytes of "
+                f"ids for {segment.info.n:,} reports; the database is damaged: restore a backup"
+            )
+
+    def _fresh(
+        self, state: _Counted, taken: Sequence[Waiting]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], list[NewSegment]]:
+        """Ids and payloads of the taken reports that were not counted yet, and a segment of them for every epoch."""
+        width = REPORT_ID_BYTES + state.survey.mechanism.report_bytes
+        for entry in taken:
+            if len(entry.rows) != entry.n * width:
+                raise StoreError(
+                    f"waiting entry {entry.number} of survey {state.survey.id[:12]} has {len(entry.rows):,} bytes for "
+                    f"{entry.n:,} reports of {width}; the database is damaged: restore a backup"
+                )
+        rows = np.frombuffer(b"".join(entry.rows for entry in taken), dtype=np.uint8).reshape(-1, width)
+        epochs = np.repeat([entry.epoch for entry in taken], [entry.n for entry in taken])
+        order = id_order(rows[:, :REPORT_ID_BYTES])
+        rows, epochs = rows[order], epochs[order]
+        fresh = state.seen.new(rows[:, :REPORT_ID_BYTES])
+        rows, epochs = rows[fresh], epochs[fresh]
+        ids, payloads = rows[:, :REPORT_ID_BYTES], rows[:, REPORT_ID_BYTES:]
+        segments = []
+        for epoch in np.unique(epochs).tolist():
+            of_epoch = epochs == epoch
+            segments.append(
+                NewSegment(epoch, int(of_epoch.sum()), ids[of_epoch].tobytes(), payloads[of_epoch].tobytes())
+            )
+        return ids, payloads, segments
+
+    def _checkpoint(
+        self, state: _Counted, segments: Sequence[SegmentInfo], payloads: NDArray[np.uint8]
+    ) -> Checkpoint | None:
+        """Everything counted so far and these payloads, if enough has come since the last one."""
+        survey = state.survey
+        # Decoded even when they are not counted now: what is no report must not get into a segment.
+        batches = decoded(survey, payloads, "the waiting list")
+        since = sum(info.n for info in segments if not info.checkpointed) + len(payloads)
+        if since <= max(survey.mechanism.cells // 4, self._checkpoint_after):
+            for _ in batches:
+                pass
+            return None
+        return as_checkpoint(counted(survey, self._store.snapshot(survey.id), batches))
+
+    # --- afterwards -------------------------------------------------------------------------
+
+    def _tidy(self, lease: Lease, state: _Counted) -> None:
+        """Put small segments together. The lease may be lost by now; the store then refuses."""
+        survey = state.survey
+        width = REPORT_ID_BYTES + survey.mechanism.report_bytes
+        largest = min(self._largest_segment, self._bytes_at_once // width)
+        for _ in range(_MERGES_A_STEP):
+            if state.segments is None:
+                segments = self._store.segments(survey.id)
+            else:
+                segments = state.segments + self._store.segments(survey.id, state.last)
+            chosen = due(segments, largest, self._fan_in)
+            if not chosen:
+                return
+            state.segments = None
+            parts = [part for info in chosen for part in self._segment(survey.id, info.number)]
+            if len(parts) < len(chosen) or not self._store.compact(lease, [i.number for i in chosen], merged(parts)):
+                self._counted.pop(survey.id, None)
+                return
+
+    def _segment(self, survey: str, number: int) -> list[Segment]:
+        """The segment of that number; none if it is gone."""
+        for segment in self._store.read_segments(survey, number - 1):
+            return [segment] if segment.info.number == number else []
+        return []
+
+    def _forget_least_used(self) -> None:
+        while len(self._counted) > 1 and sum(s.seen.nbytes for s in self._counted.values()) > self._memory_bytes:
+            self._counted.popitem(last=False)

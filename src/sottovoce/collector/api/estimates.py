@@ -1,0 +1,139 @@
+"""What a survey's reports tell: the aggregate as bytes, the estimate as JSON; neither before there are enough."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, Final
+
+from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
+from sottovoce.collector.api.answer import Answer, json_answer
+from sottovoce.collector.api.route import AnyRequest, Number, Operation, numbers, route
+from sottovoce.collector.api.service import Service, service_of
+from sottovoce.collector.api.structs import EstimateBody
+from sottovoce.collector.failures import Refused
+from sottovoce.collector.live import live_aggregate
+from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.survey import Survey
+from sottovoce.theory.influence import influence
+
+__all__ = ["ROUTES"]
+
+_LOOK_EVERY: Final = 0.05
+"""Seconds between two looks whether all has been counted."""
+
+_LONGEST_WAIT: Final = 60.0
+
+_REFUSES: Final = {
+    404: "there is no such survey",
+    409: "there are too few reports, or the survey is adaptive: its rounds have the reports",
+    410: "the survey has been deleted",
+    503: "the database is away; try again later",
+}
+
+
+@route(
+    "GET",
+    "/v1/surveys/{survey_id:str}/aggregate",
+    Operation(
+        "get_aggregate",
+        "The counts of all reports so far, from which any estimate can be made.",
+        {200: MEDIA_TYPE},
+        _REFUSES,
+        scopes=("read",),
+    ),
+)
+async def get_aggregate(request: AnyRequest) -> Answer:
+    service = service_of(request)
+    return Answer(await service.work(_aggregate, service, request.path_params["survey_id"]), MEDIA_TYPE)
+
+
+@route(
+    "GET",
+    "/v1/surveys/{survey_id:str}/estimate",
+    Operation(
+        "get_estimate",
+        "Answers with intervals from all reports so far.",
+        {200: EstimateBody},
+        {**_REFUSES, 400: "a parameter is unknown or out of range"},
+        scopes=("read",),
+        query=(
+            Number("level", 0.95, 0, 1, "with what probability each interval holds the truth", open_ends=True),
+            Number(
+                "hostile",
+                None,
+                0,
+                1,
+                "tell how far this share of hostile reports can move the answers",
+                open_ends=True,
+            ),
+            Number("wait", 0, 0, _LONGEST_WAIT, "seconds to wait for reports that are not counted yet"),
+        ),
+    ),
+)
+async def get_estimate(request: AnyRequest) -> Answer:
+    service, survey_id = service_of(request), request.path_params["survey_id"]
+    asked = numbers(request)
+    record, survey = await service.ask(_checked, service, survey_id)
+    await _all_counted(service, record, asked["wait"] or 0.0)
+    found = await service.ask(_at_hand, service, record, asked["level"])
+    if found is None:
+        found = await service.work(_estimate, service, record, survey, asked["level"])
+    told = {**found, "waiting": await service.ask(service.store.waiting, record.id), "influence": None}
+    if asked["hostile"] is not None:
+        told["influence"] = await service.work(_influence, survey, found["n_reports"], asked["hostile"])
+    return json_answer(told)
+
+
+def _checked(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey]:
+    record = service.record(survey_id)
+    return record, service.answered(record)
+
+
+def _enough(record: SurveyRecord, n_reports: int) -> None:
+    if n_reports < max(1, record.minimum_reports):
+        raise Refused(
+            409,
+            "too_few_reports",
+            f"survey {record.id[:12]} has {n_reports:,} counted reports, and nothing is told before there are "
+            f"{record.minimum_reports:,}; ask again later",
+        )
+
+
+def _aggregate(service: Service, survey_id: str) -> bytes:
+    record, survey = _checked(service, survey_id)
+    aggregate = live_aggregate(service.store, survey)
+    _enough(record, aggregate.n_reports)
+    return to_bytes(aggregate)
+
+
+async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -> None:
+    """Come back when nothing waits, or when the time is over."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if await service.ask(service.store.waiting, record.id) == 0:
+            return
+        await asyncio.sleep(_LOOK_EVERY)
+
+
+def _at_hand(service: Service, record: SurveyRecord, level: float) -> dict[str, Any] | None:
+    """The estimate from exactly these reports, if it was made a little while ago."""
+    n_reports = service.counted(record)
+    _enough(record, n_reports)
+    return service.estimates.get((record.id, n_reports, level))
+
+
+def _estimate(service: Service, record: SurveyRecord, survey: Survey, level: float) -> dict[str, Any]:
+    began = time.perf_counter()
+    aggregate = live_aggregate(service.store, survey)
+    _enough(record, aggregate.n_reports)
+    found = survey.estimate(aggregate).to_dict(level)
+    service.metrics.estimate_seconds.observe(time.perf_counter() - began)
+    return service.estimates.put((record.id, aggregate.n_reports, level), found)
+
+
+def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:
+    return influence(survey, n_reports, hostile).to_dict()
+
+
+ROUTES: Final = (get_aggregate, get_estimate)

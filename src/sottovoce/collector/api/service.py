@@ -1,0 +1,173 @@
+"""What every handler needs: the settings, the store, the key, and threads in which the store may be waited for."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, Generic, TypeVar, cast, final
+
+from litestar.connection import ASGIConnection
+
+from sottovoce.collector.api.structs import Envelope
+from sottovoce.collector.committer import Committer
+from sottovoce.collector.failures import Refused
+from sottovoce.collector.intake import Intake, survey_of
+from sottovoce.collector.metrics import Metrics, Watched
+from sottovoce.collector.settings import Settings
+from sottovoce.collector.store.base import Store, SurveyRecord
+from sottovoce.collector.throttle import Throttle
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.signing import SigningKey, to_base64url
+from sottovoce.survey import Survey
+
+__all__ = ["Kept", "Service", "service_of"]
+
+P = TypeVar("P")
+K = TypeVar("K")
+
+_STORE_THREADS: Final = 8
+_ESTIMATE_THREADS: Final = 2
+"""Estimates at a time: one of a large survey takes a core and much memory."""
+
+_SURVEYS_KEPT: Final = 64
+_ESTIMATES_KEPT: Final = 32
+_ID: Final = re.compile(r"[0-9a-f]{64}")
+
+
+@final
+class Kept(Generic[K, P]):
+    """The last few results of something slow; safe to use from several threads."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._found: OrderedDict[K, P] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: K) -> P | None:
+        """What is kept under that name, if anything."""
+        with self._lock:
+            if name in self._found:
+                self._found.move_to_end(name)
+            return self._found.get(name)
+
+    def put(self, name: K, result: P) -> P:
+        """Keep a result; the one that was not asked for longest is forgotten."""
+        with self._lock:
+            self._found[name] = result
+            self._found.move_to_end(name)
+            if len(self._found) > self._most:
+                self._found.popitem(last=False)
+        return result
+
+
+@final
+class Service:
+    """One running collector, as its handlers see it."""
+
+    def __init__(self, settings: Settings, store: Store, key: SigningKey):
+        self.settings = settings
+        self.store = store
+        self.key = key
+        self.public = to_base64url(key.public)
+        self.metrics = Metrics()
+        self.intake = Intake(store, settings.max_batch_reports, settings.time_precision)
+        self.committer = Committer(Watched(store, self.metrics), settings.queue_reports)
+        self.throttle = Throttle(settings.max_reports_per_second)
+        self.metrics.watch_queue(lambda: self.committer.depth)
+        self.estimates: Kept[tuple[str, int, float], dict[str, Any]] = Kept(_ESTIMATES_KEPT)
+        self._surveys: Kept[str, Survey | AdaptiveSurvey] = Kept(_SURVEYS_KEPT)
+        self._attached: Kept[str, list[str]] = Kept(_SURVEYS_KEPT * 16)
+        self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
+        self._slow_threads = ThreadPoolExecutor(_ESTIMATE_THREADS, "sottovoce-estimate")
+
+    async def finish(self) -> None:
+        """Write what is queued, answer everybody, then let the threads end; the store is its owner's to close."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self.committer.close()
+        self._store_threads.shutdown(wait=True)
+        self._slow_threads.shutdown(wait=True, cancel_futures=True)
+
+    # --- waiting without blocking -----------------------------------------------------------
+
+    async def ask(self, function: Callable[..., P], *arguments: Any) -> P:
+        """The result of something that waits for the store."""
+        return await asyncio.get_running_loop().run_in_executor(self._store_threads, function, *arguments)
+
+    async def work(self, function: Callable[..., P], *arguments: Any) -> P:
+        """The result of something that computes for long; only a few at a time."""
+        return await asyncio.get_running_loop().run_in_executor(self._slow_threads, function, *arguments)
+
+    # --- surveys ----------------------------------------------------------------------------
+
+    def epoch(self) -> int:
+        """Now, in the coarse time that may be kept."""
+        return int(time.time() // self.settings.time_precision)
+
+    def record(self, survey_id: str) -> SurveyRecord:
+        """The survey of that id; what cannot be an id is as unknown as what is none."""
+        record = self.store.survey(survey_id) if _ID.fullmatch(survey_id) else None
+        if record is None:
+            message = "there is no survey of that id here; /v1/surveys lists those that there are"
+            raise Refused(404, "unknown_survey", message)
+        if record.state == "deleted":
+            raise Refused(410, "survey_deleted", f"survey {record.id[:12]} has been deleted, with all its reports")
+        return record
+
+    def survey(self, record: SurveyRecord) -> Survey | AdaptiveSurvey:
+        """The survey behind a record; it never changes, so that it is read once."""
+        return self._surveys.get(record.id) or self._surveys.put(record.id, survey_of(self.store, record))
+
+    def answered(self, record: SurveyRecord) -> Survey:
+        """The same, of one that people answer themselves."""
+        survey = self.survey(record)
+        if isinstance(survey, AdaptiveSurvey):
+            raise Refused(
+                409,
+                "survey_adaptive",
+                f"survey {record.id[:12]} is adaptive and has no reports of its own; ask for one of its rounds, "
+                f"listed at /v1/surveys/{record.id}/rounds",
+            )
+        return survey
+
+    def adaptive(self, record: SurveyRecord) -> AdaptiveSurvey:
+        """The same, of one that has rounds."""
+        survey = self.survey(record)
+        if not isinstance(survey, AdaptiveSurvey):
+            raise Refused(409, "survey_not_adaptive", f"survey {record.id[:12]} is not adaptive: it has no rounds")
+        return survey
+
+    def counted(self, record: SurveyRecord) -> int:
+        """How many of its reports have been counted."""
+        return sum(segment.n for segment in self.store.segments(record.id))
+
+    def envelope(self, record: SurveyRecord) -> Envelope:
+        """A survey as devices fetch it."""
+        return Envelope(
+            record.id,
+            record.canonical.decode(),
+            to_base64url(record.signature),
+            self.public,
+            self._attachments(record),
+            record.state,
+        )
+
+    def _attachments(self, record: SurveyRecord) -> list[str]:
+        kept = self._attached.get(record.id)
+        if kept is not None:
+            return kept
+        strategy = json.loads(record.canonical).get("strategy")
+        digest = strategy.get("digest") if isinstance(strategy, dict) else None
+        return self._attached.put(record.id, [] if digest is None else [digest])
+
+
+def service_of(connection: ASGIConnection[Any, Any, Any, Any]) -> Service:
+    """The service a request came to."""
+    return cast(Service, connection.app.state["service"])

@@ -1,0 +1,236 @@
+"""One file that holds a whole store, and the way back, into SQLite or PostgreSQL alike.
+
+The file is an uncompressed ZIP: a member for each table, rows as MessagePack arrays each after its length, and a
+manifest with the digests of all of them. The signing key is no part of it: keep that file apart, and as secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any, Final, cast
+
+import msgspec
+
+from sottovoce.collector.store import DATABASE_FILE, open_store
+from sottovoce.collector.store.migrations import COLUMNS, latest
+from sottovoce.collector.store.sql import Row, SqlStore, Transaction
+from sottovoce.errors import StoreError
+
+__all__ = ["Contents", "backup", "restore", "verify"]
+
+_FORMAT: Final = "sottovoce backup 1"
+_MANIFEST: Final = "manifest.json"
+_LENGTH_BYTES: Final = 4
+_CHUNK_BYTES: Final = 4 * 1024 * 1024
+
+
+class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a backup holds."""
+
+    surveys: int
+    """Deleted ones too, whose ids must not come back; and rounds."""
+    counted: int
+    """Reports that have been counted."""
+    waiting: int
+    """Reports that have not; one that was sent twice may be there twice."""
+    tokens: int
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    rows: int
+    sha256: str
+
+
+class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format: str
+    schema: int
+    contents: Contents
+    tables: dict[str, _Table]
+
+
+def backup(database: str, data: Path, archive: Path) -> Contents:
+    """Write everything in a store, as it is at one moment, to a new file; the store may be in use meanwhile.
+
+    Parameters
+    ----------
+    database, data
+        Where the store is, as `open_store` takes them.
+    archive
+        The file to make; one that exists is never overwritten.
+    """
+    if not database and not (data / DATABASE_FILE).is_file():
+        raise StoreError(f"there is no database in {data}; name the folder that the collector was started with")
+    try:
+        # Reports are private enough to keep other users of the machine out.
+        file = os.fdopen(os.open(archive, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600), "w+b")
+    except FileExistsError:
+        raise StoreError(f"{archive} exists already, and a backup never overwrites; choose another name") from None
+    except OSError as error:
+        raise StoreError(f"{archive} cannot be made: {error.strerror}; choose another place") from error
+    try:
+        with file:
+            with closing(cast(SqlStore, open_store(database, data))) as store, store.read() as transaction:
+                _write(transaction, file, latest(store.dialect))
+            file.flush()
+            os.fsync(file.fileno())
+        contents = verify(archive)
+        _sync_folder(archive.absolute().parent)
+    except BaseException as error:
+        archive.unlink()
+        if isinstance(error, OSError) and not isinstance(error, StoreError):
+            raise StoreError(f"{archive} cannot be written: {error.strerror}; nothing was left there") from error
+        raise
+    return contents
+
+
+def verify(archive: Path) -> Contents:
+    """Read a backup through, and say what it holds; one that is damaged is refused."""
+    with _opened(archive) as (_, manifest):
+        return manifest.contents
+
+
+def restore(archive: Path, database: str, data: Path) -> Contents:
+    """Fill an empty store with a backup, in one transaction. A damaged one is refused before anything is written.
+
+    Parameters
+    ----------
+    archive
+        What `backup` wrote, from either kind of database.
+    database, data
+        Where the store is to be, as `open_store` takes them. A store with anything in it is refused.
+    """
+    with _opened(archive) as (source, manifest):
+        with closing(cast(SqlStore, open_store(database, data))) as store:
+            if manifest.schema != latest(store.dialect):
+                raise StoreError(
+                    f"{archive} was made with schema {manifest.schema}, and this version of Sottovoce writes schema "
+                    f"{latest(store.dialect)}; restore it with the version that made it, then upgrade"
+                )
+            with store.write() as transaction:
+                if store.dialect == "postgresql":
+                    transaction.run("LOCK TABLE surveys, tokens IN EXCLUSIVE MODE")
+                if any(transaction.rows(f"SELECT 1 FROM {table} LIMIT 1") for table in COLUMNS):
+                    raise StoreError(
+                        "the database to restore into already holds surveys or tokens, and nothing in it was changed; "
+                        "choose an empty one"
+                    )
+                for table in COLUMNS:
+                    _fill(transaction, table, source, manifest.tables[table])
+                # Whoever held a lease held it on another database.
+                transaction.run("UPDATE leases SET holder = '', expires = 0")
+                if store.dialect == "postgresql":
+                    _continue_numbers(transaction)
+        return manifest.contents
+
+
+def _write(transaction: Transaction, file: IO[bytes], schema: int) -> None:
+    tables: dict[str, _Table] = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as target:
+        for table, columns in COLUMNS.items():
+            digest = hashlib.sha256()
+            n = 0
+            # A ZipInfo made by hand tells no time.
+            with target.open(zipfile.ZipInfo(table), "w", force_zip64=True) as member:
+                order = ", ".join(str(place + 1) for place in range(min(len(columns), 3)))
+                for row in transaction.stream(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
+                    encoded = msgspec.msgpack.encode(row)
+                    framed = len(encoded).to_bytes(_LENGTH_BYTES, "little") + encoded
+                    digest.update(framed)
+                    member.write(framed)
+                    n += 1
+            tables[table] = _Table(n, digest.hexdigest())
+        manifest = _Manifest(_FORMAT, schema, _count(transaction), tables)
+        target.writestr(zipfile.ZipInfo(_MANIFEST), msgspec.json.format(msgspec.json.encode(manifest)))
+
+
+def _count(transaction: Transaction) -> Contents:
+    ((surveys, counted, waiting, tokens),) = transaction.rows(
+        "SELECT (SELECT COUNT(*) FROM surveys), (SELECT COALESCE(SUM(n), 0) FROM segments), "
+        "(SELECT COALESCE(SUM(n), 0) FROM waiting), (SELECT COUNT(*) FROM tokens)"
+    )
+    return Contents(surveys, int(counted), int(waiting), tokens)
+
+
+@contextmanager
+def _opened(archive: Path) -> Iterator[tuple[zipfile.ZipFile, _Manifest]]:
+    """A backup whose content is as it was written, and its manifest."""
+    try:
+        file = archive.open("rb")
+    except FileNotFoundError:
+        raise StoreError(f"there is no file {archive}") from None
+    except OSError as error:
+        raise StoreError(f"{archive} cannot be read: {error.strerror}") from error
+    with file:
+        try:
+            source = zipfile.ZipFile(file)
+            manifest = _checked(source)
+        # A damaged ZIP raises half a dozen kinds of error, from struct's to NotImplementedError.
+        except Exception as error:
+            raise StoreError(
+                f"{archive} is no backup of Sottovoce, or a damaged one; nothing was written: use another copy"
+            ) from error
+        with source:
+            yield source, manifest
+
+
+def _checked(source: zipfile.ZipFile) -> _Manifest:
+    if any(info.compress_type != zipfile.ZIP_STORED for info in source.infolist()):
+        raise ValueError("compressed")
+    if sorted(source.namelist()) != sorted([*COLUMNS, _MANIFEST]):
+        raise ValueError("members")
+    manifest = msgspec.json.decode(source.read(_MANIFEST), type=_Manifest)
+    if manifest.format != _FORMAT or manifest.tables.keys() != COLUMNS.keys():
+        raise ValueError("manifest")
+    for table, expected in manifest.tables.items():
+        digest = hashlib.sha256()
+        with source.open(table) as member:
+            while chunk := member.read(_CHUNK_BYTES):
+                digest.update(chunk)
+        if digest.hexdigest() != expected.sha256:
+            raise ValueError("digest")
+    return manifest
+
+
+def _fill(transaction: Transaction, table: str, source: zipfile.ZipFile, expected: _Table) -> None:
+    columns = COLUMNS[table]
+    statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    digest = hashlib.sha256()
+    pending: list[Row] = []
+    n = size = 0
+    with source.open(table) as member:
+        while head := member.read(_LENGTH_BYTES):
+            encoded = member.read(int.from_bytes(head, "little"))
+            digest.update(head)
+            digest.update(encoded)
+            pending.append(tuple(msgspec.msgpack.decode(encoded, type=list[Any])))
+            n, size = n + 1, size + len(encoded)
+            if size >= _CHUNK_BYTES:
+                transaction.many(statement, pending)
+                pending, size = [], 0
+    transaction.many(statement, pending)
+    # The file was whole a moment ago; it must still be the same one.
+    if (n, digest.hexdigest()) != (expected.rows, expected.sha256):
+        raise StoreError("the backup changed while it was read; nothing was written")
+
+
+def _continue_numbers(transaction: Transaction) -> None:
+    """PostgreSQL does not notice numbers that it has not given itself."""
+    for table, columns in COLUMNS.items():
+        if columns[0] == "number":
+            transaction.rows(
+                f"SELECT setval(pg_get_serial_sequence('{table}', 'number'), COALESCE(MAX(number), 0) + 1, false) "
+                f"FROM {table}"
+            )
+
+
+def _sync_folder(folder: Path) -> None:
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

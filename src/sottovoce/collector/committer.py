@@ -1,0 +1,255 @@
+"""Group commit: whatever has arrived while one transaction was on its way goes into the next one.
+
+A request is answered when the transaction with its reports has returned, never earlier.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+
+from sottovoce.collector.store.base import Arrival, Refusal
+from sottovoce.errors import StoreError, StoreUnavailableError
+
+__all__ = ["Committer", "Kept", "Overloaded", "Statistics"]
+
+_LEAST_WAIT: Final = 1.0
+_LONGEST_WAIT: Final = 60.0
+
+_FADING: Final = 0.9
+"""What a group's weight in the measured rate becomes with each later one."""
+
+Outcome: TypeAlias = Refusal | StoreError | None
+
+
+class Overloaded(StoreUnavailableError):  # noqa: N818
+    """Nothing was taken, for too much is waiting already, or the service stops; `retry_after` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Kept(Protocol):
+    """What the committer needs of a store."""
+
+    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+        """Keep all of them in one transaction, durable on return."""
+
+
+class Statistics(NamedTuple):
+    """What the committer has done since it was made."""
+
+    groups: int
+    """Transactions, failed ones included."""
+    failures: int
+    reports: int
+    """Handed to transactions that succeeded; those of surveys that take none included."""
+    seconds: float
+    """In transactions, altogether."""
+
+
+class _Waiter(NamedTuple):
+    arrival: Arrival
+    future: Future[Refusal | None] | asyncio.Future[Refusal | None]
+    loop: asyncio.AbstractEventLoop | None
+
+
+class Committer:
+    """One thread that writes, and a bounded queue before it. Safe to use from several threads and event loops.
+
+    Requests are served in the order they came. Arrivals of one survey and epoch in the same group are handed to the
+    store as one. When the store raises, all of that group are told so, and the next group is tried.
+
+    Parameters
+    ----------
+    store
+        Where reports are kept.
+    most_waiting, most_bytes
+        Most reports, and bytes of them, that are queued or being written; beyond, `Overloaded` is raised. When nothing
+        waits, one arrival is taken whatever its size.
+    group_reports, group_bytes
+        Most reports and bytes in one transaction, if it holds more than one arrival.
+    """
+
+    def __init__(
+        self,
+        store: Kept,
+        most_waiting: int = 100_000,
+        *,
+        most_bytes: int = 2**26,
+        group_reports: int = 200_000,
+        group_bytes: int = 2**22,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._store = store
+        self._most_waiting, self._most_bytes = most_waiting, most_bytes
+        self._group_reports, self._group_bytes = group_reports, group_bytes
+        self._clock = clock
+        self._queue: deque[_Waiter] = deque()
+        self._reports = self._bytes = 0
+        self._stopping = False
+        self._statistics = Statistics(0, 0, 0, 0.0)
+        self._recent_reports = self._recent_seconds = 0.0
+        self._changed = threading.Condition(threading.Lock())
+        self._thread = threading.Thread(target=self._work, name="committer", daemon=True)
+        self._thread.start()
+
+    # --- from outside -----------------------------------------------------------------------
+
+    def submit(self, arrival: Arrival) -> asyncio.Future[Refusal | None]:
+        """To be awaited in the running event loop: None once the reports are durable, or why the survey takes none.
+
+        Awaiting raises what the store raised: `StoreFullError`, `StoreUnavailableError` or `StoreError`; nothing was
+        kept then. Who cancels the wait does not cancel the reports: they are kept, and sending them again does no harm.
+
+        Raises
+        ------
+        Overloaded
+            At once, when too much is waiting.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Refusal | None] = loop.create_future()
+        self._enqueue(_Waiter(arrival, future, loop))
+        return future
+
+    def commit(self, arrival: Arrival) -> Refusal | None:
+        """The same from a thread without an event loop: waits, and returns or raises what `submit` promises."""
+        future: Future[Refusal | None] = Future()
+        self._enqueue(_Waiter(arrival, future, None))
+        return future.result()
+
+    @property
+    def depth(self) -> int:
+        """How many reports are queued or being written."""
+        return self._reports
+
+    @property
+    def statistics(self) -> Statistics:
+        """What has been done so far."""
+        return self._statistics
+
+    @property
+    def drain_seconds(self) -> float:
+        """How long what is waiting will take, at the rate of the latest groups; between 1 and 60."""
+        if not self._recent_seconds:
+            return _LEAST_WAIT
+        if not self._recent_reports:
+            return _LONGEST_WAIT
+        needed = self._reports * self._recent_seconds / self._recent_reports
+        return min(max(needed, _LEAST_WAIT), _LONGEST_WAIT)
+
+    def close(self) -> None:
+        """Take nothing more, write what is queued, answer everybody, then return. Closing twice changes nothing."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _enqueue(self, waiter: _Waiter) -> None:
+        n, size = waiter.arrival.n, len(waiter.arrival.rows)
+        with self._changed:
+            if self._stopping:
+                raise Overloaded("the collector is stopping and takes no more reports; send them later", _LEAST_WAIT)
+            if self._reports and (self._reports + n > self._most_waiting or self._bytes + size > self._most_bytes):
+                wait = self.drain_seconds
+                raise Overloaded(
+                    f"{self._reports:,} reports are waiting to be written, about as many as may; send these again in "
+                    f"about {wait:.0f} seconds",
+                    wait,
+                )
+            self._reports += n
+            self._bytes += size
+            self._queue.append(waiter)
+            self._changed.notify()
+
+    # --- the thread -------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while group := self._next_group():
+            before = self._clock()
+            try:
+                outcomes: Sequence[Outcome] = self._append([waiter.arrival for waiter in group])
+            except StoreError as error:
+                outcomes = [error] * len(group)
+            except BaseException as fault:  # whatever it is, somebody waits for an answer and more will come
+                unforeseen = StoreError("the database failed in an unforeseen way; nothing was acknowledged")
+                unforeseen.__cause__ = fault
+                outcomes = [unforeseen] * len(group)
+            self._note(group, outcomes, self._clock() - before)
+            _answer(group, outcomes)
+
+    def _next_group(self) -> list[_Waiter]:
+        """The oldest arrivals that fit into one transaction; none when all is done and the service stops."""
+        with self._changed:
+            while not self._queue and not self._stopping:
+                self._changed.wait()
+            group: list[_Waiter] = []
+            reports = size = 0
+            while self._queue:
+                arrival = self._queue[0].arrival
+                reports, size = reports + arrival.n, size + len(arrival.rows)
+                if group and (reports > self._group_reports or size > self._group_bytes):
+                    break
+                group.append(self._queue.popleft())
+            return group
+
+    def _append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+        """One transaction, in which arrivals of one survey and epoch are one."""
+        parts: dict[tuple[str, int], list[Arrival]] = {}
+        for arrival in arrivals:
+            parts.setdefault((arrival.survey, arrival.epoch), []).append(arrival)
+        verdicts = self._store.append([_joined(part) for part in parts.values()])
+        found = dict(zip(parts, verdicts, strict=True))
+        return [found[arrival.survey, arrival.epoch] for arrival in arrivals]
+
+    def _note(self, group: Sequence[_Waiter], outcomes: Sequence[Outcome], seconds: float) -> None:
+        reports = sum(waiter.arrival.n for waiter in group)
+        failed = isinstance(outcomes[0], StoreError)
+        with self._changed:
+            self._reports -= reports
+            self._bytes -= sum(len(waiter.arrival.rows) for waiter in group)
+            done = 0 if failed else reports
+            past = self._statistics
+            self._statistics = Statistics(
+                past.groups + 1, past.failures + failed, past.reports + done, past.seconds + seconds
+            )
+            self._recent_reports = _FADING * self._recent_reports + done
+            self._recent_seconds = _FADING * self._recent_seconds + seconds
+
+
+def _joined(part: list[Arrival]) -> Arrival:
+    if len(part) == 1:
+        return part[0]
+    n = sum(arrival.n for arrival in part)
+    return Arrival(part[0].survey, part[0].epoch, n, b"".join([arrival.rows for arrival in part]))
+
+
+def _answer(group: Sequence[_Waiter], outcomes: Sequence[Outcome]) -> None:
+    """Tell everybody; each event loop is woken once for the whole group."""
+    by_loop: dict[asyncio.AbstractEventLoop | None, list[tuple[Any, Outcome]]] = {}
+    for waiter, outcome in zip(group, outcomes, strict=True):
+        by_loop.setdefault(waiter.loop, []).append((waiter.future, outcome))
+    for loop, answers in by_loop.items():
+        if loop is None:
+            _resolve(answers)
+            continue
+        try:
+            loop.call_soon_threadsafe(_resolve, answers)
+        except RuntimeError:
+            continue  # the loop is closed: nobody waits there any more
+
+
+def _resolve(answers: Sequence[tuple[Any, Outcome]]) -> None:
+    for future, outcome in answers:
+        if future.done():
+            continue  # cancelled, or its request is gone
+        if isinstance(outcome, StoreError):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)

@@ -1,0 +1,168 @@
+"""A survey's counts as the store has them: at once from the checkpoint, or again from every report.
+
+Both give the same integers; `check` compares them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store, SurveyRecord
+from sottovoce.errors import CapacityError, MismatchError, ReportError, StoreError, StoreUnavailableError
+from sottovoce.mechanisms.base import Batch, Counts
+from sottovoce.survey import Survey
+
+__all__ = ["as_checkpoint", "check", "counted", "decoded", "live_aggregate", "load_survey", "rebuild"]
+
+_BYTES_AT_ONCE: Final = 1 << 22
+"""How much of a segment is decoded at a time: a decoded report can take many times its bytes."""
+
+_TRIES: Final = 20
+"""How often a view is taken again because segments were put together meanwhile."""
+
+
+@final
+class _Attachments(Mapping[str, bytes]):
+    """What the store has by digest, fetched when it is asked for."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getitem__(self, digest: str) -> bytes:
+        found = self._store.attachment(digest)
+        if found is None:
+            raise KeyError(digest)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return True  # they are not listed, but they are there
+
+
+def load_survey(store: Store, record: SurveyRecord) -> Survey:
+    """The survey behind a record; one that takes no reports itself is refused with `MismatchError`."""
+    survey = Survey.from_json(record.canonical, _Attachments(store))
+    if not isinstance(survey, Survey):
+        raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its rounds do")
+    return survey
+
+
+def decoded(survey: Survey, payloads: NDArray[np.uint8], where: str) -> Iterator[Batch]:
+    """Rows of payload as batches of reports; `where` is what a `StoreError` calls them if they are none any more."""
+    codec = survey.mechanism.codec
+    at_once = max(1, _BYTES_AT_ONCE // codec.width)
+    for start in range(0, len(payloads), at_once):
+        try:
+            batch = codec.decode_many(payloads[start : start + at_once])
+        except ReportError as error:
+            raise StoreError(
+                f"{where} of survey {survey.id[:12]} holds bytes that are no report of it ({error}); the database is "
+                "damaged: restore a backup"
+            ) from error
+        yield batch
+
+
+def _count_segment(survey: Survey, counts: Counts, segment: Segment) -> None:
+    width, n = survey.mechanism.report_bytes, segment.info.n
+    if len(segment.payloads) != n * width:
+        raise StoreError(
+            f"segment {segment.info.number} of survey {survey.id[:12]} has {len(segment.payloads):,} bytes for {n:,} "
+            f"reports of {width}; the database is damaged: restore a backup"
+        )
+    payloads = np.frombuffer(segment.payloads, dtype=np.uint8).reshape(n, width)
+    for batch in decoded(survey, payloads, f"segment {segment.info.number}"):
+        survey.mechanism.count_into(counts, batch)
+
+
+def _aggregate(survey: Survey, n: int, counts: Counts) -> Aggregate:
+    if n > survey.mechanism.max_reports:
+        raise CapacityError(
+            f"survey {survey.id[:12]} holds {n:,} reports, and {survey.mechanism.name} counts at most "
+            f"{survey.mechanism.max_reports:,}: seal it and go on with another"
+        )
+    return Aggregate(survey, n, counts)
+
+
+def counted(survey: Survey, snapshot: Snapshot, more: Iterable[Batch] = ()) -> Aggregate:
+    """A snapshot's reports: its checkpoint, the segments which that lacks, and then some more."""
+    counts, n = survey.mechanism.empty(), 0
+    if snapshot.checkpoint is not None:
+        kept = snapshot.checkpoint
+        if len(kept.counts) != counts.nbytes:
+            raise StoreError(
+                f"the checkpoint of survey {survey.id[:12]} has {len(kept.counts):,} bytes instead of "
+                f"{counts.nbytes:,}; the database is damaged: restore a backup"
+            )
+        counts, n = np.frombuffer(kept.counts, dtype="<i8").astype(np.int64), kept.n
+    for segment in snapshot.segments:
+        _count_segment(survey, counts, segment)
+        n += segment.info.n
+    for batch in more:
+        survey.mechanism.count_into(counts, batch)
+        n += len(batch)
+    return _aggregate(survey, n, counts)
+
+
+def as_checkpoint(aggregate: Aggregate) -> Checkpoint:
+    """The aggregate as the store keeps it."""
+    return Checkpoint(aggregate.n_reports, aggregate.counts.astype("<i8").tobytes())
+
+
+def live_aggregate(store: Store, survey: Survey) -> Aggregate:
+    """All reports counted until now. Takes time in the cells and the latest reports, not in all of them."""
+    return counted(survey, store.snapshot(survey.id))
+
+
+def rebuild(store: Store, survey: Survey) -> Aggregate:
+    """The same from every single report, as the segments hold them; no checkpoint is looked at."""
+    for _ in range(_TRIES):
+        found = _from_segments(store, survey, store.segments(survey.id))
+        if found is not None:
+            return found
+    raise _too_busy(survey)
+
+
+def check(store: Store, survey: Survey) -> Aggregate:
+    """The live aggregate, after comparing it with one rebuilt from every report; `StoreError` if they differ."""
+    for _ in range(_TRIES):
+        before = store.segments(survey.id)
+        live = live_aggregate(store, survey)
+        if store.segments(survey.id) != before:
+            continue
+        rebuilt = _from_segments(store, survey, before)
+        if rebuilt is None:
+            continue
+        if live != rebuilt:
+            raise StoreError(
+                f"survey {survey.id[:12]}: the live counts ({live.n_reports:,} reports) are not those of its segments "
+                f"({rebuilt.n_reports:,} reports); the database is damaged: restore a backup"
+            )
+        return live
+    raise _too_busy(survey)
+
+
+def _from_segments(store: Store, survey: Survey, infos: list[SegmentInfo]) -> Aggregate | None:
+    """Exactly these segments; None if some have been put together since they were listed."""
+    wanted = {info.number for info in infos}
+    counts = survey.mechanism.empty()
+    for segment in store.read_segments(survey.id):
+        if segment.info.number in wanted:
+            wanted.remove(segment.info.number)
+            _count_segment(survey, counts, segment)
+    return None if wanted else _aggregate(survey, sum(info.n for info in infos), counts)
+
+
+def _too_busy(survey: Survey) -> StoreUnavailableError:
+    return StoreUnavailableError(
+        f"survey {survey.id[:12]} is being counted too busily to be looked at as a whole; try again"
+    )

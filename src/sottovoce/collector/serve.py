@@ -1,0 +1,266 @@
+"""`serve(settings)`: the whole service, from an empty folder to a clean end.
+
+The HTTP server runs in the process the operator sees, counting in processes of its own. Nothing is created before the
+address is ours; whatever fails on the way is told in one line and leaves nothing half made. An acknowledged report is
+already durable, so that no way of ending can lose one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import resource
+import signal
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import uvloop
+
+from sottovoce.collector.app import create_app
+from sottovoce.collector.http_server import run_http
+from sottovoce.collector.log import configure_logging
+from sottovoce.collector.settings import Settings
+from sottovoce.collector.store import Store, open_store
+from sottovoce.collector.supervisor import STOP_SECONDS, Supervisor
+from sottovoce.collector.tokens import create_token, ensure_admin
+from sottovoce.errors import SettingsError
+from sottovoce.signing import SigningKey, fingerprint
+
+__all__ = ["Start", "count", "serve"]
+
+KEY_FILE: Final = "signing.key"
+
+_OPEN_FILES: Final = 65_536
+"""A connection is a file to the system, whose usual limit of 1,024 is soon reached."""
+
+_GRACE: Final = 5.0
+"""Seconds beyond all that a clean stop may take."""
+
+_ECHO: Final = 1.0
+"""Seconds in which a signal counts as the same one: programs that pass signals on often do it twice."""
+
+_log = logging.getLogger("sottovoce.serve")
+
+
+@dataclass(frozen=True)
+class Start:
+    """What an operator must know of a service that has started."""
+
+    address: str
+    fingerprint: str
+    """Of the key that signs surveys: devices pin it."""
+    admin_token: str | None = field(repr=False)
+    """Only where one was just made; nobody can show it again."""
+
+
+def serve(
+    settings: Settings,
+    *,
+    started: Callable[[Start], object],
+    ready: Callable[[Start], object],
+    new_admin_token: bool = False,
+) -> None:
+    """Run the service until SIGTERM or SIGINT.
+
+    Parameters
+    ----------
+    settings
+        See `Settings`.
+    started
+        Called once the store is open and the address is taken.
+    ready
+        Called once the service answers that it is ready.
+    new_admin_token
+        Whether to make an admin token although there is one.
+
+    Raises
+    ------
+    SettingsError
+        If the address or the folder cannot be used.
+    StoreError
+        If the database cannot; for one of a newer version of this package too.
+    """
+    _set_up(settings)
+    _check_tls(settings)
+    with _listening(settings) as listener, _folder(settings.data), _store(settings) as store:
+        key = SigningKey.load_or_create(settings.data / KEY_FILE)
+        start = Start(_address(settings, listener), fingerprint(key.public), _admin_token(store, new_admin_token))
+        started(start)
+        _warn(settings)
+        uvloop.run(_serve(settings, listener, store, key, lambda: ready(start)))
+
+
+def count(settings: Settings, *, ready: Callable[[], object]) -> None:
+    """Only the counting processes, until SIGTERM or SIGINT: for a machine beside the one that listens."""
+    if settings.workers == 0:
+        raise SettingsError("workers is 0, so that nothing would be counted; it must be from 1 to 64 here")
+    if not settings.database and not settings.data.is_dir():
+        raise SettingsError(f"the data folder {settings.data} is not there; name that of the service, or its database")
+    _set_up(settings)
+    with _store(settings):
+        pass
+    uvloop.run(_count(settings, ready))
+
+
+async def _serve(
+    settings: Settings, listener: socket.socket, store: Store, key: SigningKey, ready: Callable[[], object]
+) -> None:
+    app = create_app(settings, store, key)
+    stop = _stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
+    workers = Supervisor(settings)
+    try:
+        await run_http(app, settings, listener, stop, ready)
+    finally:
+        await workers.stop()
+    _log.info("stopped")
+
+
+async def _count(settings: Settings, ready: Callable[[], object]) -> None:
+    stop = _stop_event(STOP_SECONDS + _GRACE)
+    workers = Supervisor(settings)
+    ready()
+    await stop.wait()
+    await workers.stop()
+    _log.info("stopped")
+
+
+def _stop_event(patience: float) -> asyncio.Event:
+    """Set by the first SIGTERM or SIGINT; a later one ends the process at once, and so does patience that runs out."""
+    stop = asyncio.Event()
+    asked = 0.0
+
+    def give_up() -> None:
+        _log.error("not stopped within %.0f s: ended all the same; what was acknowledged is kept", patience)
+        os._exit(1)
+
+    def ask() -> None:
+        nonlocal asked
+        if stop.is_set():
+            if time.monotonic() > asked + _ECHO:
+                os._exit(1)
+            return
+        asked = time.monotonic()
+        _log.info("stopping: no new requests, those under way are finished")
+        stop.set()
+        # A thread, since a database that hangs may hold up the event loop too.
+        last = threading.Timer(patience, give_up)
+        last.daemon = True
+        last.start()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ask)
+    return stop
+
+
+def _set_up(settings: Settings) -> None:
+    configure_logging(settings.log_level, settings.log_format)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _warn(settings: Settings) -> None:
+    """What works and is still unwise."""
+    if settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.tls_certificate:
+        _log.warning("listening beyond this machine without TLS: put a proxy with TLS in front, or set tls_certificate")
+    if settings.data.stat().st_mode & 0o077:
+        _log.warning("other users of this machine can look into the data folder: chmod 700 is advised")
+
+
+def _admin_token(store: Store, new: bool) -> str | None:
+    first = ensure_admin(store)
+    return create_token(store, ("admin",), "made by --new-admin-token", 0)[0] if new and first is None else first
+
+
+def _address(settings: Settings, listener: socket.socket) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{'https' if settings.tls_certificate else 'http'}://{host}:{listener.getsockname()[1]}"
+
+
+@contextlib.contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    """The address, ours alone: a second service on it is refused here and not by chance later."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listener = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise SettingsError(_unusable(settings, error)) from None
+    with listener:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(socket.SOMAXCONN)
+        except OSError as error:
+            raise SettingsError(_unusable(settings, error)) from None
+        yield listener
+
+
+def _unusable(settings: Settings, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {settings.port} of {settings.host} is taken: another program listens there; stop it, or choose "
+            "another with --port (0 picks a free one)"
+        )
+    if error.errno == errno.EACCES:
+        return (
+            f"port {settings.port} is not for this user: those below 1024 need privileges; choose another with --port"
+        )
+    return f"host {settings.host} is no address of this machine ({error.strerror or error}); choose another with --host"
+
+
+@contextlib.contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """The data folder, made for its owner only; if what follows fails and it is still empty, it is gone again."""
+    made = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        _remove(made)
+        raise SettingsError(
+            f"the data folder {path} cannot be made: {error.strerror}; choose another with --data"
+        ) from None
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        _remove(made)
+        raise SettingsError(f"the data folder {path} cannot be written to; make it this user's, or choose another")
+    try:
+        yield
+    except BaseException:
+        _remove(made)
+        raise
+
+
+def _remove(folders: list[Path]) -> None:
+    for folder in folders:
+        with contextlib.suppress(OSError):  # not empty: then there is something to keep
+            folder.rmdir()
+
+
+@contextlib.contextmanager
+def _store(settings: Settings) -> Iterator[Store]:
+    store = open_store(settings.database, settings.data, max_bytes=settings.max_database_bytes)
+    with contextlib.closing(store):
+        yield store
+
+
+def _check_tls(settings: Settings) -> None:
+    if settings.tls_certificate:
+        context: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            context.load_cert_chain(settings.tls_certificate, settings.tls_key)
+        except OSError as error:
+            raise SettingsError(
+                f"tls_certificate {settings.tls_certificate} and tls_key {settings.tls_key} cannot be used: "
+                f"{error.strerror or error}; both must be PEM files that this user may read and that belong together"
+            ) from None

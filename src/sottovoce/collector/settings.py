@@ -1,0 +1,393 @@
+"""What an operator can set: each setting written once, with its default, its range and what it is for.
+
+A flag beats an environment variable, which beats the settings file, which beats the default. Whatever is wrong is told
+with the setting's name, where it came from, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from sottovoce.errors import SettingsError
+
+__all__ = ["OTHER_VARIABLES", "SETTINGS", "SETTINGS_VARIABLE", "Setting", "Settings", "load"]
+
+SETTINGS_VARIABLE: Final = "SOTTOVOCE_SETTINGS"
+"""Names the settings file where no flag does."""
+
+OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, "SOTTOVOCE_URL", "SOTTOVOCE_TOKEN"})
+"""Variables of the prefix that are no settings of the service: its file's, and those of analysts."""
+
+_PREFIX: Final = "SOTTOVOCE_"
+
+Read: TypeAlias = Callable[[object], Any]
+"""From what was given to the setting's value; raises ValueError when it is not allowed."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting, and the four places it may come from."""
+
+    name: str
+    """Its name in Python and its key in the settings file."""
+    default: Any
+    meaning: str
+    allowed: str
+    metavar: str
+    read: Read = field(repr=False)
+    secret: bool = False
+    """Whether its value may hold a password, so that no message shows it."""
+
+    @property
+    def flag(self) -> str:
+        """The option of `sottovoce serve`."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return _PREFIX + self.name.upper()
+
+    @property
+    def shown_default(self) -> str:
+        """The default as an operator would write it; empty for nothing."""
+        if isinstance(self.default, tuple):
+            return ",".join(self.default)
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+
+    def checked(self, given: object, source: str) -> Any:
+        """The value of what was given, or a `SettingsError` that says where it came from."""
+        try:
+            return self.read(given)
+        except ValueError:
+            pass
+        shown = "" if self.secret else f" is {_shown(given)}"
+        default = self.shown_default or "none"
+        raise SettingsError(
+            f"{self.name}{shown} (from {source}): it must be {self.allowed}; leave it out for the default, {default}"
+        )
+
+
+def _shown(given: object) -> str:
+    text = repr(given)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str) or "\0" in given:
+        raise ValueError
+    return given
+
+
+def _whole(smallest: int, largest: int, *, or_zero: bool = False) -> Read:
+    def read(given: object) -> int:
+        if isinstance(given, bool) or not isinstance(given, (int, str)):
+            raise ValueError
+        try:
+            exact = Decimal(given.strip().replace(",", "") if isinstance(given, str) else given)
+        except InvalidOperation:
+            raise ValueError from None
+        if not exact.is_finite() or exact.adjusted() > 30 or exact != exact.to_integral_value():
+            raise ValueError
+        number = int(exact)
+        if not smallest <= number <= largest and not (or_zero and number == 0):
+            raise ValueError
+        return number
+
+    return read
+
+
+def _seconds(smallest: float, largest: float) -> Read:
+    def read(given: object) -> float:
+        if isinstance(given, bool) or not isinstance(given, (int, float, str)):
+            raise ValueError
+        number = float(given)
+        if not math.isfinite(number) or not smallest <= number <= largest:
+            raise ValueError
+        return number
+
+    return read
+
+
+def _one_of(*words: str) -> Read:
+    def read(given: object) -> str:
+        word = _text(given).lower()
+        if word not in words:
+            raise ValueError
+        return word
+
+    return read
+
+
+def _host(given: object) -> str:
+    host = _text(given).strip("[]")
+    if not re.fullmatch(r"[0-9A-Za-z_.:%-]{1,253}", host):
+        raise ValueError
+    return host
+
+
+def _folder(given: object) -> Path:
+    name = str(given) if isinstance(given, Path) else _text(given)
+    if not name:
+        raise ValueError
+    return Path(name).expanduser()
+
+
+def _file(given: object) -> str:
+    name = str(given) if isinstance(given, Path) else _text(given)
+    return str(Path(name).expanduser()) if name else ""
+
+
+def _database(given: object) -> str:
+    url = _text(given)
+    if url and not re.match(r"postgres(ql)?://.", url):
+        raise ValueError
+    return url
+
+
+def _origins(given: object) -> tuple[str, ...]:
+    if isinstance(given, str):
+        given = [part.strip() for part in given.split(",") if part.strip()]
+    if not isinstance(given, (list, tuple)):
+        raise ValueError
+    origins = tuple(_text(part) for part in given)
+    if not all(origin == "*" or re.fullmatch(r"https?://[0-9A-Za-z.:\[\]-]+", origin) for origin in origins):
+        raise ValueError
+    return origins
+
+
+def _setting(default: Any, read: Read, allowed: str, meaning: str, *, metavar: str = "N", secret: bool = False) -> Any:
+    about = {"read": read, "allowed": allowed, "meaning": meaning, "metavar": metavar, "secret": secret}
+    return field(default=default, metadata=about, repr=not secret)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything `sottovoce serve` can be told; checked when it is made.
+
+    Examples
+    --------
+    >>> Settings(port=0).minimum_reports
+    100
+    >>> Settings(port=70_000)
+    Traceback (most recent call last):
+    sottovoce.errors.SettingsError: port is 70000 (from the program): it must be a whole number from 0 to 65535 ...
+    """
+
+    host: str = _setting(
+        "127.0.0.1",
+        _host,
+        "an address or a host name of this machine",
+        "where to listen; 0.0.0.0 for every network, behind TLS",
+        metavar="HOST",
+    )
+    port: int = _setting(
+        8470,
+        _whole(0, 65535),
+        "a whole number from 0 to 65535 (0: any free port, printed at the start)",
+        "where to listen; 0 picks a free one",
+    )
+    data: Path = _setting(  # noqa: RUF009 - a field, not a shared object
+        Path("sottovoce-data"),
+        _folder,
+        "the name of a folder",
+        "folder of the SQLite database (collector.db) and of the signing key (signing.key)",
+        metavar="FOLDER",
+    )
+    database: str = _setting(
+        "",
+        _database,
+        "empty (SQLite in the data folder) or postgresql://user:password@host/name",
+        "empty: SQLite in the data folder; or a PostgreSQL address, better in a variable than in a flag",
+        metavar="URL",
+        secret=True,
+    )
+    workers: int = _setting(
+        1, _whole(0, 64), "a whole number from 0 to 64", "counting processes; 0 where others count elsewhere"
+    )
+    minimum_reports: int = _setting(
+        100,
+        _whole(1, 10**12),
+        "a whole number from 1 to 10^12",
+        "no estimate of a survey before that many reports; a survey may ask for more, not for fewer",
+    )
+    time_precision: int = _setting(
+        3600,
+        _whole(60, 31 * 86400),
+        "a whole number of seconds from 60 to 2,678,400 (31 days)",
+        "seconds: nothing finer about when a report came is ever kept",
+        metavar="SECONDS",
+    )
+    max_body_bytes: int = _setting(
+        2**20,
+        _whole(1024, 2**30),
+        "a whole number from 1024 to 1,073,741,824",
+        "longest body of a request; longer ones are answered 413",
+        metavar="BYTES",
+    )
+    max_batch_reports: int = _setting(
+        10_000, _whole(1, 10**6), "a whole number from 1 to 1,000,000", "most reports in one body"
+    )
+    queue_reports: int = _setting(
+        100_000,
+        _whole(1, 10**8),
+        "a whole number from 1 to 10^8, not below max_batch_reports",
+        "most reports between their arrival and the disk; beyond it requests are answered 503",
+    )
+    max_reports_per_second: int = _setting(
+        0,
+        _whole(0, 10**9),
+        "a whole number from 0 (no limit) to 10^9",
+        "of one survey; beyond it requests are answered 429; 0: no limit",
+    )
+    body_seconds: float = _setting(
+        10.0,
+        _seconds(0.1, 3600),
+        "a number of seconds from 0.1 to 3600",
+        "how long a request's head may take, and its body; slower ones are cut off, or answered 408",
+        metavar="SECONDS",
+    )
+    lease_seconds: float = _setting(
+        30.0,
+        _seconds(0.5, 3600),
+        "a number of seconds from 0.5 to 3600",
+        "after which another counting process takes over from one that died",
+        metavar="SECONDS",
+    )
+    max_database_bytes: int = _setting(
+        0,
+        _whole(2**20, 2**50, or_zero=True),
+        "0 (no limit) or a whole number from 1,048,576 to 2^50",
+        "largest SQLite database; beyond it reports are answered 507; 0: no limit",
+        metavar="BYTES",
+    )
+    log_level: str = _setting(
+        "info",
+        _one_of("debug", "info", "warning", "error"),
+        "debug, info, warning or error",
+        "what is logged, on standard error; can be changed while the service runs",
+        metavar="LEVEL",
+    )
+    log_format: str = _setting(
+        "text", _one_of("text", "json"), "text or json", "lines for people, or one JSON object a line", metavar="FORMAT"
+    )
+    allow_origins: tuple[str, ...] = _setting(
+        (),
+        _origins,
+        "web origins such as https://survey.example, or *; several with commas between them (a list in the file)",
+        "web pages whose scripts may send reports",
+        metavar="ORIGINS",
+    )
+    tls_certificate: str = _setting(
+        "", _file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
+    )
+    tls_key: str = _setting(
+        "", _file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
+    )
+
+    def __post_init__(self) -> None:
+        for setting in SETTINGS:
+            object.__setattr__(self, setting.name, setting.checked(getattr(self, setting.name), "the program"))
+        if self.queue_reports < self.max_batch_reports:
+            raise SettingsError(
+                f"queue_reports is {self.queue_reports}: it must not be below max_batch_reports, "
+                f"{self.max_batch_reports}; a body of that many would never fit"
+            )
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            given, missing = ("tls_certificate", "tls_key") if self.tls_certificate else ("tls_key", "tls_certificate")
+            raise SettingsError(f"{given} is given and {missing} is not: TLS needs both; give both or neither")
+
+
+SETTINGS: Final = tuple(Setting(name=one.name, default=one.default, **one.metadata) for one in fields(Settings))
+"""All of them, in the order of the documentation."""
+
+_BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
+_BY_VARIABLE: Final = {setting.variable: setting for setting in SETTINGS}
+
+
+def load(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: Path | None = None
+) -> Settings:
+    """The settings of a service: flags before environment before file before defaults.
+
+    Parameters
+    ----------
+    flags
+        What the command line says, by the settings' names; None for what it does not say.
+    environ
+        The environment: of its variables those that begin with SOTTOVOCE_.
+    file
+        A TOML file with settings by their names; the one SOTTOVOCE_SETTINGS names unless given.
+
+    Examples
+    --------
+    >>> settings = load({"port": "9000"}, {"SOTTOVOCE_PORT": "9001", "SOTTOVOCE_WORKERS": "2"})
+    >>> settings.port, settings.workers
+    (9000, 2)
+    >>> load({}, {"SOTTOVOCE_PROT": "1"})
+    Traceback (most recent call last):
+    sottovoce.errors.SettingsError: the environment variable SOTTOVOCE_PROT is no setting; did you mean SOTTOVOCE_PORT?
+    """
+    environ = environ or {}
+    if file is None and environ.get(SETTINGS_VARIABLE):
+        file = Path(environ[SETTINGS_VARIABLE])
+    values: dict[str, Any] = {} if file is None else _from_file(file)
+    values |= _from_environment(environ)
+    for name, given in (flags or {}).items():
+        if given is not None:
+            setting = _BY_NAME.get(name) or _unknown("the flag", name, _BY_NAME)
+            values[name] = setting.checked(given, f"the flag {setting.flag}")
+    return Settings(**values)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    values = {}
+    for variable in sorted(environ):
+        if variable.startswith(_PREFIX) and variable not in OTHER_VARIABLES:
+            setting = _BY_VARIABLE.get(variable) or _unknown("the environment variable", variable, _BY_VARIABLE)
+            values[setting.name] = setting.checked(environ[variable], f"the environment variable {variable}")
+    return values
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise SettingsError(
+            f"the settings file {file} cannot be read: {error.strerror}; name a TOML file that this user may read"
+        ) from None
+    table = _parsed(file, content)
+    values = {}
+    for key, given in table.items():
+        setting = _BY_NAME.get(key) or _unknown(f"in {file},", key, _BY_NAME)
+        values[key] = setting.checked(given, f"the settings file {file}")
+    return values
+
+
+def _parsed(file: Path, content: bytes) -> dict[str, Any]:
+    remedy = 'lines read like port = 8470, or host = "127.0.0.1"'
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        reason = f"no UTF-8 (at line {line})"
+    except tomllib.TOMLDecodeError as error:
+        reason = str(error)
+    raise SettingsError(f"the settings file {file} is no TOML: {reason}; {remedy}")
+
+
+def _unknown(where: str, name: str, known: Mapping[str, Setting]) -> Setting:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+    raise SettingsError(f"{where} {_plain(name)} is no setting; did you mean {near}?")
+
+
+def _plain(name: str) -> str:
+    return name if re.fullmatch(r"[\w.-]{1,60}", name) else _shown(name)

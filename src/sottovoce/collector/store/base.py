@@ -1,0 +1,279 @@
+"""What the collector asks of a database: small records, and four promises.
+
+1. `append` has returned: the reports survive a power cut. It has raised: none of them was kept.
+2. `settle` is one transaction: reports leave the waiting list and enter a segment, or nothing happens.
+3. Only the latest holder of a survey's lease can settle: every lease has a token, and a stale one is refused,
+   whatever the clocks say.
+4. A sealed or deleted survey takes no more reports, however the requests interleave.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = [
+    "Arrival",
+    "Checkpoint",
+    "Lease",
+    "NewSegment",
+    "Refusal",
+    "Segment",
+    "SegmentInfo",
+    "Snapshot",
+    "Store",
+    "SurveyRecord",
+    "SurveyState",
+    "TokenRecord",
+    "Waiting",
+]
+
+SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
+
+Refusal: TypeAlias = Literal["unknown", "sealed", "deleted"]
+"""Why a survey takes no reports."""
+
+
+@dataclass(frozen=True)
+class SurveyRecord:
+    """A published survey, or a round of an adaptive one."""
+
+    id: str
+    canonical: bytes = field(repr=False)
+    """The statement, byte for byte as it was signed."""
+    signature: bytes = field(repr=False)
+    title: str
+    kind: str
+    epsilon: float
+    minimum_reports: int
+    """No estimate before that many."""
+    epoch: int
+    """When it was published, in the collector's coarse time."""
+    parent: str | None = None
+    """The adaptive survey that a round belongs to."""
+    round: int | None = None
+    labels: tuple[str, ...] = ()
+    """What an analyst calls the choices of a round."""
+    state: SurveyState = "open"
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Decoded and checked reports on their way into the store."""
+
+    survey: str
+    epoch: int
+    n: int
+    rows: bytes = field(repr=False)
+    """n rows of report id and payload, without the tag."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Reports that are durable and not yet counted."""
+
+    number: int
+    """The store's own; unique, not always increasing in the order of commits."""
+    epoch: int
+    n: int
+    rows: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to settle one survey's waiting reports, until somebody else takes it."""
+
+    survey: str
+    token: int
+
+
+@dataclass(frozen=True)
+class NewSegment:
+    """Counted reports of one epoch, each id once, in the order of their ids: the order of arrival is forgotten."""
+
+    epoch: int
+    n: int
+    ids: bytes = field(repr=False)
+    payloads: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SegmentInfo:
+    """What is known of a segment without reading it."""
+
+    number: int
+    epoch: int
+    n: int
+    checkpointed: bool
+    """Whether the survey's checkpoint includes it."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment with its reports."""
+
+    info: SegmentInfo
+    ids: bytes = field(repr=False)
+    payloads: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Sums over all checkpointed segments: little-endian 64-bit integers, one a cell of the survey's mechanism."""
+
+    n: int
+    counts: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All counted reports of a survey at one moment: the checkpoint, and the segments it lacks."""
+
+    checkpoint: Checkpoint | None
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """A token as it is kept: its hash, never itself."""
+
+    id: str
+    digest: bytes = field(repr=False)
+    scopes: frozenset[str]
+    note: str
+    epoch: int
+    revoked: bool = False
+
+
+class Store(abc.ABC):
+    """One database. Safe to use from several threads; several processes may each open their own.
+
+    Methods raise `StoreFullError` when the disk is full, `StoreUnavailableError` when the database cannot be reached
+    or stays locked (try again), and `StoreError` otherwise. After any of them nothing has been changed.
+    """
+
+    # --- life -------------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def close(self) -> None:
+        """Give everything back; the store cannot be used afterwards."""
+
+    @abc.abstractmethod
+    def check(self) -> None:
+        """Raise unless the database answers and can be written to."""
+
+    # --- surveys ----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def publish(self, record: SurveyRecord, attachments: Mapping[str, bytes]) -> SurveyRecord:
+        """Keep a survey; returns the one that stands, which is the first of that id.
+
+        A round is refused with `MismatchError` when another survey already is that round of its parent, when the
+        parent is not open, or when an earlier round is missing or still open.
+        """
+
+    @abc.abstractmethod
+    def survey(self, survey_id: str) -> SurveyRecord | None:
+        """The survey of that id, in whatever state."""
+
+    @abc.abstractmethod
+    def surveys(self) -> list[SurveyRecord]:
+        """All but deleted surveys that are not rounds, oldest first."""
+
+    @abc.abstractmethod
+    def rounds(self, parent: str) -> list[SurveyRecord]:
+        """The rounds of an adaptive survey, first to last."""
+
+    @abc.abstractmethod
+    def attachment(self, digest: str) -> bytes | None:
+        """What a survey names by this SHA-256, in hexadecimal."""
+
+    @abc.abstractmethod
+    def seal(self, survey_id: str) -> None:
+        """From now on refuse its reports; those of an adaptive survey's rounds too. Sealing twice changes nothing."""
+
+    @abc.abstractmethod
+    def delete(self, survey_id: str) -> None:
+        """Remove all reports, counts and rounds; a tombstone with the id stays, so that it cannot come back."""
+
+    # --- reports on their way in ------------------------------------------------------------
+
+    @abc.abstractmethod
+    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+        """Keep all of them in one transaction, durable on return; for each None, or why its survey takes none."""
+
+    @abc.abstractmethod
+    def waiting(self, survey_id: str) -> int:
+        """How many reports are durable and not yet counted (a resent one included)."""
+
+    # --- counting ---------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def lease(self, holder: str, seconds: float) -> Lease | None:
+        """The right to settle some survey with waiting reports that nobody else holds; None when there is none.
+
+        The holder's own live lease is renewed, its token kept. Any other is taken over once it has expired, or when
+        its expiry lies further ahead than a lease can last (a clock was set back); the token then grows by one.
+        """
+
+    @abc.abstractmethod
+    def release(self, lease: Lease) -> None:
+        """Let somebody else have it at once; nothing happens when it is no longer held."""
+
+    @abc.abstractmethod
+    def take(self, lease: Lease, most: int) -> list[Waiting]:
+        """Waiting reports of the lease's survey, about `most` of them (at least one entry if there is any)."""
+
+    @abc.abstractmethod
+    def settle(
+        self,
+        lease: Lease,
+        taken: Sequence[Waiting],
+        segments: Sequence[NewSegment],
+        checkpoint: Checkpoint | None = None,
+    ) -> bool:
+        """In one transaction: forget `taken`, keep `segments`, and with a checkpoint mark every segment as in it.
+
+        False, and nothing changed, when the lease is stale, its survey is deleted, or something taken is gone.
+        """
+
+    @abc.abstractmethod
+    def compact(self, lease: Lease, old: Sequence[int], merged: NewSegment) -> bool:
+        """In one transaction, put `merged` in place of segments that hold the same reports; False as for `settle`.
+
+        The old ones must be of one epoch, and all or none of them checkpointed.
+        """
+
+    # --- what has been counted --------------------------------------------------------------
+
+    @abc.abstractmethod
+    def snapshot(self, survey_id: str) -> Snapshot:
+        """One consistent view of a survey's counted reports."""
+
+    @abc.abstractmethod
+    def segments(self, survey_id: str, after: int = -1) -> list[SegmentInfo]:
+        """Its segments with numbers above `after`, in order. Numbers grow: a later segment has a larger one."""
+
+    @abc.abstractmethod
+    def read_segments(self, survey_id: str, after: int = -1) -> Iterator[Segment]:
+        """The same with their reports, one after the other, so that memory stays bounded."""
+
+    # --- tokens -----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def add_token(self, record: TokenRecord) -> None:
+        """Keep a token's hash."""
+
+    @abc.abstractmethod
+    def token(self, token_id: str) -> TokenRecord | None:
+        """The token of that id, revoked or not."""
+
+    @abc.abstractmethod
+    def tokens(self) -> list[TokenRecord]:
+        """All of them."""
+
+    @abc.abstractmethod
+    def revoke_token(self, token_id: str) -> bool:
+        """Whether there was such a token; from now on it opens nothing."""

@@ -1,0 +1,249 @@
+"""The tables of reports: waiting, leased, settled into segments, summed into checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from sottovoce.collector.store.base import (
+    Arrival,
+    Checkpoint,
+    Lease,
+    NewSegment,
+    Refusal,
+    Segment,
+    SegmentInfo,
+    Snapshot,
+    Waiting,
+)
+from sottovoce.collector.store.sql import SqlStore, Transaction, askable, combine, parts
+from sottovoce.errors import StoreError
+
+__all__ = ["ReportTables"]
+
+
+class ReportTables(SqlStore):
+    """Taking reports in, and counting each once."""
+
+    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+        if not arrivals:
+            return []
+        with self.write(growing=True) as transaction:
+            numbers: dict[str, int] = {}
+            refusals: dict[str, Refusal] = {}
+            # Sorted: two appends, or an append and a seal, lock the surveys in one order.
+            for survey_id in sorted({arrival.survey for arrival in arrivals}):
+                number, state = self._locked(transaction, survey_id)
+                if state == "open":
+                    numbers[survey_id] = number
+                else:
+                    refusals[survey_id] = state
+            transaction.many(
+                "INSERT INTO waiting (survey, epoch, n, content) VALUES (?, ?, ?, ?)",
+                [
+                    (numbers[row.survey], row.epoch, row.n, row.rows)
+                    for row in combine(arrival for arrival in arrivals if arrival.survey in numbers)
+                ],
+            )
+        return [refusals.get(arrival.survey) for arrival in arrivals]
+
+    def _locked(self, transaction: Transaction, survey_id: str) -> tuple[int, Literal["open"] | Refusal]:
+        """A survey's number and state; neither changes before the transaction ends."""
+        found = (
+            transaction.rows(f"SELECT number, state FROM surveys WHERE id = ?{self.for_share}", (survey_id,))
+            if askable(survey_id)
+            else []
+        )
+        return (found[0][0], found[0][1]) if found else (-1, "unknown")
+
+    def waiting(self, survey_id: str) -> int:
+        if not askable(survey_id):
+            return 0
+        with self.read() as transaction:
+            ((n,),) = transaction.rows(
+                "SELECT COALESCE(SUM(n), 0) FROM waiting WHERE survey = (SELECT number FROM surveys WHERE id = ?)",
+                (survey_id,),
+            )
+        return int(n)
+
+    def lease(self, holder: str, seconds: float) -> Lease | None:
+        # Idle workers ask often: while nothing waits they take no lock.
+        with self.read() as transaction:
+            if not transaction.rows("SELECT 1 FROM waiting LIMIT 1"):
+                return None
+        with self.write() as transaction:
+            now = self._now(transaction)
+            rows = transaction.rows(
+                "SELECT l.survey, s.id, l.token, CASE WHEN l.holder = ? AND l.expires > ? AND l.expires <= ? "
+                "THEN 1 ELSE 0 END AS own, (SELECT MIN(w.number) FROM waiting w WHERE w.survey = l.survey) AS first "
+                "FROM leases l JOIN surveys s ON s.number = l.survey "
+                "WHERE EXISTS (SELECT 1 FROM waiting w WHERE w.survey = l.survey) "
+                "AND (l.holder = ? OR l.expires <= ? OR l.expires > ?) "
+                f"ORDER BY own DESC, first LIMIT 1{self.skip_locked}",
+                (holder, now, now + seconds, holder, now, now + seconds),
+            )
+            if not rows:
+                return None
+            number, survey_id, token, own, _ = rows[0]
+            token += 0 if own else 1
+            transaction.run(
+                "UPDATE leases SET holder = ?, token = ?, expires = ? WHERE survey = ?",
+                (holder, token, now + seconds, number),
+            )
+        return Lease(survey_id, token)
+
+    def release(self, lease: Lease) -> None:
+        with self.write() as transaction:
+            transaction.run(
+                "UPDATE leases SET holder = '', expires = 0 "
+                "WHERE token = ? AND survey = (SELECT number FROM surveys WHERE id = ?)",
+                (lease.token, lease.survey),
+            )
+
+    def take(self, lease: Lease, most: int) -> list[Waiting]:
+        with self.read() as transaction:
+            rows = transaction.rows(
+                "SELECT number, n FROM waiting WHERE survey = (SELECT number FROM surveys WHERE id = ?) "
+                "ORDER BY number LIMIT ?",
+                (lease.survey, max(most, 1)),
+            )
+            taken: list[Waiting] = []
+            total = 0
+            for number, n in rows:
+                if taken and total + n > most:
+                    break
+                total += n
+                ((epoch, content),) = transaction.rows("SELECT epoch, content FROM waiting WHERE number = ?", (number,))
+                taken.append(Waiting(number, epoch, n, bytes(content)))
+        return taken
+
+    def settle(
+        self,
+        lease: Lease,
+        taken: Sequence[Waiting],
+        segments: Sequence[NewSegment],
+        checkpoint: Checkpoint | None = None,
+    ) -> bool:
+        try:
+            with self.write() as transaction:
+                survey = self._held(transaction, lease)
+                # Exactly what was taken: others may have committed smaller numbers since.
+                gone = transaction.many(
+                    "DELETE FROM waiting WHERE number = ? AND survey = ?", [(each.number, survey) for each in taken]
+                )
+                if gone != len(taken):
+                    raise _StaleError
+                for segment in segments:
+                    if segment.n:
+                        _insert(transaction, survey, segment, checkpointed=False)
+                if checkpoint is not None:
+                    _replace_checkpoint(transaction, survey, checkpoint)
+        except _StaleError:
+            return False
+        return True
+
+    def compact(self, lease: Lease, old: Sequence[int], merged: NewSegment) -> bool:
+        try:
+            with self.write() as transaction:
+                survey = self._held(transaction, lease)
+                infos = {info.number: info for info in _infos(transaction, lease.survey, -1)}
+                if not set(old) <= infos.keys():
+                    raise _StaleError
+                olds = [infos[number] for number in set(old)]
+                if len({(info.epoch, info.checkpointed) for info in olds}) != 1 or olds[0].epoch != merged.epoch:
+                    raise StoreError("segments to be merged must be of one epoch, and all or none in the checkpoint")
+                if sum(info.n for info in olds) != merged.n:
+                    raise StoreError("the merged segment must hold exactly the reports of those it replaces")
+                transaction.many("DELETE FROM segments WHERE number = ?", [(info.number,) for info in olds])
+                _insert(transaction, survey, merged, checkpointed=olds[0].checkpointed)
+        except _StaleError:
+            return False
+        return True
+
+    def _held(self, transaction: Transaction, lease: Lease) -> int:
+        """The number of the lease's survey; neither the lease nor the survey changes before the transaction ends."""
+        number, state = self._locked(transaction, lease.survey)
+        if state in ("unknown", "deleted"):
+            raise _StaleError
+        rows = transaction.rows(f"SELECT token, holder FROM leases WHERE survey = ?{self.for_update}", (number,))
+        if not rows or rows[0][0] != lease.token or not rows[0][1]:
+            raise _StaleError
+        return number
+
+    def snapshot(self, survey_id: str) -> Snapshot:
+        if not askable(survey_id):
+            return Snapshot(None, ())
+        with self.read() as transaction:
+            kept = transaction.rows(
+                "SELECT survey, n FROM checkpoints WHERE survey = (SELECT number FROM surveys WHERE id = ?)",
+                (survey_id,),
+            )
+            checkpoint = None
+            if kept:
+                ((number, n),) = kept
+                rows = transaction.rows(
+                    "SELECT content FROM checkpoint_parts WHERE survey = ? ORDER BY part", (number,)
+                )
+                checkpoint = Checkpoint(n, b"".join([content for (content,) in rows]))
+            fresh = [info for info in _infos(transaction, survey_id, -1) if not info.checkpointed]
+            return Snapshot(checkpoint, tuple(_read(transaction, info) for info in fresh))
+
+    def segments(self, survey_id: str, after: int = -1) -> list[SegmentInfo]:
+        if not askable(survey_id):
+            return []
+        with self.read() as transaction:
+            return _infos(transaction, survey_id, after)
+
+    def read_segments(self, survey_id: str, after: int = -1) -> Iterator[Segment]:
+        if not askable(survey_id):
+            return
+        # One view for all: between two reads a compaction could show the same report twice.
+        with self.read() as transaction:
+            for info in _infos(transaction, survey_id, after):
+                yield _read(transaction, info)
+
+
+class _StaleError(Exception):
+    """Leaves a transaction that must change nothing."""
+
+
+def _infos(transaction: Transaction, survey_id: str, after: int) -> list[SegmentInfo]:
+    rows = transaction.rows(
+        "SELECT number, epoch, n, checkpointed FROM segments "
+        "WHERE survey = (SELECT number FROM surveys WHERE id = ?) AND number > ? ORDER BY number",
+        (survey_id, after),
+    )
+    return [SegmentInfo(number, epoch, n, bool(checkpointed)) for number, epoch, n, checkpointed in rows]
+
+
+def _read(transaction: Transaction, info: SegmentInfo) -> Segment:
+    content: dict[str, list[bytes]] = {"ids": [], "payloads": []}
+    for field, part in transaction.rows(
+        "SELECT field, content FROM segment_parts WHERE segment = ? ORDER BY field, part", (info.number,)
+    ):
+        content[field].append(part)
+    return Segment(info, b"".join(content["ids"]), b"".join(content["payloads"]))
+
+
+def _insert(transaction: Transaction, survey: int, segment: NewSegment, *, checkpointed: bool) -> None:
+    ((number,),) = transaction.rows(
+        "INSERT INTO segments (survey, epoch, n, checkpointed) VALUES (?, ?, ?, ?) RETURNING number",
+        (survey, segment.epoch, segment.n, int(checkpointed)),
+    )
+    for field, content in (("ids", segment.ids), ("payloads", segment.payloads)):
+        for part, piece in parts(content):
+            transaction.run(
+                "INSERT INTO segment_parts (segment, field, part, content) VALUES (?, ?, ?, ?)",
+                (number, field, part, piece),
+            )
+
+
+def _replace_checkpoint(transaction: Transaction, survey: int, checkpoint: Checkpoint) -> None:
+    ((n,),) = transaction.rows("SELECT COALESCE(SUM(n), 0) FROM segments WHERE survey = ?", (survey,))
+    if int(n) != checkpoint.n:
+        raise StoreError("a checkpoint must sum all segments of its survey; its number of reports is another")
+    transaction.run("DELETE FROM checkpoints WHERE survey = ?", (survey,))
+    transaction.run("INSERT INTO checkpoints (survey, n) VALUES (?, ?)", (survey, checkpoint.n))
+    for part, piece in parts(checkpoint.counts):
+        transaction.run("INSERT INTO checkpoint_parts (survey, part, content) VALUES (?, ?, ?)", (survey, part, piece))
+    transaction.run("UPDATE segments SET checkpointed = 1 WHERE survey = ? AND checkpointed = 0", (survey,))

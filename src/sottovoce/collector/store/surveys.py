@@ -1,0 +1,173 @@
+"""The tables of surveys, of what they name, and of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sottovoce.collector.store.base import SurveyRecord, TokenRecord
+from sottovoce.collector.store.sql import (
+    SURVEY_COLUMNS,
+    SqlStore,
+    Transaction,
+    askable,
+    dump_words,
+    survey_record,
+    token_record,
+)
+from sottovoce.errors import MismatchError
+
+__all__ = ["SurveyTables"]
+
+
+class SurveyTables(SqlStore):
+    """Publishing, sealing and deleting surveys; tokens."""
+
+    def publish(self, record: SurveyRecord, attachments: Mapping[str, bytes]) -> SurveyRecord:
+        with self.write(growing=True) as transaction:
+            self._alone(transaction)
+            standing = _find(transaction, record.id)
+            if standing is not None:
+                return standing
+            if record.parent is not None:
+                self._check_round(transaction, record)
+            # The state is not the caller's to choose: a survey begins open.
+            values = (
+                *(record.id, record.canonical, record.signature, dump_words(record.title), record.kind),
+                *(float(record.epsilon), record.minimum_reports, record.epoch, record.parent, record.round),
+                *(dump_words(record.labels), "open"),
+            )
+            marks = ", ".join("?" * len(values))
+            ((number,),) = transaction.rows(
+                f"INSERT INTO surveys ({SURVEY_COLUMNS}) VALUES ({marks}) RETURNING number", values
+            )
+            transaction.run("INSERT INTO leases (survey, holder, token, expires) VALUES (?, '', 0, 0)", (number,))
+            transaction.many(
+                "INSERT INTO attachments (digest, content) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
+                attachments.items(),
+            )
+            transaction.many(
+                "INSERT INTO survey_attachments (survey, digest) VALUES (?, ?)",
+                [(number, digest) for digest in attachments],
+            )
+        return replace(record, state="open")
+
+    def _check_round(self, transaction: Transaction, record: SurveyRecord) -> None:
+        parents = transaction.rows(f"SELECT state FROM surveys WHERE id = ?{self.for_update}", (record.parent,))
+        if not parents or parents[0][0] != "open":
+            raise MismatchError(
+                f"round {record.round} belongs to a survey that is not open here; publish that survey first"
+            )
+        states: dict[int, str] = dict(
+            transaction.rows("SELECT round, state FROM surveys WHERE parent = ?", (record.parent,))
+        )
+        if record.round in states:
+            raise MismatchError(
+                f"round {record.round} of survey {str(record.parent)[:12]} already asks another question; read that "
+                "one's answer, or ask in the next round"
+            )
+        for earlier in range(1, record.round or 1):
+            if states.get(earlier, "open") == "open":
+                raise MismatchError(
+                    f"round {record.round} cannot begin: round {earlier} of survey {str(record.parent)[:12]} has "
+                    "not been closed; close it first"
+                )
+
+    def survey(self, survey_id: str) -> SurveyRecord | None:
+        if not askable(survey_id):
+            return None
+        with self.read() as transaction:
+            return _find(transaction, survey_id)
+
+    def surveys(self) -> list[SurveyRecord]:
+        with self.read() as transaction:
+            rows = transaction.rows(
+                f"SELECT {SURVEY_COLUMNS} FROM surveys WHERE parent IS NULL AND state <> 'deleted' ORDER BY number"
+            )
+        return [survey_record(row) for row in rows]
+
+    def rounds(self, parent: str) -> list[SurveyRecord]:
+        if not askable(parent):
+            return []
+        with self.read() as transaction:
+            rows = transaction.rows(
+                f"SELECT {SURVEY_COLUMNS} FROM surveys WHERE parent = ? AND state <> 'deleted' ORDER BY round",
+                (parent,),
+            )
+        return [survey_record(row) for row in rows]
+
+    def attachment(self, digest: str) -> bytes | None:
+        if not askable(digest):
+            return None
+        with self.read() as transaction:
+            rows = transaction.rows("SELECT content FROM attachments WHERE digest = ?", (digest,))
+        return bytes(rows[0][0]) if rows else None
+
+    def seal(self, survey_id: str) -> None:
+        if not askable(survey_id):
+            return
+        with self.write() as transaction:
+            self._family(transaction, survey_id)
+            transaction.run(
+                "UPDATE surveys SET state = 'sealed' WHERE (id = ? OR parent = ?) AND state = 'open'",
+                (survey_id, survey_id),
+            )
+
+    def delete(self, survey_id: str) -> None:
+        if not askable(survey_id):
+            return
+        with self.write() as transaction:
+            self._alone(transaction)
+            for number in self._family(transaction, survey_id):
+                for table in ("waiting", "segments", "checkpoints", "survey_attachments"):
+                    transaction.run(f"DELETE FROM {table} WHERE survey = ?", (number,))
+                transaction.run(
+                    "UPDATE surveys SET state = 'deleted', canonical = ?, signature = ?, title = ?, labels = ? "
+                    "WHERE number = ?",
+                    (b"", b"", dump_words(""), dump_words([]), number),
+                )
+            transaction.run("DELETE FROM attachments WHERE digest NOT IN (SELECT digest FROM survey_attachments)")
+
+    def _family(self, transaction: Transaction, survey_id: str) -> list[int]:
+        """The survey and its rounds, which no append or settlement touches until this transaction ends."""
+        # In the order in which `append` locks them, so that the two can never wait for each other.
+        rows = transaction.rows(
+            f"SELECT number FROM surveys WHERE id = ? OR parent = ? ORDER BY id{self.for_update}",
+            (survey_id, survey_id),
+        )
+        return [number for (number,) in rows]
+
+    def add_token(self, record: TokenRecord) -> None:
+        with self.write(growing=True) as transaction:
+            transaction.run(
+                "INSERT INTO tokens (id, digest, scopes, note, epoch, revoked) VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    *(record.id, record.digest, dump_words(sorted(record.scopes)), dump_words(record.note)),
+                    *(record.epoch, int(record.revoked)),
+                ),
+            )
+
+    def token(self, token_id: str) -> TokenRecord | None:
+        if not askable(token_id):
+            return None
+        with self.read() as transaction:
+            rows = transaction.rows(
+                "SELECT id, digest, scopes, note, epoch, revoked FROM tokens WHERE id = ?", (token_id,)
+            )
+        return token_record(rows[0]) if rows else None
+
+    def tokens(self) -> list[TokenRecord]:
+        with self.read() as transaction:
+            rows = transaction.rows("SELECT id, digest, scopes, note, epoch, revoked FROM tokens ORDER BY number")
+        return [token_record(row) for row in rows]
+
+    def revoke_token(self, token_id: str) -> bool:
+        if not askable(token_id):
+            return False
+        with self.write() as transaction:
+            return transaction.run("UPDATE tokens SET revoked = 1 WHERE id = ?", (token_id,)) > 0
+
+
+def _find(transaction: Transaction, survey_id: str) -> SurveyRecord | None:
+    rows = transaction.rows(f"SELECT {SURVEY_COLUMNS} FROM surveys WHERE id = ?", (survey_id,))
+    return survey_record(rows[0]) if rows else None

@@ -1,0 +1,124 @@
+"""The counting processes of a service: started, watched, started again when one dies, and stopped together.
+
+They hold no promise of their own. What one had leased when it was killed is counted by the next, and a child whose
+parent is gone ends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import secrets
+import signal
+import time
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnProcess
+from typing import Final
+
+from sottovoce.collector.settings import Settings
+
+__all__ = ["STOP_SECONDS", "Supervisor"]
+
+FIRST_DELAY: Final = 0.1
+LONGEST_DELAY: Final = 30.0
+STEADY: Final = 10.0
+"""A process that lived for that many seconds is restarted as if it had never failed."""
+
+STOP_SECONDS: Final = 10.0
+"""How long a process may take to finish what it is doing; then it is killed, which loses nothing."""
+
+_log = logging.getLogger("sottovoce.serve")
+_context = multiprocessing.get_context("spawn")
+
+
+class Supervisor:
+    """Keeps `settings.workers` counting processes alive while the event loop runs."""
+
+    def __init__(self, settings: Settings):
+        self._settings = settings
+        self._stopping = asyncio.Event()
+        self._processes: dict[int, SpawnProcess] = {}
+        self._tasks = [asyncio.create_task(self._keep(number)) for number in range(settings.workers)]
+
+    async def stop(self) -> None:
+        """Ask all of them to release their leases and end; kill those that do not."""
+        self._stopping.set()
+        for process in self._processes.values():
+            process.terminate()
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            if late:
+                _log.warning("%d counting processes did not stop within %.0f s and are killed", len(late), STOP_SECONDS)
+                for process in self._processes.values():
+                    process.kill()
+                await asyncio.wait(late)
+
+    async def _keep(self, number: int) -> None:
+        delay = FIRST_DELAY
+        while not self._stopping.is_set():
+            born = time.monotonic()
+            process = self._processes[number] = _start(self._settings, number)
+            await _end_of(process)
+            status = process.exitcode
+            del self._processes[number]
+            process.close()
+            if self._stopping.is_set():
+                return
+            lived = time.monotonic() - born
+            delay = FIRST_DELAY if lived >= STEADY else min(2 * delay, LONGEST_DELAY)
+            _log.error(
+                "counting process %d ended after %.1f s (%s); another starts in %.1f s",
+                number, lived, _words(status), delay,
+            )  # fmt: skip
+            try:
+                await asyncio.wait_for(self._stopping.wait(), delay)
+            except TimeoutError:
+                continue
+
+
+def _start(settings: Settings, number: int) -> SpawnProcess:
+    process = _context.Process(target=_count, args=(settings,), name=f"sottovoce-count-{number}", daemon=True)
+    # Ctrl-C in a terminal reaches the whole group; the child leaves it to its parent from the first instant. What
+    # multiprocessing starts beside the first child must be there before, for that would let the signal through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return process
+
+
+async def _end_of(process: SpawnProcess) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(process.sentinel, ended.set)
+    try:
+        await ended.wait()
+    finally:
+        loop.remove_reader(process.sentinel)
+    process.join()
+
+
+def _words(status: int | None) -> str:
+    """An exit status for a log line.
+
+    Examples
+    --------
+    >>> _words(-9), _words(1)
+    ('killed by SIGKILL', 'exit status 1')
+    """
+    if status is not None and status < 0:
+        return f"killed by {signal.Signals(-status).name}"
+    return f"exit status {status}"
+
+
+def _count(settings: Settings) -> None:
+    """The life of a counting process; it ends on SIGTERM, and when its parent is gone."""
+    from sottovoce.collector.log import configure_logging
+    from sottovoce.collector.worker import run_worker
+
+    configure_logging(settings.log_level, settings.log_format)
+    # A name that nobody had before: what a predecessor left in the database must never pass for ours.
+    run_worker(settings, holder=secrets.token_hex(8))

@@ -1,0 +1,85 @@
+"""Analysts' tokens: shown once, kept as a hash, compared in constant time, each with the scopes it opens."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable
+from typing import Final, Literal, TypeAlias
+
+from sottovoce.collector.store.base import Store, TokenRecord
+from sottovoce.signing import to_base64url
+
+__all__ = ["SCOPES", "Scope", "allows", "check_token", "create_token", "ensure_admin"]
+
+Scope: TypeAlias = Literal["read", "ask", "publish", "admin"]
+
+SCOPES: Final[dict[str, str]] = {
+    "read": "read status, aggregates and estimates",
+    "ask": "open and close rounds; all that read may",
+    "publish": "create and seal surveys; all that read may",
+    "admin": "everything: tokens, deleting, exporting, the log level",
+}
+"""What each scope is for."""
+
+_OPENS: Final[dict[str, frozenset[str]]] = {
+    "read": frozenset({"read"}),
+    "ask": frozenset({"read", "ask"}),
+    "publish": frozenset({"read", "publish"}),
+    "admin": frozenset(SCOPES),
+}
+
+_TOKEN: Final = re.compile(r"sv_([0-9a-f]{8})_([0-9A-Za-z_-]{43})")
+
+_NOBODY: Final = TokenRecord("0" * 8, bytes(32), frozenset(), "", 0, revoked=True)
+"""Compared with where there is no token of that id, so that an unknown id takes as long as a wrong secret."""
+
+
+def create_token(store: Store, scopes: Iterable[str], note: str, epoch: int) -> tuple[str, TokenRecord]:
+    """A new token, for its holder's eyes only, and what is kept of it."""
+    token_id = secrets.token_hex(4)
+    while store.token(token_id) is not None:
+        token_id = secrets.token_hex(4)
+    secret = to_base64url(secrets.token_bytes(32))
+    record = TokenRecord(token_id, _digest(secret), frozenset(scopes), note, epoch)
+    store.add_token(record)
+    return f"sv_{token_id}_{secret}", record
+
+
+def check_token(store: Store, presented: str) -> TokenRecord | None:
+    """What is kept of a token, if it is a known one that was not revoked.
+
+    Which of the two halves is wrong cannot be told from the time it takes.
+    """
+    parts = _TOKEN.fullmatch(presented)
+    if parts is None:
+        return None
+    record = store.token(parts[1]) or _NOBODY
+    right = hmac.compare_digest(_digest(parts[2]), record.digest)
+    return record if right and not record.revoked else None
+
+
+def allows(record: TokenRecord, scope: str) -> bool:
+    """Whether a token opens what needs that scope.
+
+    Examples
+    --------
+    >>> publisher = TokenRecord("0" * 8, bytes(32), frozenset({"publish"}), "", 0)
+    >>> allows(publisher, "read"), allows(publisher, "ask")
+    (True, False)
+    """
+    return any(scope in _OPENS.get(held, frozenset()) for held in record.scopes)
+
+
+def ensure_admin(store: Store) -> str | None:
+    """At the first start a token that may do everything, to be shown once; None when there is one already."""
+    if any(not record.revoked and allows(record, "admin") for record in store.tokens()):
+        return None
+    return create_token(store, ("admin",), "made at the first start", 0)[0]
+
+
+def _digest(secret: str) -> bytes:
+    # The secret has 256 random bits: nothing is won by a slow hash.
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,163 @@
+"""A counting process: steps its aggregator while reports wait, sleeps when none do, outlives an absent database.
+
+The target of a `multiprocessing` process, or a program's own loop. SIGTERM ends it after the step in progress; the
+death of the process that started it does too, so that no worker is left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Final, Protocol, final
+
+from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+
+__all__ = ["WorkerSettings", "run_worker"]
+
+_LOG: Final = logging.getLogger(__name__)
+
+_SHORTEST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 1.0
+"""Seconds between looks at an empty waiting list; doubled from one to the other."""
+
+_LONGEST_OUTAGE_PAUSE: Final = 5.0
+"""Seconds between attempts while the database is away or full."""
+
+_MOST_FAILURES: Final = 8
+"""After so many in a row, some twelve seconds, the database is opened anew."""
+
+
+class StopSign(Protocol):
+    """What `threading.Event` and `multiprocessing.Event` have in common, as far as it is needed here."""
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+
+
+class WorkerSettings(Protocol):
+    """What a worker needs of the service's settings."""
+
+    @property
+    def database(self) -> str:
+        """As for `open_store`."""
+
+    @property
+    def data(self) -> Path:
+        """The service's folder."""
+
+    @property
+    def max_database_bytes(self) -> int:
+        """As for `open_store`."""
+
+    @property
+    def lease_seconds(self) -> float:
+        """How long a survey stays a worker's without a sign of life."""
+
+
+@final
+class _Bell:
+    """A pause that a signal ends at once. A pipe, since a signal handler must not touch locks."""
+
+    def __init__(self, stop: StopSign | None) -> None:
+        self._stop = stop
+        self._parent = multiprocessing.parent_process()
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+        self._rung = False
+
+    def ring(self, signum: int = 0, frame: FrameType | None = None) -> None:
+        """Stop; a signal handler."""
+        self._rung = True
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._writer, b"\0")
+
+    def stopped(self) -> bool:
+        """Whether somebody rang, told us otherwise, or nobody is left who could."""
+        return self._rung or (self._stop is not None and self._stop.is_set()) or not self._parent_lives()
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, unless it is time to stop."""
+        ends: list[int] = [self._reader]
+        if self._parent is not None:
+            ends.append(self._parent.sentinel)
+        multiprocessing.connection.wait(ends, seconds)
+
+    def close(self) -> None:
+        """Give the pipe back."""
+        os.close(self._reader)
+        os.close(self._writer)
+
+    def _parent_lives(self) -> bool:
+        return self._parent is None or self._parent.is_alive()
+
+
+@contextlib.contextmanager
+def _listening(stop: StopSign | None) -> Iterator[_Bell]:
+    """A bell that SIGTERM and SIGINT ring, where signals can be heard at all."""
+    bell = _Bell(stop)
+    heard = (signal.SIGTERM, signal.SIGINT) if threading.current_thread() is threading.main_thread() else ()
+    before = [(number, signal.signal(number, bell.ring)) for number in heard]
+    try:
+        yield bell
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
+        bell.close()
+
+
+def run_worker(settings: WorkerSettings, stop: StopSign | None = None, holder: str = "worker") -> None:
+    """Count until told to stop, by SIGTERM or by `stop`.
+
+    Parameters
+    ----------
+    settings
+        The service's.
+    stop
+        Looked at between steps and pauses. Between processes SIGTERM is the better way: a `multiprocessing.Event`
+        stays locked for everybody if one process is killed while it looks.
+    holder
+        The worker's name in the store.
+    """
+    with _listening(stop) as bell:
+        while not bell.stopped():
+            try:
+                _count(settings, holder, bell)
+            except StoreError as error:
+                _LOG.error("counting stopped, and starts again: %s", error)
+                bell.pause(_LONGEST_OUTAGE_PAUSE)
+
+
+def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
+    """Open the store and count in it until it is time to stop, or the store fails."""
+    from sottovoce.collector.aggregator import Aggregator
+    from sottovoce.collector.store import open_store
+
+    store = open_store(settings.database, settings.data, max_bytes=settings.max_database_bytes)
+    aggregator = Aggregator(store, holder, lease_seconds=settings.lease_seconds)
+    with contextlib.closing(store), contextlib.closing(aggregator):
+        pause, failures = _SHORTEST_PAUSE, 0
+        while not bell.stopped():
+            try:
+                taken = aggregator.step()
+            except (StoreUnavailableError, StoreFullError) as error:
+                # What the aggregator knows stays good; only a database that was put in another's place is opened anew.
+                if failures == _MOST_FAILURES:
+                    raise
+                _LOG.warning("counting waits for the database: %s", error)
+                bell.pause(min(_SHORTEST_PAUSE * 2**failures, _LONGEST_OUTAGE_PAUSE))
+                failures += 1
+                continue
+            failures = 0
+            if taken:
+                pause = _SHORTEST_PAUSE
+            else:
+                bell.pause(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)

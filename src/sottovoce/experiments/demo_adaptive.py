@@ -1,0 +1,121 @@
+"""The demo's third part: questions one after another, each chosen after the answers before it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.adaptive.session import Session
+from sottovoce.fleet.truth import round_truth
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.protocols.rounds import Round
+from sottovoce.survey import Survey
+
+__all__ = ["ROUNDS", "Asked", "ask_in_turn", "enough", "state_adaptive", "true_records"]
+
+Floats = NDArray[np.float64]
+
+ROUNDS: Final = 4
+EPSILON: Final = 1.0
+AGES: Final = range(16, 96)
+PLAYS: Final = ("daily", "weekly", "sometimes", "never")
+COUNTRIES: Final = ("Austria", "France", "Italy", "Poland", "Spain", "Sweden")
+
+_LIVING: Final = (0.08, 0.2, 0.31, 0.17, 0.15, 0.09)
+_PLAYING: Final = (
+    (0.12, 0.18, 0.2, 0.5),
+    (0.08, 0.15, 0.22, 0.55),
+    (0.15, 0.22, 0.23, 0.4),
+    (0.06, 0.12, 0.22, 0.6),
+    (0.1, 0.17, 0.23, 0.5),
+    (0.11, 0.2, 0.24, 0.45),
+)
+"""How often people play, by country; the young somewhat more."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question, why it was asked, and what its people answered; the interval holds together with all others."""
+
+    round: int
+    words: str
+    query: str
+    reports: int
+    truth: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def hit(self) -> bool:
+        """Whether the interval holds the truth."""
+        return self.low <= self.truth <= self.high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {**asdict(self), "hit": self.hit}
+
+
+def state_adaptive() -> AdaptiveSurvey:
+    """Up to four questions about records of age, country and playing."""
+    domain = {"age": AGES, "country": list(COUNTRIES), "plays": list(PLAYS)}
+    return Survey.adaptive(domain, ROUNDS, EPSILON, title="Questions about music, one after another")
+
+
+def true_records() -> Floats:
+    """An invented population: shares of all records, in the domain's order."""
+    age = np.arange(len(AGES)) / len(AGES)
+    ages = np.exp(-(((age - 0.35) / 0.4) ** 2))
+    table = (ages / ages.sum())[:, None, None] * np.array(_LIVING)[:, None] * np.array(_PLAYING)
+    tilted = table * (1 + 0.6 * np.outer(0.5 - age, (1, 0.5, 0, -0.6))[:, None, :])
+    return np.asarray(tilted / tilted.sum()).ravel()
+
+
+def enough(users: int) -> int:
+    """Reports after which a round is closed: nearly all that can come, six standard deviations below their number.
+
+    Examples
+    --------
+    >>> enough(200_000)
+    48838
+    """
+    share = 1 / ROUNDS
+    return int(users * share - 6 * math.sqrt(users * share * (1 - share)))
+
+
+def ask_in_turn(session: Session, progress: Callable[[int], object] | None = None) -> tuple[Asked, ...]:
+    """Where do they live, who makes music there and everywhere, and then either how eagerly or how young."""
+    survey = session.survey
+    where = f"find(country, ({', '.join(repr(name) for name in COUNTRIES)}))"
+    lives = session.choose(where, COUNTRIES, progress=progress)
+    top = lives.top(1)[0][0]
+    place = COUNTRIES.index(top)
+    share = float(lives.known().values[place])
+    here, anywhere = f"country == '{top}' and plays != 'never'", "plays != 'never'"
+    playing = session.ask(here, progress=progress).value
+    everybody = session.ask(anywhere, progress=progress).value
+    more = playing > everybody * share
+    last = f"country == '{top}' and plays == 'daily'" if more else "age < 30 and plays != 'never'"
+    further = session.ask(last, progress=progress).value
+    told: list[tuple[str, Round, int, float]] = [
+        (f"Where do you live? Most live in {top}.", survey.choice(1, where, len(COUNTRIES)), place, share),
+        (f"Do you live in {top} and make music?", survey.question(2, here), 0, playing),
+        ("And wherever you live: do you make music?", survey.question(3, anywhere), 0, everybody),
+        (
+            f"More in {top}, then. Do you live there and play daily?" if more else "Are you under 30, and make music?",
+            survey.question(4, last),
+            0,
+            further,
+        ),
+    ]
+    found = []
+    for (words, asked, index, value), ends, answer in zip(told, session.intervals(), session.history, strict=True):
+        low, high = (0.0, 1.0) if ends is None else (float(np.ravel(end)[index]) for end in ends)
+        truth = float(round_truth(asked, true_records())[index])
+        found.append(Asked(asked.round, words, asked.query.text, answer.n_reports, truth, value, low, high))
+    return tuple(found)

@@ -1,0 +1,205 @@
+"""Ed25519 over a survey's canonical JSON: the collector signs what it publishes, devices check it.
+
+The private key is one file of 32 bytes in base64url, readable by its owner only, and never replaced once it stands.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import secrets
+from pathlib import Path
+from typing import Final, Self, final
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from sottovoce.errors import SignatureError
+
+__all__ = [
+    "PUBLIC_KEY_BYTES",
+    "SIGNATURE_BYTES",
+    "SigningKey",
+    "fingerprint",
+    "from_base64url",
+    "to_base64url",
+    "verify",
+]
+
+PUBLIC_KEY_BYTES: Final = 32
+
+SIGNATURE_BYTES: Final = 64
+
+_PRIVATE_KEY_BYTES: Final = 32
+
+_CONTEXT: Final = b"sottovoce survey 1\0"
+"""Stands before what is signed, so that a signature made for anything else never passes for a survey's."""
+
+_FILE_MODE: Final = 0o600
+
+_LONGEST_FILE: Final = 256
+
+
+@final
+class SigningKey:
+    """The collector's private key. It shows only its public half; `repr` does too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     key = SigningKey.load_or_create(Path(folder) / "signing.key")
+    ...     again = SigningKey.load_or_create(Path(folder) / "signing.key")
+    >>> key.public == again.public
+    True
+    >>> verify(key.public, b"{}", again.sign(b"{}"))
+    """
+
+    __slots__ = ("_private", "_public")
+
+    def __init__(self, private: bytes):
+        if not isinstance(private, bytes) or len(private) != _PRIVATE_KEY_BYTES:
+            raise SignatureError(f"a private key is {_PRIVATE_KEY_BYTES} bytes")
+        self._private = Ed25519PrivateKey.from_private_bytes(private)
+        self._public = self._private.public_key().public_bytes_raw()
+
+    def __repr__(self) -> str:
+        return f"<SigningKey {fingerprint(self._public)[:12]}>"
+
+    @classmethod
+    def load_or_create(cls, path: Path) -> Self:
+        """The key in that file; where there is no file, a new key in a new one of mode 0600.
+
+        Two processes that start together end with the same key. A file that is there and holds no key is an error:
+        replacing it would turn every device away that has pinned the old one.
+        """
+        try:
+            return cls._load(path)
+        except FileNotFoundError:
+            pass
+        try:
+            _create(path, secrets.token_bytes(_PRIVATE_KEY_BYTES))
+            return cls._load(path)
+        except OSError as error:
+            raise SignatureError(f"the signing key cannot be written to {path}: {error.strerror or error}") from error
+
+    @classmethod
+    def _load(cls, path: Path) -> Self:
+        try:
+            with path.open("rb") as file:
+                text = file.read(_LONGEST_FILE + 1)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise SignatureError(f"the signing key {path} cannot be read: {error.strerror or error}") from error
+        private = _private_bytes(text)
+        if private is None:
+            raise SignatureError(
+                f"{path} is damaged: it must hold {_PRIVATE_KEY_BYTES} bytes in base64url and nothing else. It is left "
+                "as it is, for devices trust only the key it held: put a copy back, or move it away and start anew"
+            )
+        return cls(private)
+
+    @property
+    def public(self) -> bytes:
+        """The public key: 32 bytes that devices pin."""
+        return self._public
+
+    def sign(self, canonical: bytes) -> bytes:
+        """The signature over a survey's canonical JSON: 64 bytes."""
+        return self._private.sign(_CONTEXT + canonical)
+
+
+def verify(public: bytes, canonical: bytes, signature: bytes) -> None:
+    """Raise `SignatureError` unless this key signed exactly these bytes as a survey's canonical JSON."""
+    if len(public) != PUBLIC_KEY_BYTES:
+        raise SignatureError(f"a public key is {PUBLIC_KEY_BYTES} bytes, not {len(public)}")
+    if len(signature) != SIGNATURE_BYTES:
+        raise SignatureError(f"a signature is {SIGNATURE_BYTES} bytes, not {len(signature)}")
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _CONTEXT + canonical)
+    except (InvalidSignature, ValueError) as error:
+        raise SignatureError(
+            f"the survey was not signed by the key with fingerprint {fingerprint(public)[:16]}: it was altered, or "
+            "comes from somebody else"
+        ) from error
+
+
+def fingerprint(public: bytes) -> str:
+    """SHA-256 of a public key in hexadecimal, for people to compare.
+
+    Examples
+    --------
+    >>> fingerprint(bytes(32))[:16]
+    '66687aadf862bd77'
+    """
+    return hashlib.sha256(public).hexdigest()
+
+
+def to_base64url(raw: bytes) -> str:
+    """Base64url without padding (RFC 4648, section 5).
+
+    Examples
+    --------
+    >>> to_base64url(b"sotto voce")
+    'c290dG8gdm9jZQ'
+    """
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def from_base64url(text: str, length: int | None = None) -> bytes:
+    """The bytes behind base64url; strict, so that every byte string has one spelling. Padding may stand or not.
+
+    Raises
+    ------
+    SignatureError
+        If it is no base64url, is spelled in another way, or is not of `length` bytes.
+
+    Examples
+    --------
+    >>> from_base64url("c290dG8gdm9jZQ")
+    b'sotto voce'
+    """
+    bare = text.rstrip("=")
+    try:
+        raw = base64.b64decode(bare + "=" * (-len(bare) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise SignatureError("this is no base64url: letters, digits, - and _ are allowed") from error
+    if to_base64url(raw) != bare or len(text) not in (len(bare), len(bare) + -len(bare) % 4):
+        raise SignatureError("this is no base64url as it must be written: unused bits zero, padding whole or left out")
+    if length is not None and len(raw) != length:
+        raise SignatureError(f"{length} bytes in base64url are expected here, and these are {len(raw)}")
+    return raw
+
+
+def _private_bytes(text: bytes) -> bytes | None:
+    """What a key file holds; None where it is not a key."""
+    try:
+        return from_base64url(text.decode("ascii").strip(), _PRIVATE_KEY_BYTES)
+    except (UnicodeDecodeError, SignatureError):
+        return None
+
+
+def _create(path: Path, private: bytes) -> None:
+    """Write a new key file whole or not at all, durably; one that stands already is left alone."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(to_base64url(private).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(beside, path)  # unlike a rename, never replaces a key that another process has just made
+        except FileExistsError:
+            return
+    finally:
+        beside.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,159 @@
+"""A real collector in a process of its own, one a test module, and devices that send real reports to it."""
+
+from __future__ import annotations
+
+import _thread
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from collector.service import Service, running, until
+from sottovoce.analyst.collector import Collector
+from sottovoce.analyst.live import LiveSurvey
+from sottovoce.cli import main
+from sottovoce.client.http import Http
+from sottovoce.errors import ServiceError
+from sottovoce.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
+
+MINIMUM = 20
+"""Reports before the collector tells anything."""
+
+BATCH = 5000
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("collector")
+    with running(folder / "data", "--minimum-reports", str(MINIMUM)) as started:
+        yield started
+
+
+@pytest.fixture
+def collector(service: Service) -> Collector:
+    return sv.connect(service.url, service.token)
+
+
+# --- devices ------------------------------------------------------------------------------------
+
+
+def send(url: str, survey: sv.Survey, reports: sv.Reports, ids: list[bytes] | None = None) -> list[bytes]:
+    """Hand in reports in batches, as a relay does; returns the report ids."""
+    ids = ids or [secrets.token_bytes(REPORT_ID_BYTES) for _ in range(len(reports))]
+    rows, http = list(zip(ids, reports, strict=True)), Http(url)
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        body = encode_batch(survey.id, batch)
+        answer = http.post(f"/v1/surveys/{survey.id}/reports", body=body, content_type=BATCH_MEDIA_TYPE)
+        assert (answer["accepted"], answer["refused"]) == (len(batch), [])
+    return ids
+
+
+def counted(live: LiveSurvey) -> None:
+    """Wait until nothing is waiting to be counted."""
+    until(lambda: live.status().waiting == 0, "everything is counted")
+
+
+@contextmanager
+def devices(url: str, survey: Any, records: Any, seed: int = 7) -> Iterator[None]:
+    """People who answer an adaptive survey's rounds as they open, each of them one, until the block ends."""
+    columns = survey.domain.columns(records)
+    n = len(next(iter(columns.values())))
+    seats = np.random.default_rng(seed).integers(1, survey.rounds + 1, size=n)
+    over, failed = threading.Event(), list[BaseException]()
+
+    def answer() -> None:
+        http = Http(url)
+        for number in range(1, survey.rounds + 1):
+            while True:
+                if over.is_set():
+                    return
+                try:
+                    told = http.get(f"/v1/surveys/{survey.id}/rounds/{number}")
+                    break
+                except ServiceError as error:
+                    if error.code != "round_not_open":
+                        raise
+                    over.wait(0.02)
+            asked = sv.Survey.from_json(told["statement"])
+            own = {name: column[seats == number] for name, column in columns.items()}
+            if told["state"] == "open" and (seats == number).any():
+                values = own["value"] if set(own) == {"value"} else own
+                send(url, asked, asked.simulate(values, seed=seed + number))
+
+    def run() -> None:
+        try:
+            answer()
+        except BaseException as error:
+            failed.append(error)
+            _thread.interrupt_main()  # nobody answers any more: the test must not wait for it
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if failed:
+            raise failed[0] from None
+        raise
+    finally:
+        over.set()
+        thread.join()
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output, which must be one JSON value and nothing else."""
+        return json.loads(self.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Run:
+    """Run the command here; where the module has a service, the environment leads to it."""
+    if "service" in request.fixturenames:
+        service = request.getfixturevalue("service")
+        monkeypatch.setenv("SOTTOVOCE_URL", service.url)
+        monkeypatch.setenv("SOTTOVOCE_TOKEN", service.token)
+    else:
+        monkeypatch.delenv("SOTTOVOCE_URL", raising=False)
+        monkeypatch.delenv("SOTTOVOCE_TOKEN", raising=False)
+
+    def here(*words: str) -> Outcome:
+        capsys.readouterr()
+        status = main(words)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return here
+
+
+def check_error(outcome: Outcome, kind: str, *helpful: str) -> str:
+    """Status 2, one line on standard error, the same as JSON on standard output."""
+    assert outcome.status == 2, outcome
+    (line,) = outcome.err.splitlines()
+    assert line.startswith("sottovoce: error: ")
+    for words in helpful:
+        assert words in line
+    assert outcome.json == {"error": {"type": kind, "message": line.removeprefix("sottovoce: error: ")}}
+    return line

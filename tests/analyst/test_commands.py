@@ -1,0 +1,330 @@
+"""The commands around a collector, against a real one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from analyst.conftest import MINIMUM, check_error, counted, devices, send
+from sottovoce.analyst.parquet import read_export
+from sottovoce.errors import ServiceError
+from sottovoce.theory.influence import influence
+
+VALUES = ["red"] * 300 + ["green"] * 150 + ["blue"] * 50
+
+
+@pytest.fixture
+def answered(service, collector):
+    """A survey with 500 counted reports."""
+    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0, title="answered")
+    live = collector.publish(survey)
+    if not live.status().n_reports:
+        send(service.url, survey, survey.simulate(VALUES, seed=1))
+    counted(live)
+    return live
+
+
+# --- surveys ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "survey"),
+    [
+        (
+            ["distribution", "--labels", "a,b,c", "--epsilon", "1", "--title", "by labels"],
+            sv.Survey.distribution(["a", "b", "c"], 1.0, title="by labels"),
+        ),
+        (
+            ["distribution", "--domain-size", "1e3", "--epsilon", "2", "--mechanism", "hadamard"],
+            sv.Survey.distribution(1000, 2.0, "hadamard"),
+        ),
+        (
+            ["queries", "--workload", "prefix:16", "--epsilon", "1", "--strategy", "haar"],
+            sv.Survey.queries(sv.workloads.Prefix(16), 1.0, strategy="haar"),
+        ),
+        (["mean", "--dimension", "3", "--radius", "2", "--epsilon", "1"], sv.Survey.mean(3, 2.0, 1.0)),
+        (
+            ["adaptive", "--attributes", "age=0..99", "sex=f,m", "name=text:4", "--rounds", "7", "--epsilon", "1"],
+            sv.Survey.adaptive({"age": range(100), "sex": ["f", "m"], "name": sv.Domain.text(4)}, 7, 1.0),
+        ),
+    ],
+    ids=lambda given: given[0] if isinstance(given, list) else "",
+)
+def test_create_publishes_what_the_library_would_state(service, run, collector, words, survey):
+    outcome = run("survey", "create", *words, "--minimum-reports", "33", "--json")
+    assert outcome.status == 0, outcome
+    told = outcome.json
+    assert (told["id"], told["minimum_reports"], told["state"]) == (survey.id, 33, "open")
+    assert collector.survey(survey.id).survey.id == survey.id
+    spoken = run("survey", "create", *words)
+    assert spoken.status == 0
+    assert survey.id in spoken.out
+    assert f"sottovoce answer {service.url} {survey.id} VALUE" in spoken.out
+    assert f"sottovoce {'ask' if words[0] == 'adaptive' else 'estimate'} {survey.id[:12]}" in spoken.out
+
+
+def test_create_from_a_file(service, run, tmp_path):
+    survey = sv.Survey.queries(sv.workloads.Prefix(4), 1.0, strategy="factorized")
+    ((_, attachment),) = survey.attachments.items()
+    (tmp_path / "survey.json").write_text(survey.to_json())
+    (tmp_path / "attached").write_bytes(attachment)
+    words = ["survey", "create", "file", str(tmp_path / "survey.json"), "--json"]
+    check_error(run(*words), "SurveyError", "needs an attachment")
+    assert run(*words, "--attachment", str(tmp_path / "attached")).json["id"] == survey.id
+    (tmp_path / "attached").write_bytes(attachment + b"!")
+    assert run(*words, "--attachment", str(tmp_path / "attached")).status == 2
+    check_error(run("survey", "create", "file", str(tmp_path / "no.json"), "--json"), "SurveyError", "no.json")
+    (tmp_path / "survey.json").write_text("{")
+    check_error(run(*words), "SurveyError", "not valid JSON")
+
+
+def test_list_and_show(service, run, answered):
+    listed = run("survey", "list", "--json").json["surveys"]
+    (line,) = [one for one in listed if one["title"] == "answered"]
+    assert line == {"id": answered.id, "title": "answered", "kind": "distribution", "epsilon": 2.0, "state": "open"}
+    assert answered.id[:12] in run("survey", "list").out
+    shown = run("survey", "show", "answered", "--json").json
+    assert (shown["id"], shown["n_reports"], shown["fingerprint"]) == (answered.id, 500, service.fingerprint)
+    assert shown["statement"] == answered.survey.to_statement()
+    spoken = run("survey", "show", answered.id[:8]).out
+    assert answered.id in spoken
+    assert service.fingerprint[:16] in spoken
+
+
+def test_titles_cannot_write_on_the_terminal(service, run, collector):
+    collector.publish(sv.Survey.distribution(3, 1.0, title="[bold red]loud[/] [link=x]y"))
+    assert "[bold red]loud[/]" in run("survey", "list").out
+
+
+def test_seal_and_delete(service, run, collector):
+    survey = sv.Survey.distribution(3, 1.0, title="short-lived")
+    live = collector.publish(survey)
+    assert run("survey", "seal", "short-lived", "--json").json["state"] == "sealed"
+    assert live.status().state == "sealed"
+    check_error(run("survey", "delete", "short-lived", "--json"), "UsageError", "--yes", "for good")
+    assert live.status().state == "sealed"
+    assert "deleted" in run("survey", "delete", "short-lived", "--yes").out
+    with pytest.raises(ServiceError):
+        live.status()
+
+
+# --- estimates ----------------------------------------------------------------------------------
+
+
+def test_estimate(service, run, answered):
+    expected = answered.estimate()
+    told = run("estimate", "answered", "--level", "0.9", "--top", "2", "--hostile", "10", "--json").json
+    assert told["answers"] == [line._asdict() for line in expected.top(2, 0.9)]
+    assert (told["n_reports"], told["waiting"], told["epsilon"], told["n_answers"]) == (500, 0, 2.0, 3)
+    assert told["bound"]["l2"] == expected.bound.value
+    assert told["influence"] == influence(answered.survey, 500, 10).to_dict()
+    spoken = run("estimate", "answered").out
+    assert "500 reports" in spoken
+    assert "red" in spoken
+    assert "5 hostile devices among 500 reports" in " ".join(spoken.split())
+
+
+def test_watch_ends_with_the_survey(service, run, collector):
+    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0, title="sealed and watched")
+    live = collector.publish(survey)
+    send(service.url, survey, survey.simulate(VALUES, seed=1))
+    counted(live)
+    live.seal()
+    outcome = run("estimate", "sealed and watched", "--watch", "--json")
+    assert [json.loads(line)["n_reports"] for line in outcome.out.splitlines()] == [500]
+    assert "500 reports" in run("estimate", "sealed and watched", "--watch").out
+
+
+def test_estimate_draws(service, run, answered, tmp_path):
+    assert run("estimate", "answered", "--plot", str(tmp_path / "colours.svg"), "--json").json["plot"]
+    assert (tmp_path / "colours.svg").read_text().startswith("<?xml")
+    check_error(run("estimate", "answered", "--plot", "colours.doc", "--json"), "SimulationError", ".svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "helpful"),
+    [
+        (["--level", "2"], "SurveyError", "level must be"),
+        (["--top", "0"], "SurveyError", "top is 0"),
+        (["--hostile", "0"], "SurveyError", "hostile is 0"),
+        (["--hostile", "501"], "SurveyError", "hostile is 501"),
+        (["--hostile", "many"], "UsageError", "not a number"),
+    ],
+)
+def test_estimate_refuses(service, run, answered, words, kind, helpful):
+    check_error(run("estimate", "answered", *words, "--json"), kind, helpful)
+
+
+def test_estimate_below_the_minimum(service, run, collector):
+    survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.5, title="too few")
+    live = collector.publish(survey)
+    send(service.url, survey, survey.simulate(VALUES[: MINIMUM - 1], seed=1))
+    counted(live)
+    check_error(run("estimate", "too few", "--json"), "ServiceError", f"nothing is told before there are {MINIMUM}")
+
+
+# --- asking -------------------------------------------------------------------------------------
+
+
+PEOPLE = {"age": np.arange(2000) % 100}
+
+
+def test_ask(service, run, collector):
+    survey = sv.Survey.adaptive({"age": range(100)}, 3, 4.0, title="people")
+    live = collector.publish(survey)
+    with devices(service.url, survey, PEOPLE):
+        first = run("ask", "people", "age < 30", "--reports", "300", "--json").json
+        spoken = run("ask", "people", "age // 50", "--choices", "young,old", "--seconds", "0.2")
+        session = live.session(reports=300)
+        assert first["answer"] == session.history[0].to_dict()
+        assert (first["remaining"], first["finished"], len(first["history"])) == (2, False, 1)
+        assert spoken.status == 0
+        assert "old" in spoken.out
+        assert "2 of 3 rounds asked" in " ".join(spoken.out.split())
+        # An open round with the same question is finished, and its answer is the answer.
+        collector.publish_round(survey.question(3, "age < 60"))
+        third = run("ask", "people", "age < 60", "--reports", "300", "--json").json
+        assert (third["finished"], third["answer"]["round"], third["remaining"]) == (True, 3, 0)
+    check_error(run("ask", "people", "age < 70", "--reports", "1", "--json"), "SessionError", "all 3 rounds")
+
+
+def test_ask_finishes_another_question_first(service, run, collector):
+    survey = sv.Survey.adaptive({"age": range(100)}, 2, 4.0, title="left open")
+    collector.publish(survey)
+    collector.publish_round(survey.question(1, "age < 60"))
+    with devices(service.url, survey, PEOPLE):
+        told = run("ask", "left open", "age < 30", "--reports", "300", "--json").json
+    assert [one["round"] for one in told["history"]] == [1, 2]
+    assert (told["answer"]["round"], told["finished"]) == (2, False)
+
+
+def test_ask_interrupted_says_what_to_do(service, run, collector, monkeypatch):
+    survey = sv.Survey.adaptive({"age": range(100)}, 2, 4.0, title="interrupted")
+    live = collector.publish(survey)
+
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sottovoce.analyst.crowd.time.sleep", interrupt)
+    outcome = run("ask", "interrupted", "age < 30", "--reports", "300")
+    assert (outcome.status, outcome.out) == (130, "")
+    assert "round 1 stays open" in outcome.err
+    assert [one.state for one in live.rounds()] == ["open"]
+
+
+def test_ask_refuses(service, run, collector, answered):
+    collector.publish(sv.Survey.adaptive({"age": range(100)}, 2, 1.0, title="mistakes"))
+    check_error(run("ask", "mistakes", "age < 30", "--json"), "SessionError", "when a round is over")
+    check_error(run("ask", "mistakes", "height < 3", "--reports", "9", "--json"), "QueryError", "height")
+    check_error(run("ask", "mistakes", "age <", "--reports", "9", "--json"), "QueryError")
+    check_error(run("ask", "mistakes", "age", "--reports", "9", "--json"), "QueryError", "must stay within")
+    check_error(run("ask", "answered", "age < 3", "--reports", "9", "--json"), "SessionError", "has no rounds")
+    check_error(run("estimate", "mistakes", "--json"), "SessionError", "sottovoce ask")
+
+
+# --- exports ------------------------------------------------------------------------------------
+
+
+def test_export(service, run, answered, tmp_path):
+    told = run("export", "answered", "--parquet", str(tmp_path / "out"), "--json").json
+    assert (told["reports"], told["kept"]) == (500, 0)
+    assert read_export(answered.survey, tmp_path / "out") == answered.aggregate()
+    assert "0 reports in 0 new files" in run("export", "answered", "--parquet", str(tmp_path / "out")).out
+    (tmp_path / "taken").write_text("a file, no folder")
+    taken = run("export", "answered", "--parquet", str(tmp_path / "taken"), "--json")
+    check_error(taken, "ReportError", "cannot be written to")
+
+
+# --- tokens -------------------------------------------------------------------------------------
+
+
+def test_tokens(service, run):
+    made = run("token", "create", "--scopes", "read, ask", "--note", "Ada", "--json").json
+    assert (made["scopes"], made["note"]) == (["read", "ask"], "Ada")
+    listed = run("token", "list")
+    assert made["id"] in listed.out
+    assert made["token"] not in listed.out
+    (line,) = [one for one in run("token", "list", "--json").json["tokens"] if one["id"] == made["id"]]
+    assert line == {"id": made["id"], "scopes": ["read", "ask"], "note": "Ada", "revoked": False}
+    refused = run("token", "list", "--token", made["token"], "--json")
+    assert made["token"] not in check_error(refused, "ServiceError")
+    assert run("token", "revoke", made["id"], "--json").json == {"id": made["id"], "revoked": True}
+    assert run("token", "revoke", "ffffffff").status == 2
+    pasted = run("token", "revoke", made["token"], "--json")
+    assert made["token"] not in check_error(pasted, "SurveyError", "8 characters")
+    check_error(run("token", "create", "--scopes", "all", "--json"), "SurveyError", "read, ask, publish, admin")
+    spoken = run("token", "create", "--scopes", "publish").out
+    assert spoken.startswith("sv_")
+
+
+# --- connections --------------------------------------------------------------------------------
+
+
+COMMANDS = [
+    ["survey", "create", "distribution", "--domain-size", "3", "--epsilon", "1"],
+    ["survey", "list"],
+    ["survey", "show", "answered"],
+    ["survey", "seal", "answered"],
+    ["survey", "delete", "answered", "--yes"],
+    ["estimate", "answered"],
+    ["ask", "answered", "age < 3", "--reports", "5"],
+    ["export", "answered", "--parquet", "nowhere"],
+    ["token", "create", "--scopes", "read"],
+    ["token", "list"],
+    ["token", "revoke", "00000000"],
+]
+SECRET = "sv_0123abcd_" + "A" * 43
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_no_collector_or_no_token_is_told(run, words):
+    check_error(run(*words, "--json"), "UsageError", "SOTTOVOCE_URL")
+    check_error(run(*words, "--url", "http://127.0.0.1:1", "--json"), "UsageError", "SOTTOVOCE_TOKEN")
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_an_unreachable_collector_is_told(run, words):
+    line = check_error(run(*words, "--url", "http://127.0.0.1:1", "--token", SECRET, "--json"), "ServiceError")
+    assert "cannot be reached" in line
+    assert SECRET not in line
+
+
+@pytest.mark.parametrize("words", [words for words in COMMANDS if words[:2] != ["survey", "list"]], ids=" ".join)
+def test_a_wrong_token_is_told(service, run, collector, answered, words):
+    rounds = collector.publish(sv.Survey.adaptive({"age": range(100)}, 2, 1.0, title="mistakes"))
+    named = [rounds.id if words[0] == "ask" and word == "answered" else word for word in words]
+    outcome = run(*named, "--token", SECRET, "--json")
+    assert SECRET not in check_error(outcome, "ServiceError", "token") + outcome.out
+
+
+def test_other_bad_connections(service, run):
+    check_error(run("survey", "list", "--url", "ftp://x", "--json"), "ServiceError", "must look like")
+    check_error(run("survey", "list", "--url", "http://stats.example.org", "--json"), "ServiceError", "--insecure")
+    check_error(run("survey", "list", "--token", "two words", "--json"), "ServiceError", "one word")
+    check_error(run("survey", "show", "answered", "--key", "abc", "--json"), "SignatureError")
+    check_error(run("survey", "show", "answered", "--key", "0" * 64, "--json"), "SignatureError", "another key")
+
+
+@pytest.mark.parametrize("words", [["survey", "show"], ["survey", "seal"], ["estimate"]], ids=" ".join)
+def test_unknown_and_ambiguous_surveys(service, run, collector, words):
+    check_error(run(*words, "no such title", "--json"), "ServiceError", "sottovoce survey list")
+    for size in (3, 4):
+        collector.publish(sv.Survey.distribution(size, 1.0, title="one of two"))
+    check_error(run(*words, "one of two", "--json"), "SurveyError", "2 surveys fit", "by its id")
+
+
+HELP = [
+    *[words[:2] for words in COMMANDS if words[0] in ("survey", "token")],
+    *[["survey", "create", kind] for kind in ("distribution", "queries", "mean", "adaptive", "file")],
+    *[["estimate"], ["ask"], ["export"], ["survey"], ["token"]],
+]
+
+
+@pytest.mark.parametrize("words", HELP, ids=" ".join)
+def test_help_shows_examples(run, words):
+    outcome = run(*words, "--help")
+    assert (outcome.status, outcome.err) == (0, "")
+    assert " ".join(("sottovoce", *words)) in outcome.out.split("examples:\n", 1)[1]

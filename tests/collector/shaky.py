@@ -1,0 +1,58 @@
+"""Stores that fail on purpose, and let others in at the worst moments; for the simulation."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sottovoce.collector.store.base import Lease, NewSegment
+from sottovoce.collector.store.postgres import PostgresStore
+from sottovoce.collector.store.sql import SqlStore, Transaction
+from sottovoce.collector.store.sqlite import SqliteStore
+
+
+class Shaky(SqlStore):
+    """Mixed into a real store: calls `moment` before, inside and after every transaction, which may raise there."""
+
+    moment: Callable[[str], None] = staticmethod(lambda where: None)
+    now: Callable[[], float]
+
+    @contextmanager
+    def write(self, *, growing: bool = False) -> Iterator[Transaction]:
+        self.moment("before")
+        with super().write(growing=growing) as transaction:
+            yield transaction
+            self.moment("inside")  # everything is said, nothing committed
+        self.moment("after")
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        self.moment("before")
+        with super().read() as transaction:
+            yield transaction
+        self.moment("after")
+
+    def compact(self, lease: Lease, old: Sequence[int], merged: NewSegment) -> bool:
+        self.moment("compact")
+        return super().compact(lease, old, merged)
+
+    def _now(self, transaction: Transaction) -> float:
+        return self.now()
+
+
+class ShakySqlite(Shaky, SqliteStore):
+    """Without waiting for the disk: that guards against power cuts, which no test of one process can make."""
+
+    def __init__(self, path: Path):
+        super().__init__(path)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = super()._connect()
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+
+class ShakyPostgres(Shaky, PostgresStore):
+    """The real server."""

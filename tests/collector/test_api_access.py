@@ -1,0 +1,170 @@
+"""Who may do what: every address with no token, with wrong ones, and with every scope."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from litestar.handlers import HTTPRouteHandler
+
+from collector.client import DRINKS, Api, running
+from sottovoce.collector.api.route import operation_of
+from sottovoce.collector.app import ROUTES
+from sottovoce.collector.tokens import SCOPES
+
+ADDRESSES = {
+    "{survey_id:str}": DRINKS.id,
+    "{round_number:str}": "1",
+    "{digest:str}": "0" * 64,
+    "{segment_number:str}": "0",
+    "{token_id:str}": "0" * 8,
+}
+
+GUARDED = [handler for handler in ROUTES if (told := operation_of(handler)) and told.scopes]
+OPEN = [handler for handler in ROUTES if handler not in GUARDED]
+
+WRONG = [
+    "",
+    "sv_",
+    "sv_00000000_" + "A" * 43,
+    "sv_00000000_" + "A" * 42,
+    "SV_00000000_" + "A" * 43,
+    "sv_0000000'_" + "A" * 43,
+    "x" * 5000,
+]
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with running(tmp_path_factory.mktemp("access")) as api:
+        api.publish(DRINKS)
+        yield api
+
+
+def place(handler: HTTPRouteHandler) -> tuple[str, str]:
+    (path,), (method,) = handler.paths, handler.http_methods
+    for name, value in ADDRESSES.items():
+        path = path.replace(name, value)
+    return method, path
+
+
+def name_of(handler: HTTPRouteHandler) -> str:
+    return str(handler.name)
+
+
+def code(response: Any) -> str:
+    return str(response.json()["error"]["code"])
+
+
+def test_what_is_open_and_what_is_not() -> None:
+    assert sorted(map(name_of, OPEN)) == [
+        "get_attachment",
+        "get_health",
+        "get_key",
+        "get_metrics",
+        "get_openapi",
+        "get_readiness",
+        "get_round",
+        "get_survey",
+        "list_surveys",
+        "send_reports",
+    ]
+
+
+@pytest.mark.parametrize("handler", GUARDED, ids=name_of)
+def test_without_a_token_or_with_a_wrong_one(api: Api, handler: HTTPRouteHandler) -> None:
+    method, path = place(handler)
+    for token in WRONG:
+        response = api.ask(method, path, token=token)
+        assert (response.status_code, code(response)) == (401, "unauthorized")
+        assert response.headers["www-authenticate"].startswith("Bearer")
+    for given in (api.admin, f"Basic {api.admin}", f"Bearer{api.admin}"):
+        response = api.ask(method, path, token="", headers={"Authorization": given})
+        assert (response.status_code, code(response)) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("handler", GUARDED, ids=name_of)
+@pytest.mark.parametrize("scope", ["read", "ask", "publish"])
+def test_scopes(api: Api, handler: HTTPRouteHandler, scope: str) -> None:
+    opens = {"read": {"read"}, "ask": {"read", "ask"}, "publish": {"read", "publish"}}[scope]
+    told = operation_of(handler)
+    assert told is not None
+    method, path = place(handler)
+    response = api.ask(method, path, token=api.token(scope))
+    # A survey that is no round is sealed by who may publish; the scope ask is enough for rounds only.
+    sealing = handler.name == "seal_survey" and scope == "ask"
+    if opens & set(told.scopes) and not sealing:
+        assert response.status_code not in (401, 403)
+    else:
+        assert (response.status_code, code(response)) == (403, "insufficient_scope")
+
+
+def test_who_may_ask_closes_rounds(tmp_path_factory: pytest.TempPathFactory) -> None:
+    from collector.client import AGES
+
+    with running(tmp_path_factory.mktemp("rounds")) as api:
+        api.publish(AGES)
+        asked = AGES.question(1, "age < 30")
+        assert api.open_round(asked).status_code == 201
+        ask, read = api.token("ask"), api.token("read")
+        assert api.ask("POST", f"/v1/surveys/{asked.id}/seal", token=read).status_code == 403
+        assert api.ask("POST", f"/v1/surveys/{AGES.id}/seal", token=ask).status_code == 403
+        assert api.ask("POST", f"/v1/surveys/{asked.id}/seal", token=ask).json()["state"] == "sealed"
+
+
+def test_the_body_is_not_read_before_the_token(api: Api) -> None:
+    async def never() -> Any:
+        raise AssertionError("the body was read")
+        yield {}
+
+    headers = {"Content-Type": "application/json"}
+    assert api.raw("POST", "/v1/surveys", headers, never()).status == 401
+
+
+def test_a_token_is_shown_once_and_opens_until_revoked(api: Api) -> None:
+    response = api.ask("POST", "/v1/tokens", json={"scopes": ["publish", "read"], "note": "for Ada"})
+    assert response.status_code == 201
+    made = response.json()
+    assert (made["scopes"], made["note"]) == (["read", "publish"], "for Ada")
+    assert made["token"].startswith(f"sv_{made['id']}_")
+    listed = api.ask("GET", "/v1/tokens")
+    assert {"id": made["id"], "scopes": ["read", "publish"], "note": "for Ada", "revoked": False} in (
+        listed.json()["tokens"]
+    )
+    assert made["token"].rpartition("_")[2] not in listed.text
+    where = f"/v1/surveys/{DRINKS.id}/status"
+    assert api.ask("GET", where, token=made["token"]).status_code == 200
+    assert api.ask("GET", where, token=made["token"][:-1] + "!").status_code == 401
+    revoked = api.ask("DELETE", f"/v1/tokens/{made['id']}")
+    assert revoked.json() == {"id": made["id"], "revoked": True}
+    response = api.ask("GET", where, token=made["token"])
+    assert (response.status_code, code(response)) == (401, "unauthorized")
+
+
+@pytest.mark.parametrize("token_id", ["0" * 8, "x", "0" * 9, "' OR 1", "%00000000"])
+def test_no_such_token(api: Api, token_id: str) -> None:
+    response = api.ask("DELETE", f"/v1/tokens/{token_id}")
+    assert (response.status_code, code(response)) == (404, "unknown_token")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"scopes": []},
+        {"scopes": ["root"]},
+        {"scopes": "read"},
+        {"scopes": ["read"] * 5},
+        {"scopes": ["read"], "note": 1},
+        {"scopes": ["read"], "note": "a\0b"},
+        {"scopes": ["read"], "note": "a\nb"},
+        {"scopes": ["read"], "note": "x" * 201},
+        {"scopes": ["read"], "id": "0" * 8},
+    ],
+)
+def test_tokens_that_cannot_be_made(api: Api, body: Any) -> None:
+    response = api.ask("POST", "/v1/tokens", json=body)
+    assert (response.status_code, code(response)) == (400, "invalid_body")
+
+
+def test_every_scope_is_explained() -> None:
+    assert set(SCOPES) == {"read", "ask", "publish", "admin"}

@@ -1,0 +1,76 @@
+"""The page on HTTP is what its script makes, and knows every code with which the service refuses."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import sottovoce.collector
+from sottovoce.collector.failures import _UNROUTED
+from sottovoce.collector.intake import BodyCode, BodyRefusedError, ReportCode
+
+ROOT = Path(__file__).parents[2]
+SERVICE = Path(sottovoce.collector.__file__).parent
+
+
+@pytest.fixture(scope="module")
+def tools():
+    """The script and its table of codes, which are no package."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import http_errors
+        import make_http_reference
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
+    return make_http_reference, http_errors
+
+
+def refusals(source: str) -> tuple[set[tuple[int, str]], int]:
+    """Status and code of every `Refused(status, "code", ...)` in a module, and how many calls do not write them out."""
+    found, worked_out = set(), 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Refused":
+            written = [argument.value for argument in node.args[:2] if isinstance(argument, ast.Constant)]
+            if len(written) == 2:
+                found.add((written[0], written[1]))
+            else:
+                worked_out += 1
+    return found, worked_out
+
+
+def test_the_page_is_what_the_script_makes(tools) -> None:
+    script, _ = tools
+    assert (ROOT / "docs" / "http.md").read_text(encoding="utf-8") == script.page(), "run tools/make_http_reference.py"
+
+
+def test_every_address_is_on_the_page() -> None:
+    from sottovoce.collector.api.route import template_of
+    from sottovoce.collector.app import ROUTES
+
+    text = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    for handler in ROUTES:
+        for path in handler.paths:
+            for method in handler.http_methods:
+                assert f"\n### {method} {template_of(path)}\n" in text
+
+
+def test_every_code_is_explained_and_no_other(tools) -> None:
+    _, table = tools
+    modules = [refusals(path.read_text(encoding="utf-8")) for path in SERVICE.rglob("*.py")]
+    assert sum(worked_out for _, worked_out in modules) == 2, "what the framework refuses, and whole bodies of reports"
+    sent = {refusal for found, _ in modules for refusal in found}
+    sent |= {(status, code) for status, (code, _) in _UNROUTED.items()}
+    assert {(one.status, one.name) for one in table.ERRORS} == sent
+    assert [one.status for one in table.ERRORS] == sorted(one.status for one in table.ERRORS)
+    bodies = {(BodyRefusedError("", code).status, code) for code in get_args(BodyCode)}
+    assert {(one.status, one.name) for one in table.BODIES} == bodies
+    verdicts = {code for part in get_args(ReportCode) for code in (get_args(part) or (part,))}
+    assert {one.name for one in table.VERDICTS} == verdicts
+
+
+def test_a_code_is_noticed() -> None:
+    assert refusals("def f():\n    raise Refused(418, 'teapot', 'no coffee here')") == ({(418, "teapot")}, 0)

@@ -1,0 +1,220 @@
+"""Write docs/http.md, the reference of the service's HTTP, from the OpenAPI document it serves.
+
+Run `python tools/make_http_reference.py`. A test keeps the page equal to what this writes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from http_errors import BODIES, ERRORS, VERDICTS, Code
+
+from sottovoce.collector.api.openapi import document
+from sottovoce.collector.app import ROUTES, SECURITY_HEADERS
+from sottovoce.collector.tokens import SCOPES
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "http.md"
+
+INTRODUCTION = """\
+# HTTP
+
+Every address of the [collector](collector.md), as it says of itself at `/openapi.json`: this page is made from that
+document by `tools/make_http_reference.py`, and a test keeps the two equal. The bytes inside bodies are in the
+[wire format](wire_format.md#between-devices-and-the-collector).
+
+Everything is JSON in UTF-8 unless a media type is named. Bodies come as they are: any `Content-Encoding` is refused.
+Unknown fields and unknown parameters are refused too, so that a misspelled one is noticed.
+
+**Devices** need no token and are told apart by nothing. **Analysts** send `Authorization: Bearer sv_...`. A token that
+lacks the scope is answered 403, one that is unknown or revoked 401, before the body is read.
+"""
+
+ERROR_SHAPE = """\
+## When something is refused
+
+There is one shape, whatever was wrong:
+
+```json
+{"error": {"code": "too_few_reports", "message": "survey 3f9a... has 12 counted reports, ...", "field": null}}
+```
+
+`code` is for programs and never changes its meaning. `message` is for people: what was wrong, what is allowed, what to
+do. `field` names the part of the body or the parameter, where there is one. What a device sent is never repeated in it.
+
+Answers of status 429, 503 and 507 have `Retry-After`, in seconds. Nothing of such a request was kept: send **the same
+bytes** again, with the same report ids. A report that arrives twice is counted once.
+"""
+
+REPORTS = """\
+A body of reports can be refused for these besides:
+"""
+
+EACH = """\
+Else every report of a body has its own verdict. With one accepted or more the status is 200, and `refused` tells of the
+others by their position in the body, counted from 0. With none it is 422, with `accepted` and `refused` beside `error`.
+"""
+
+HEADERS = """\
+## Headers of every answer
+
+| header | value |
+|---|---|
+{rows}
+
+`Cache-Control` is `no-store`, but for the key (10 seconds) and attachments (for ever: they are named by their
+digest). With [`allow_origins`](settings.md), addresses for devices also have CORS's headers; those for analysts never.
+"""
+
+
+_WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false"}
+
+
+def page() -> str:
+    """The whole page."""
+    told = document(ROUTES)
+    headers = HEADERS.format(rows="\n".join(f"| `{name}` | `{value}` |" for name, value in SECURITY_HEADERS.items()))
+    parts = [INTRODUCTION, _scopes(), *_operations(told["paths"]), _objects(told["components"]["schemas"])]
+    return "\n".join([*parts, _errors(), headers])
+
+
+def _scopes() -> str:
+    rows = "\n".join(f"| `{scope}` | {meaning} |" for scope, meaning in SCOPES.items())
+    return f"| scope | opens |\n|---|---|\n{rows}\n"
+
+
+def _operations(paths: dict[str, Any]) -> Iterator[str]:
+    """A section for each kind of reader, a part of it for each address and method."""
+    groups: dict[str, list[str]] = {"For devices": [], "For analysts": [], "For operators": []}
+    for path, methods in paths.items():
+        for method, told in methods.items():
+            open_to_all = "For devices" if path.startswith("/v1/") else "For operators"
+            groups["For analysts" if "security" in told else open_to_all].append(_operation(method.upper(), path, told))
+    for title, parts in groups.items():
+        yield f"## {title}\n"
+        yield from parts
+
+
+def _operation(method: str, path: str, told: dict[str, Any]) -> str:
+    lines = [f"### {method} {path}", "", told["summary"]]
+    if "description" in told:
+        lines += ["", told["description"]]
+    if told["parameters"]:
+        lines += ["", *_table(("parameter", "where", "value", "meaning"), map(_parameter, told["parameters"]))]
+    if "requestBody" in told:
+        lines += ["", *_table(("body", "shape"), _contents(told["requestBody"]["content"]))]
+    responses = told["responses"]
+    made = {"201": "it is new: ", "200": "it stood already: "} if "201" in responses and "200" in responses else {}
+    answers = [(status, made.get(status, "") + _answer(answer)) for status, answer in sorted(responses.items())]
+    return "\n".join([*lines, "", *_table(("status", "answer"), answers), ""])
+
+
+def _parameter(one: dict[str, Any]) -> tuple[str, ...]:
+    schema = one["schema"]
+    default = f", {schema['default']} unless given" if "default" in schema else ""
+    return f"`{one['name']}`", one["in"], _type(schema) + default, one["description"]
+
+
+def _contents(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for kind, inner in content.items():
+        yield f"`{kind}`", _type(inner["schema"]) or "bytes"
+
+
+def _answer(answer: dict[str, Any]) -> str:
+    ((kind, inner),) = answer["content"].items()
+    shape = _type(inner["schema"])
+    headers = ", ".join(f"`{name}`" for name in answer.get("headers", {}))
+    if inner["schema"].get("$ref", "").endswith("/FailureBody"):
+        return answer["description"] + (f"; with {headers}" if headers else "")
+    if inner["schema"].get("$ref", "").endswith("/Unaccepted"):
+        return f"{answer['description']}: {shape}"
+    told = shape if kind == "application/json" else f"`{kind}`"
+    return told + (f", with {headers}" if headers else "")
+
+
+def _objects(schemas: dict[str, Any]) -> str:
+    lines = ["## Objects", ""]
+    for name, schema in sorted(schemas.items()):
+        lines += [f"### {name}", "", schema["description"], ""]
+        needed = set(schema.get("required", ()))
+        rows = [
+            (f"`{field}`", _type(inner) + ("" if field in needed else _default(inner)), inner.get("description", ""))
+            for field, inner in schema["properties"].items()
+        ]
+        wordy = any(words for *_, words in rows)
+        header = ("field", "value", "meaning") if wordy else ("field", "value")
+        lines += [*_table(header, (row if wordy else row[:2] for row in rows)), ""]
+    return "\n".join(lines)
+
+
+def _default(schema: dict[str, Any]) -> str:
+    default = schema.get("default")
+    shown = "null" if default is None else str(default or "empty")
+    return f"; may be left out ({shown})"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """A schema in words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_type(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return " or ".join(f"`{word}`" for word in schema["enum"])
+    kind = schema.get("type", "")
+    if kind == "array":
+        return f"list of {_type(schema['items'])}" + _ends(schema, "Items", " of them")
+    if kind == "object":
+        inner = schema.get("additionalProperties")
+        return f"object, each field {_type(inner)}" if isinstance(inner, dict) and inner else "object"
+    shape = f", `{_bare(schema['pattern'])}`" if "pattern" in schema else ""
+    return _WORDS.get(kind, kind) + _ends(schema, "Length", " characters") + _range(schema) + shape
+
+
+def _bare(pattern: str) -> str:
+    # A bar ends a cell of a table, even inside code.
+    return pattern.removeprefix("^").removesuffix("$").replace("|", "\\|")
+
+
+def _ends(schema: dict[str, Any], what: str, unit: str) -> str:
+    low, high = schema.get(f"min{what}"), schema.get(f"max{what}")
+    if low is None and high is None:
+        return ""
+    if high is None:
+        return f" ({low}{unit} or more)"
+    return f" ({low}{' to' if low else ''} {high}{unit})".replace("(None ", "(at most ").replace("(0 ", "(at most ")
+
+
+def _range(schema: dict[str, Any]) -> str:
+    if "exclusiveMinimum" in schema:
+        return f" between {schema['exclusiveMinimum']} and {schema['exclusiveMaximum']}, both left out"
+    if "maximum" in schema:
+        return f" from {schema.get('minimum', 0):,} to {schema['maximum']:,}".replace(".0", "")
+    return f" from {schema['minimum']}" if schema.get("minimum") else ""
+
+
+def _errors() -> str:
+    codes = ("status", "code", "when", "what to do")
+    lines = [ERROR_SHAPE, *_table(codes, map(_code, ERRORS)), "", REPORTS, *_table(codes, map(_code, BODIES)), "", EACH]
+    lines += [*_table(("code", "when"), ((f"`{one.name}`", one.when) for one in VERDICTS)), ""]
+    return "\n".join(lines)
+
+
+def _code(one: Code) -> tuple[str, ...]:
+    return str(one.status), f"`{one.name}`", one.when, one.remedy
+
+
+def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    return [_row(header), "|" + "---|" * len(header), *map(_row, rows)]
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"wrote {PAGE.name}\n")
