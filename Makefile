@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: setup  ## a million people, one whispered answer each: table, pictures, report.html
+demo: setup  ## a service, a million devices, three surveys: estimates beside truth, report.html
 	@$(BIN)/sottovoce demo
 
 test: lint types  ## every check: style, types, exact channels, properties, statistics, docs

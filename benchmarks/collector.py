@@ -12,7 +12,7 @@ import argparse
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
@@ -49,24 +49,30 @@ QUICK = Size(seconds=1.0, turns=2, reports=1_000_000)
 def run(size: Size = Size()) -> list[Row]:  # noqa: B008 - frozen
     """Every comparison, one row each."""
     with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
-        peaks, rows = _against_bare(ours, size)
-        rows += _latency(ours, size, peaks)
+        rows = _against_bare(_warm(ours), size)
+        rows += _latency(ours, size)
         rows += _against_baseline(ours, size)
     with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
-        rows += _flatness(ours, size)
+        rows += _flatness(_warm(ours), size)
         rows += _estimates(ours)
     return rows
 
 
-def _against_bare(ours: Target, size: Size) -> tuple[dict[int, Outcome], list[Row]]:
-    peaks: dict[int, Outcome] = {}
+def _warm(ours: Target) -> Target:
+    """Whatever is loaded or compiled only once, the counting process's share too."""
+    drive(ours, 100, seconds=30, requests=200)
+    _all_counted(ours)
+    return ours
+
+
+def _against_bare(ours: Target, size: Size) -> list[Row]:
     rows: list[Row] = []
     for batch in BATCHES:
-        with bare(ours, batch) as theirs:
-            best = _turns([theirs, ours], batch, size)
-        peaks[batch] = best[ours.name]
-        rows.append(_row(_NAMES[batch], "bare handler", best[ours.name], best[theirs.name], batch, 0.4))
-    return peaks, rows
+        with bare(ours, batch) as handler, bare(ours, batch, "server") as server:
+            best = _turns([handler, server, ours], batch, size)
+        for theirs, target in ((handler, 0.4), (server, None)):
+            rows.append(_row(_NAMES[batch], theirs.name, best[ours.name], best[theirs.name], batch, target))
+    return rows
 
 
 def _against_baseline(ours: Target, size: Size) -> list[Row]:
@@ -75,7 +81,7 @@ def _against_baseline(ours: Target, size: Size) -> list[Row]:
         try:
             with baseline(ours, style) as theirs:
                 for batch in BATCHES:
-                    best = _turns([theirs, ours], batch, size)
+                    best = _turns([theirs, ours], batch, replace(size, turns=2))
                     against = f"FastAPI + SQLAlchemy, {style}"
                     rows.append(_row(_NAMES[batch], against, best[ours.name], best[theirs.name], batch, target))
         except PeersUnavailable as reason:
@@ -103,38 +109,49 @@ def _turns(servers: list[Target], batch: int, size: Size) -> dict[str, Outcome]:
     return best
 
 
-def _latency(ours: Target, size: Size, peaks: dict[int, Outcome]) -> list[Row]:
-    """Requests arrive at 80 % of the peak, whatever the server does; latency from when each was due."""
+def _latency(ours: Target, size: Size) -> list[Row]:
+    """Requests arrive at 80 % of the peak, whatever the server does; latency from when each was due.
+
+    The peak is measured anew before each turn, for the machine has others to serve; a turn whose peak was a tenth
+    below the best does not count.
+    """
     rows: list[Row] = []
     for batch in BATCHES:
-        rate = 0.8 * peaks[batch].rate
-        runs = []
+        turns = []
         for _ in range(size.turns):
-            runs.append(drive(ours, batch, seconds=2 * size.seconds, connections=512, rate=rate))
+            peak = drive(ours, batch, seconds=size.seconds).rate
             _all_counted(ours)
-        best = min(runs, key=lambda outcome: outcome.p99)
+            turns.append((peak, drive(ours, batch, seconds=2 * size.seconds, connections=512, rate=0.8 * peak)))
+            _all_counted(ours)
+        highest = max(peak for peak, _ in turns)
+        peak, best = min((turn for turn in turns if turn[0] >= 0.9 * highest), key=lambda turn: turn[1].p99)
         _say(
-            f"at {rate:,.0f} requests/s of {batch}: p50 {1000 * best.p50:.1f} ms, p99 {1000 * best.p99:.1f} ms, "
-            f"worst {1000 * best.worst:.0f} ms"
+            f"at {0.8 * peak:,.0f} requests/s of {batch}: p50 {1000 * best.p50:.1f} ms, p99 {1000 * best.p99:.1f} ms, "
+            f"worst {1000 * best.worst:.0f} ms; p99 of all turns "
+            + ", ".join(f"{1000 * outcome.p99:.0f}" for _, outcome in turns)
         )
         row = {"name": f"p99 at 80 % of the peak, {_NAMES[batch]}", "against": "250 ms", "ratio": best.p99 / 0.25}
         more = {"p50_seconds": best.p50, "p99_seconds": best.p99, "worst_seconds": best.worst, "rate": best.rate}
-        rows.append({**row, **more, "target": "<= 1", "met": best.p99 <= 0.25})
+        rows.append({**row, **more, "peak": peak, "target": "<= 1", "met": best.p99 <= 0.25})
     return rows
 
 
 def _flatness(ours: Target, size: Size) -> list[Row]:
     """Ten million reports in batches while they are counted: the rate at the end beside that of the beginning."""
+    known = ours.get(f"/v1/surveys/{SURVEY.id}/status")["n_reports"]
     before = drive(ours, 1, seconds=size.seconds)
     part = size.reports // 10
     requests = (size.reports + part // 5) // 100  # what comes before the first full part is the warm-up
     whole = drive(
-        ours, 100, requests=requests, seconds=size.load_seconds, mark_every=part // 500, connections=ours.connections
+        ours, 100, requests=requests, seconds=size.load_seconds, mark_every=part // 500, watched=ours.processes()
     )
-    sent = before.answered + 100 * whole.answered
-    marks = [0.0, *whole.marks]
-    rates = [part / (marks[i + 5] - marks[i]) for i in range(1, len(marks) - 5, 5)]
+    sent = known + before.answered + 100 * whole.answered
+    rates, costs = (
+        [part / (marks[i + 5] - marks[i]) for i in range(0, len(marks) - 5, 5)]
+        for marks in (whole.marks, whole.cpu_marks)
+    )
     _say("reports/s, a tenth of all at a time: " + ", ".join(f"{rate:,.0f}" for rate in rates))
+    _say("reports a second of processor time: " + ", ".join(f"{rate:,.0f}" for rate in costs))
     began = perf_counter()
     waiting = ours.get(f"/v1/surveys/{SURVEY.id}/status")["waiting"]
     _all_counted(ours)
@@ -148,14 +165,13 @@ def _flatness(ours: Target, size: Size) -> list[Row]:
     after = drive(ours, 1, seconds=size.seconds)
     _all_counted(ours)
     name = f"reports/s in batches, last tenth of {size.reports:,}"
-    rows: list[Row] = []
-    for what, ratio, against in (
-        (name, rates[-1] / rates[0], "first tenth"),
-        (f"requests/s of one report, after {size.reports:,}", after.rate / before.rate, "before them"),
-    ):
-        rows.append({"name": what, "against": against, "ratio": ratio, "target": ">= 0.8", "met": ratio >= 0.8})
-    rows[0] |= {"rates": rates, "waiting_at_end": waiting, "drain_seconds": drained}
-    return rows
+    ratio = rates[-1] / rates[0]
+    more = {"rates": rates, "waiting_at_end": waiting, "drain_seconds": drained}
+    return [
+        {"name": name, "against": "first tenth", "ratio": ratio, "target": ">= 0.8", "met": ratio >= 0.8, **more},
+        {"name": f"{name}, by processor time", "against": "first tenth", "ratio": costs[-1] / costs[0]},
+        {"name": f"{_NAMES[1]}, after {size.reports:,}", "against": "before them", "ratio": after.rate / before.rate},
+    ]
 
 
 def _estimates(ours: Target) -> list[Row]:

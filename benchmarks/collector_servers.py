@@ -55,6 +55,11 @@ class Target:
         """An answer in JSON."""
         return json.loads(self.raw(path))
 
+    def processes(self) -> list[int]:
+        """The server's and its children's."""
+        first = self.process.pid
+        return [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+
     def raw(self, path: str, content: Any = None) -> bytes:
         """The bytes of an answer; with content, to a post."""
         answer = urllib3.request(
@@ -95,11 +100,11 @@ def collector(survey: Survey, data: Path, *flags: str) -> Iterator[Target]:
 
 
 @contextmanager
-def bare(like: Target, batch: int) -> Iterator[Target]:
-    """The same stack with nothing in it, asked with the same bytes."""
-    with _running([sys.executable, "-m", "benchmarks.collector_bare", str(batch)], None) as process:
+def bare(like: Target, batch: int, kind: str = "handler") -> Iterator[Target]:
+    """The same stack with nothing in it, asked with the same bytes; `server` is without the framework too."""
+    with _running([sys.executable, "-m", "benchmarks.collector_bare", kind, str(batch)], None) as process:
         port = int(process.stdout.readline())
-        yield Target("bare", port, like.path, like.path, like.media_type, like.header, like.reports, process)
+        yield Target(f"bare {kind}", port, like.path, like.path, like.media_type, like.header, like.reports, process)
 
 
 @contextmanager

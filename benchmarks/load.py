@@ -1,4 +1,4 @@
-"""A load generator for one address: one thread, epoll, raw sockets, HTTP/1.1 with keep-alive, requests built beforehand.
+"""A load generator for one address: one thread, epoll, raw sockets, HTTP/1.1 with keep-alive, requests made beforehand.
 
 Run by `benchmarks.collector_servers` in a process of its own: an `Order` as JSON on standard input, an `Outcome` as
 JSON on standard output. Whole blocks of requests are written at once and only their report ids are drawn anew, so that
@@ -8,11 +8,13 @@ a request costs little more than its system calls.
 from __future__ import annotations
 
 import base64
+import os
 import select
 import socket
 import sys
 from collections import Counter, deque
 from collections.abc import Iterator
+from pathlib import Path
 from time import perf_counter, process_time
 
 import msgspec
@@ -51,6 +53,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = 1
     mark_every: int = 0
     """Requests between two marks of the clock; 0 for none."""
+    watched: list[int] = []
+    """Processes whose processor time is noted at the marks."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +70,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     p99: float
     worst: float
     marks: list[float]
+    cpu_marks: list[float]
+    """Processor time of the watched processes until each mark, since some moment before the first."""
 
     @property
     def rate(self) -> float:
@@ -169,6 +175,7 @@ class _Load:
         self._statuses: Counter[str] = Counter()
         self._waits: list[float] = []
         self._marks: list[float] = []
+        self._cpu_marks: list[float] = []
         self._sent = 0
 
     def run(self) -> Outcome:
@@ -202,6 +209,7 @@ class _Load:
             p99=float(np.quantile(waits, 0.99)),
             worst=float(waits.max()),
             marks=self._marks,
+            cpu_marks=self._cpu_marks,
         )
 
     def _send_due(self, now: float) -> float:
@@ -252,11 +260,17 @@ class _Load:
         every = self._order.mark_every
         if every and len(self._waits) % every == 0:
             self._marks.append(now - self._began)
+            self._cpu_marks.append(sum(_processor_seconds(process) for process in self._order.watched))
         over = self._sent >= self._order.requests or now - self._began >= self._order.seconds
         if self._order.rate or over:
             self._free.append(connection)
         else:
             self._send(connection, now)
+
+
+def _processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _complete(answer: bytes) -> bool:

@@ -28,8 +28,9 @@ document by `tools/make_http_reference.py`, and a test keeps the two equal. The 
 Everything is JSON in UTF-8 unless a media type is named. Bodies come as they are: any `Content-Encoding` is refused.
 Unknown fields and unknown parameters are refused too, so that a misspelled one is noticed.
 
-**Devices** need no token and are told apart by nothing. **Analysts** send `Authorization: Bearer sv_...`. A token that
-lacks the scope is answered 403, one that is unknown or revoked 401, before the body is read.
+**Devices** need no token and are told apart by nothing. **Analysts** send `Authorization: Bearer sv_...`, and so does
+what reads `/metrics`. A token that lacks the scope is answered 403, one that is unknown or revoked 401, before the body
+is read.
 """
 
 ERROR_SHAPE = """\
@@ -90,8 +91,9 @@ def _operations(paths: dict[str, Any]) -> Iterator[str]:
     groups: dict[str, list[str]] = {"For devices": [], "For analysts": [], "For operators": []}
     for path, methods in paths.items():
         for method, told in methods.items():
-            open_to_all = "For devices" if path.startswith("/v1/") else "For operators"
-            groups["For analysts" if "security" in told else open_to_all].append(_operation(method.upper(), path, told))
+            with_version = "For analysts" if "security" in told else "For devices"
+            title = with_version if path.startswith("/v1/") else "For operators"
+            groups[title].append(_operation(method.upper(), path, told))
     for title, parts in groups.items():
         yield f"## {title}\n"
         yield from parts

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from vectors_adaptive import adaptive_vectors
+from vectors_collector import collector_vectors
 from vectors_expressions import expression_vectors
 from vectors_strategies import strategy_vectors
 
@@ -427,6 +428,7 @@ def files() -> dict[str, str]:
     contents["expressions.json"] = expression_vectors()
     contents["adaptive.json"] = adaptive_vectors(Recorder)
     contents["strategies.json"] = strategy_vectors(Recorder)
+    contents["collector.json"] = collector_vectors(Recorder)
     return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in contents.items()}
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "PUBLIC_KEY_BYTES",
     "SIGNATURE_BYTES",
     "SigningKey",
+    "check_public_key",
     "fingerprint",
     "from_base64url",
     "to_base64url",
@@ -38,6 +39,14 @@ _CONTEXT: Final = b"sottovoce survey 1\0"
 """Stands before what is signed, so that a signature made for anything else never passes for a survey's."""
 
 _FILE_MODE: Final = 0o600
+
+_FIELD: Final = 2**255 - 19
+
+_EIGHTH: Final = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+"""Height y of two of the four points of order 8; the other two lie at -y."""
+
+_SMALL_ORDER: Final = frozenset({0, 1, _FIELD - 1, _EIGHTH, _FIELD - _EIGHTH})
+"""Heights of the eight points P with 8 P = 0: order 4 at 0, 1 at 1, 2 at -1, and 8."""
 
 _LONGEST_FILE: Final = 256
 
@@ -112,10 +121,32 @@ class SigningKey:
         return self._private.sign(_CONTEXT + canonical)
 
 
+def check_public_key(public: bytes) -> bytes:
+    """A public key that only the holder of a private one can sign for; raises `SignatureError` for any other.
+
+    Under one of the eight points of small order a signature made of nothing fits many messages, so whoever trusted it
+    would trust everybody. A height of 2**255 - 19 or more is a second spelling of a smaller one (RFC 8032,
+    Sec. 5.1.3), and a key must have one fingerprint.
+
+    Examples
+    --------
+    >>> check_public_key(bytes(32))
+    Traceback (most recent call last):
+    sottovoce.errors.SignatureError: this public key is a point of small order ...
+    """
+    if not isinstance(public, bytes) or len(public) != PUBLIC_KEY_BYTES:
+        raise SignatureError(f"a public key is {PUBLIC_KEY_BYTES} bytes, or the same in base64url")
+    height = int.from_bytes(public, "little") % 2**255  # the highest bit is the sign of x
+    if height >= _FIELD:
+        raise SignatureError("this public key is not spelled the one way it can be (RFC 8032); no signer has it")
+    if height in _SMALL_ORDER:
+        raise SignatureError("this public key is a point of small order, under which anybody can sign; refuse it")
+    return public
+
+
 def verify(public: bytes, canonical: bytes, signature: bytes) -> None:
     """Raise `SignatureError` unless this key signed exactly these bytes as a survey's canonical JSON."""
-    if len(public) != PUBLIC_KEY_BYTES:
-        raise SignatureError(f"a public key is {PUBLIC_KEY_BYTES} bytes, not {len(public)}")
+    check_public_key(public)
     if len(signature) != SIGNATURE_BYTES:
         raise SignatureError(f"a signature is {SIGNATURE_BYTES} bytes, not {len(signature)}")
     try:

@@ -115,9 +115,56 @@ def test_mistakes_do_not_repeat_the_value(played: Played, colours: sv.Survey, ru
 def test_otherwise_and_standard_input(
     played: Played, colours: sv.Survey, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{SECRET}\n"))
-    assert run("answer", played.url, colours.id, "-", "--otherwise", "blue")[0] == 0
-    assert len(played.bodies) == 1
+    """Whatever the bytes are: a value that cannot be read must look like any other."""
+    seen = set()
+    for i, raw in enumerate((b"red\n", SECRET.encode(), b"\xff\xfe\n", b"", b"\xed\xa0\x80\r\n", b"\0\n")):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), "utf-8", "strict"))
+        played.requests.clear()
+        status, out, err = run("answer", played.url, colours.id, "-", "--otherwise", "blue", "--store", f"{i}.db")
+        seen.add((status, out, err, tuple(played.requests)))
+    assert len(seen) == 1
+    assert len(played.bodies) == 6
+
+
+def test_a_list_of_hostile_ids(played: Played, colours: sv.Survey, run: Any) -> None:
+    """Ids that are none are not looked at, however they are called; of too many only some are shown."""
+
+    def listed(*ids: str) -> None:
+        named = [{"id": i, "title": colours.title, "kind": "", "epsilon": 1, "state": "open"} for i in ids]
+        played.twists["GET", "/v1/surveys"] = lambda _: (200, {}, json.dumps({"surveys": named}).encode())
+
+    listed("\x1b]0;title\x07\x1b[2J", "b" * 10_000, colours.id.upper(), colours.id + "\n", colours.id)
+    assert run("answer", played.url, colours.title, "red")[0] == 0
+    listed(*(f"{i:064x}" for i in range(5000)))
+    status, _, err = run("answer", played.url, colours.title, "red", "--json", "--store", "b.db")
+    assert status == 2
+    assert "5000 surveys" in err
+    assert len(err) < 1100
+
+
+@pytest.mark.parametrize("label", ["A" * 500_000, "\x1b[2J\u202e" * 1000], ids=["long", "escapes"])
+def test_errors_are_one_short_line(played: Played, run: Any, label: str) -> None:
+    statement = sv.Survey.distribution(["a", "b"], epsilon=1.0).to_statement()
+    statement["domain"] = {"labels": [label, label]}
+    envelope = played.signed(json.dumps(statement, separators=(",", ":"), sort_keys=True, ensure_ascii=False))
+    played.twists["GET", envelope["id"]] = lambda _: (200, {}, json.dumps(envelope).encode())
+    for extra in ((), ("--json",)):
+        status, out, err = run("answer", played.url, envelope["id"], "a", *extra)
+        assert status == 2
+        assert err.startswith("sottovoce: error: label ")
+        assert err.rstrip("\n").isprintable()
+        assert len(err) + len(out) < 3000
+
+
+@pytest.mark.parametrize("command", ["answer", "ledger"])
+def test_errors_of_the_store_are_one_short_line(played: Played, colours: sv.Survey, run: Any, command: str) -> None:
+    name = "\x1b[2J" + "d" * 200
+    Path(name).write_text("no store")
+    words = (command, played.url, colours.id, "red") if command == "answer" else (command,)
+    status, _, err = run(*words, "--store", name)
+    assert status == 2
+    assert "not a database" in err
+    assert err.rstrip("\n").isprintable()
 
 
 def test_what_did_not_arrive(played: Played, colours: sv.Survey, run: Any) -> None:

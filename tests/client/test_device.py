@@ -11,11 +11,15 @@ import pytest
 
 import sottovoce as sv
 from client.conftest import MakeDevice
-from client.played import Played, as_json, refusal
+from client.played import Played, Reply, as_json, refusal
 from sottovoce.client import Device, MemoryStore, Patience
 from sottovoce.errors import BudgetError, MismatchError, ServiceError, SignatureError, SurveyError
 from sottovoce.protocols import DistributionSurvey
 from sottovoce.signing import SigningKey, to_base64url
+
+
+def refusing(_: object) -> Reply:
+    return refusal(409, "survey_sealed")
 
 
 def test_an_answer_arrives_and_is_in_the_ledger(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
@@ -208,7 +212,8 @@ def test_the_first_key_is_trusted_for_ever(played: Played, survey: DistributionS
 
 
 def test_a_given_key_goes_before_a_kept_one(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
-    for wrong in (bytes(32), to_base64url(bytes(32))):
+    other = SigningKey(bytes(32)).public
+    for wrong in (other, to_base64url(other)):
         with pytest.raises(SignatureError, match="now signs with the key"):
             device(key=wrong).answer(played.url, survey.id, 7)
     assert device(key=to_base64url(played.key.public)).answer(played.url, survey.id, 7).state == "sent"
@@ -233,16 +238,46 @@ def test_keys_are_kept_by_collector(survey: DistributionSurvey, device: MakeDevi
         assert two.reports(survey) == []
 
 
-def test_a_collector_that_has_moved(survey: DistributionSurvey, device: MakeDevice) -> None:
-    """The same key at another address: the same bytes go there."""
-    with Played() as old, Played() as new:
-        for place in (old, new):
+def test_an_answer_belongs_to_one_address(survey: DistributionSurvey, device: MakeDevice) -> None:
+    """Envelopes are public: whoever shows one elsewhere, without the key to it, gets nothing and changes nothing."""
+    for state, twist in (("sent", None), ("unsent", lambda _: refusal(503, "busy")), ("refused", refusing)):
+        store = MemoryStore()
+        with Played() as honest, Played() as elsewhere:
+            for place in (honest, elsewhere):
+                place.publish(survey)
+            if twist is not None:
+                honest.twists["POST", "/reports"] = twist
+            mine = device(store)
+            assert mine.answer(honest.url, survey.id, 7).state == state
+            with pytest.raises(MismatchError, match=r"device\.move"):
+                mine.answer(elsewhere.url, survey.id, 7)
+            (entry,) = mine.ledger
+            assert entry.collector == honest.url
+            mine.flush()
+            assert elsewhere.requests == []
+
+
+def test_an_answer_is_moved_by_its_owner_only(survey: DistributionSurvey, device: MakeDevice) -> None:
+    """The same bytes go to the new address; what was sent, and another key, are not moved."""
+    with Played() as old, Played() as new, Played(SigningKey(bytes(32))) as stranger:
+        for place in (old, new, stranger):
             place.publish(survey)
+        mine = device()
+        with pytest.raises(MismatchError, match="no answer"):
+            mine.move(survey.id, new.url)
         old.twists["POST", "/reports"] = lambda _: refusal(503, "busy")
-        assert device().answer(old.url, survey.id, 7).state == "unsent"
-        assert device().answer(new.url, survey.id, 8).state == "sent"
+        assert mine.answer(old.url, survey.id, 7).state == "unsent"
+        with pytest.raises(MismatchError, match="another key"):
+            mine.move(survey.id, stranger.url)
+        receipt = mine.move(survey.id, new.url)
+        assert (receipt.collector, receipt.state, new.bodies) == (new.url, "unsent", [])
+        assert mine.answer(new.url, survey.id, 8).state == "sent"
         assert set(old.reports(survey)) == set(new.reports(survey))
-        assert next(iter(device().ledger)).collector == new.url
+        assert next(iter(mine.ledger)).collector == new.url
+        with pytest.raises(MismatchError, match="no answer"):
+            mine.move(survey.id, old.url)
+        assert next(iter(mine.ledger)).collector == new.url
+        assert mine.ledger.spent == 1.0
 
 
 @pytest.mark.parametrize("survey_id", ["", "colours", "AB" * 32, "ab" * 31, "../" * 21 + "a", None, 7])
@@ -279,7 +314,7 @@ def test_only_the_owner_may_read_the_store(
     for file in tmp_path.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with sqlite3.connect(tmp_path / "device.db") as database:
-        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
 def test_waiting_between_attempts(played: Played, survey: DistributionSurvey) -> None:

@@ -7,12 +7,15 @@ import pickle
 import traceback
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import sottovoce as sv
 from client.conftest import MakeDevice
 from client.played import Played, refusal
 from sottovoce.client import Device, MemoryStore
+from sottovoce.client.membership import has, prepare, why_not
+from sottovoce.domain import LabelDomain
 from sottovoce.errors import SottovoceError, ValueOutsideDomainError
 from sottovoce.protocols import DistributionSurvey, MeanSurvey
 from sottovoce.signing import SigningKey
@@ -20,6 +23,8 @@ from tracing import lines_run
 
 SECRET = "secret-gazpacho-7731"
 SECRETS = [SECRET, 987654321, (SECRET,), {SECRET: 1}, [987654321], SECRET.encode()]
+PIECES = ("_read", "readinto", "_wait", "left", "close")
+"""Functions that run as often as the network hands over a piece of an answer."""
 FRAGMENTS = ("gazpacho", "7731", "987654321")
 
 
@@ -157,6 +162,68 @@ def test_the_same_lines_run_for_every_value(
     for value in [values[0], *values]:  # the first one warms caches
         with Device(MemoryStore()) as mine:
             run = lines_run(lambda value=value, mine=mine: mine.answer(played.url, survey.id, value))
-        runs.append([line for line in run if line[0] != "_read"])  # in how many pieces the network hands over a body
+        runs.append([line for line in run if line[0] not in PIECES])
     assert runs[1] == runs[2] == runs[3]
     assert any(name == "_chosen" for name, _ in runs[1])
+
+
+# --- no message is built in secret -----------------------------------------------------------
+
+
+def caches(domain: LabelDomain) -> set[str]:
+    return set(vars(domain)) - {"names"}
+
+
+@pytest.mark.parametrize("value", ["red", SECRET, "purple", 0, 10**30, None, object()], ids=lambda v: type(v).__name__)
+def test_all_labels_are_gone_through_before_the_value_is(
+    played: Played, labels: DistributionSurvey, monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    """Whatever is built once over all labels, be it for an error's words, is there when the value is looked up."""
+    found: list[tuple[object, set[str]]] = []
+    real = LabelDomain._find
+    monkeypatch.setattr(LabelDomain, "_find", lambda s, v: (found.append((v, caches(s))), real(s, v))[1])
+    words: list[object] = []
+    allowed = LabelDomain._allowed.fget
+    assert allowed is not None
+    monkeypatch.setattr(LabelDomain, "_allowed", property(lambda s: (words.append(len(found)), allowed(s))[1]))
+    Device(MemoryStore()).answer(played.url, labels.id, value, otherwise="green")
+    built = {"_number", "_by_index"}
+    first = next(i for i, (v, _) in enumerate(found) if v is value and i >= 2)  # after the two public probes
+    assert found[first][1] >= built
+    assert found[-1][1] == found[first][1], "nothing was left to build after it"
+    assert [place for place in words if place > first] == [], "no error's words, which would go through all labels"
+
+
+@pytest.mark.parametrize(
+    "survey",
+    [
+        sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0),
+        sv.Survey.distribution([3, 5, 7], epsilon=1.0),
+        sv.Survey.distribution(range(-5, 5), epsilon=1.0),
+        sv.Survey.distribution(sv.Domain.text(3, "abc"), epsilon=1.0),
+        sv.Survey.distribution({"age": range(10), "city": ["Rome", "Oslo"]}, epsilon=1.0),
+        sv.Survey.queries(sv.workloads.Prefix(16), epsilon=1.0, strategy="haar"),
+        sv.Survey.adaptive({"age": range(10), "city": ["Rome", "Oslo"]}, rounds=1, epsilon=1.0).question(1, "age / 9"),
+        sv.Survey.mean(2, 1.0, epsilon=1.0),
+    ],
+    ids=lambda survey: f"{survey.kind}-{survey.id[:4]}",
+)
+def test_membership_is_what_randomizing_takes(survey: sv.Survey) -> None:
+    """Decided without words, it is the same as with them."""
+    values = [
+        *("red", "purple", "", "ab", "abcd", 0, 3, -5, -6, 15, 16, 10**30, None, 1.0, True, np.int64(3), [0.0, 1.0]),
+        *(
+            [1.0],
+            {"age": 3, "city": "Rome"},
+            {"age": 3},
+            {"age": 99, "city": "Rome"},
+            (3, "Oslo"),
+            (3, "Paris"),
+            b"red",
+        ),
+    ]
+    prepare(survey)
+    inside = [has(survey, value) for value in values]
+    assert inside == [why_not(survey, value) == "" for value in values]
+    assert any(inside)
+    assert not all(inside)

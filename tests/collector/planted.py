@@ -29,37 +29,9 @@ def trust_memory(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Aggregator, "_read_on", lambda self, state: True)
 
 
-def advance_too_early(patch: pytest.MonkeyPatch) -> None:
-    """Segments count as known when they are listed, and not only once the lease has proved to be ours."""
-    real = Aggregator._catch_up
-
-    def early(self: Aggregator, lease: Lease, state: Any, token: int | None) -> Any:
-        segments = real(self, lease, state, token)
-        if segments:
-            state.last = segments[-1].number
-        return segments
-
-    patch.setattr(Aggregator, "_catch_up", early)
-
-
 def ignore_tokens(patch: pytest.MonkeyPatch) -> None:
     """Whoever held a lease once may settle for ever."""
     patch.setattr(ReportTables, "_held", lambda self, transaction, lease: self._locked(transaction, lease.survey)[0])
-
-
-def keep_tokens(patch: pytest.MonkeyPatch) -> None:
-    """A lease that changes hands keeps its token."""
-    real = ReportTables.lease
-
-    def lease(self: ReportTables, holder: str, seconds: float) -> Lease | None:
-        found = real(self, holder, seconds)
-        if found is None:
-            return None
-        with self.write() as transaction:
-            transaction.run("UPDATE leases SET token = 1")
-        return Lease(found.survey, 1)
-
-    patch.setattr(ReportTables, "lease", lease)
 
 
 def acknowledge_first(patch: pytest.MonkeyPatch) -> None:
@@ -112,9 +84,7 @@ PLANTS = (
     forget_ids,
     forget_other_batches,
     trust_memory,
-    advance_too_early,
     ignore_tokens,
-    keep_tokens,
     acknowledge_first,
     forget_all_waiting,
     settle_in_two,

@@ -191,6 +191,7 @@ class Load:
     def __post_init__(self) -> None:
         self._stop = threading.Event()
         self._lock = threading.Lock()
+        self._under_way = 0
         self._running = [threading.Thread(target=self._send, daemon=True) for _ in range(self.threads)]
 
     def __enter__(self) -> Load:
@@ -209,6 +210,12 @@ class Load:
         enough = len(self.acknowledged) + more
         until(lambda: len(self.acknowledged) >= enough, f"{more} more reports are acknowledged")
 
+    def rest(self) -> None:
+        """Send no more, and wait until every request has been answered or cut off."""
+        with self._lock:
+            self.service = None
+        until(lambda: self._under_way == 0, "no request is under way")
+
     def answers(self, status: int) -> Answer:
         """Wait until that status is answered once more."""
         before = self.statuses[status]
@@ -218,7 +225,9 @@ class Load:
     def _send(self) -> None:
         batch: list[tuple[bytes, bytes]] = []
         while not self._stop.is_set():
-            service = self.service
+            with self._lock:
+                service = self.service
+                self._under_way += service is not None
             if service is None:
                 time.sleep(0.01)
                 continue
@@ -232,6 +241,7 @@ class Load:
             with self._lock:
                 self.sent.update(report_id for report_id, _ in batch)
                 self.statuses[status] += 1
+                self._under_way -= 1
                 if status == 200:
                     assert answer.json == {"accepted": len(batch), "refused": []}
                     self.acknowledged.update(report_id for report_id, _ in batch)

@@ -16,8 +16,17 @@ from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.compaction import due, merged
 from sottovoce.collector.live import load_survey
+from sottovoce.collector.seen import id_order, id_rows
 from sottovoce.collector.store.base import Arrival, Checkpoint, Segment, SegmentInfo, Store
-from sottovoce.errors import CapacityError, MismatchError, StoreError, StoreUnavailableError, SurveyError
+from sottovoce.collector.store.sql import SqlStore
+from sottovoce.errors import (
+    CapacityError,
+    MismatchError,
+    StoreError,
+    StoreFullError,
+    StoreUnavailableError,
+    SurveyError,
+)
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.survey import Survey
 from sottovoce.workloads import Prefix
@@ -109,7 +118,7 @@ def test_a_wide_survey_is_not_summed_again_for_every_report(store: Store) -> Non
 
 def test_segments_stay_few_and_are_rewritten_seldom(store: Store) -> None:
     publish(store)
-    aggregator = Aggregator(store, "a", fan_in=2, largest_segment=64)
+    aggregator = Aggregator(store, "a", fan_in=2, largest_segment=64, crowd=1)
     rewritten = 0
     real = store.compact
 
@@ -134,12 +143,13 @@ def test_segments_stay_few_and_are_rewritten_seldom(store: Store) -> None:
     st.lists(st.tuples(st.integers(1, 70), st.integers(0, 1), st.booleans()), max_size=60),
     st.integers(2, 64),
     st.integers(2, 8),
+    st.integers(1, 20),
 )
-def test_what_is_put_together(sizes: list[tuple[int, int, bool]], largest: int, fan_in: int) -> None:
+def test_what_is_put_together(sizes: list[tuple[int, int, bool]], largest: int, fan_in: int, crowd: int) -> None:
     """Putting together ends, mixes nothing, keeps to the largest size, and leaves few."""
     infos = [SegmentInfo(number, epoch, n, side) for number, (n, epoch, side) in enumerate(sizes)]
     total, number = sum(info.n for info in infos), len(infos)
-    while chosen := due(infos, largest, fan_in):
+    while chosen := due(infos, largest, fan_in, crowd):
         assert len({(info.epoch, info.checkpointed) for info in chosen}) == 1
         new = SegmentInfo(number, chosen[0].epoch, sum(info.n for info in chosen), chosen[0].checkpointed)
         assert len(chosen) >= 2
@@ -150,6 +160,47 @@ def test_what_is_put_together(sizes: list[tuple[int, int, bool]], largest: int, 
     small = Counter((info.epoch, info.checkpointed) for info in infos if 2 * info.n <= largest)
     tiers = len(np.base_repr(max(largest // 2, 1), fan_in))
     assert all(n <= (fan_in - 1) * tiers for n in small.values())
+    few = Counter((info.epoch, info.checkpointed) for info in infos if 2 * info.n <= largest and info.n < crowd)
+    assert all(n == 1 for n in few.values())
+
+
+def test_reports_that_come_one_by_one_are_put_together_at_once(store: Store) -> None:
+    """The order in which they came is then nowhere."""
+    publish(store)
+    aggregator = Aggregator(store, "a")
+    for number in range(20):
+        send(store, [number])
+        aggregator.step()
+        (segment,) = store.read_segments(SURVEY.id)
+        rows = id_rows(segment.ids)
+        assert segment.info.n == number + 1
+        assert np.array_equal(id_order(rows), np.arange(number + 1))
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_what_is_left_of_an_epoch_joins_the_others(store: Store, sealed: bool) -> None:
+    """No small segment tells who came last, on whichever side of the checkpoint it stands."""
+    publish(store)
+    now = [1]
+    aggregator = Aggregator(store, "a", crowd=8, checkpoint_after=11, epoch=lambda: now[0])
+    for numbers in (range(10), range(10, 20), range(20, 23)):
+        send(store, list(numbers))
+        aggregator.step()
+    assert sorted(info.n for info in store.segments(SURVEY.id)) == [3, 10, 10]
+    assert not aggregator.tidy()
+    if sealed:
+        store.seal(SURVEY.id)
+    else:
+        now[0] += 1
+    assert aggregator.tidy()
+    assert not aggregator.tidy()
+    assert sorted(info.n for info in store.segments(SURVEY.id)) == [10, 13]
+    assert check(store, SURVEY).n_reports == 23
+    if not sealed:
+        # Nothing that was known has been forgotten: an old report is still known.
+        send(store, [0, 22, 30])
+        assert aggregator.step() == 3
+        assert check(store, SURVEY).n_reports == 24
 
 
 def test_merging_damaged_segments_is_refused() -> None:
@@ -341,3 +392,66 @@ def test_a_deleted_survey_is_dropped(store: Store) -> None:
     store.settle = settle  # type: ignore[method-assign]
     assert aggregator.step() == 0
     assert SURVEY.id not in aggregator._counted
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_database_put_back_to_an_earlier_state_is_counted_anew(store: SqlStore, others: bool) -> None:
+    """What a living worker remembers of reports that are gone must not keep them from being counted again."""
+    publish(store)
+    aggregator = Aggregator(store, "a")
+    send(store, [1, 2, 3])
+    assert aggregator.step() == 3
+    with store.write() as transaction:
+        for table in ("segments", "checkpoints"):
+            transaction.run(f"DELETE FROM {table}")
+    send(store, [2, 3, 4])
+    assert (Aggregator(store, "b") if others else aggregator).step() == 3
+    send(store, [1, 2, 5])
+    assert aggregator.step() == 3
+    assert set(np.flatnonzero(check(store, SURVEY).counts)) == {1, 2, 3, 4, 5}
+    assert check(store, SURVEY).n_reports == 5
+
+
+def test_after_an_outage_everything_is_read_again(store: Store) -> None:
+    publish(store)
+    send(store, [1, 2])
+    aggregator = Aggregator(store, "a")
+    aggregator.step()
+    assert aggregator._counted
+    send(store, [3])
+    real, store.take = store.take, lambda *_: (_ for _ in ()).throw(StoreUnavailableError("away"))  # type: ignore[method-assign]
+    with pytest.raises(StoreUnavailableError):
+        aggregator.step()
+    assert not aggregator._counted
+    store.take = real  # type: ignore[method-assign]
+    assert aggregator.step() == 1
+    assert check(store, SURVEY).n_reports == 3
+
+
+def test_a_checkpoint_that_does_not_fit_can_wait(store: Store) -> None:
+    publish(store)
+    aggregator = Aggregator(store, "a", checkpoint_after=0)
+    real = store.settle
+
+    def full(lease: Any, taken: Any, segments: Any, checkpoint: Any = None) -> bool:
+        if checkpoint is not None:
+            raise StoreFullError("full")
+        return real(lease, taken, segments, checkpoint)
+
+    store.settle = full  # type: ignore[method-assign]
+    send(store, list(range(60)))
+    assert aggregator.step() == 60
+    assert store.snapshot(SURVEY.id).checkpoint is None
+    assert check(store, SURVEY).n_reports == 60
+
+
+def test_steps_that_come_too_late_become_smaller(store: Store) -> None:
+    publish(store)
+    aggregator = Aggregator(store, "a", most=16)
+    real, store.settle = store.settle, lambda *_: False  # type: ignore[method-assign]
+    for number in range(40):
+        send(store, [number])
+    for _ in range(3):
+        assert aggregator.step() == 0
+    store.settle = real  # type: ignore[method-assign]
+    assert [aggregator.step() for _ in range(4)] == [2, 4, 8, 16]

@@ -60,7 +60,6 @@ def test_what_is_open_and_what_is_not() -> None:
         "get_attachment",
         "get_health",
         "get_key",
-        "get_metrics",
         "get_openapi",
         "get_readiness",
         "get_round",

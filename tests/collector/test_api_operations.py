@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def test_living_but_not_ready(tmp_path: Path) -> None:
 
 
 def metrics(api: Api) -> dict[str, float]:
-    lines = api.ask("GET", "/metrics", token="").text.splitlines()
+    lines = api.ask("GET", "/metrics", token=api.token("read")).text.splitlines()
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
 
 
@@ -76,8 +77,21 @@ def test_metrics_count_and_name_nobody(api: Api) -> None:
     assert found["sottovoce_commit_seconds_count"] == 2
     assert found["sottovoce_estimate_seconds_count"] == 1
     assert found["sottovoce_queued_reports"] == 0
-    text = api.ask("GET", "/metrics", token="").text
+    assert found["sottovoce_workers"] == 0
+    text = api.ask("GET", "/metrics").text
     assert not any(word in text for word in (DRINKS.id[:12], DRINKS.title, "private"))
+
+
+def test_metrics_are_for_those_with_a_token_and_tell_no_moment(api: Api) -> None:
+    response = api.ask("GET", "/metrics", token="")
+    assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")
+    began = time.time()
+    api.publish(DRINKS)
+    api.send(DRINKS, honest(DRINKS, "tea", 1))
+    found = metrics(api)
+    assert not [name for name in found if "_created" in name]
+    # Nor under another name: every number here is a count, a bound of a bucket or a length of time.
+    assert max(found.values()) < began - 86400
 
 
 def test_two_services_in_one_process_do_not_mix(tmp_path: Path) -> None:
@@ -208,13 +222,14 @@ def test_no_address_and_no_browser_in_logs_metrics_or_database(tmp_path: Path) -
             assert api.raw("GET", f"{place}?{secret}", headers, whole(b"")).status == 200
             assert api.raw("GET", f"/{secret}", headers, whole(b"")).status == 404
             api.count()
-            shown = api.ask("GET", "/metrics", token="").text
+            shown = api.ask("GET", "/metrics").text
     finally:
         set_level("info")
         configure_logging("info", "text")
         logging.getLogger().handlers = [one for one in logging.getLogger().handlers if one.get_name() != "sottovoce"]
     text = lines.getvalue()
-    assert "route=/v1/surveys/{survey_id} status=200" in text
+    assert "route=/metrics status=200" in text
+    assert "{survey_id}" not in text  # what devices ask for, and when, is nobody's business
     assert "/reports" not in text
     kept = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert DRINKS.canonical in kept

@@ -11,6 +11,8 @@ import pytest
 
 import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
+from sottovoce.collector.api import surveys
+from sottovoce.errors import StoreUnavailableError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import from_base64url, verify
 from sottovoce.survey import Survey
@@ -88,7 +90,7 @@ def test_the_minimum_can_only_be_raised(tmp_path: Path) -> None:
 
 def test_what_no_worker_could_count_is_refused(api: Api) -> None:
     told = publish(api, statement=Survey.distribution(2**40, 1.0).to_json())
-    assert refused(told, 422) == ("too_large", "statement")
+    assert refused(told, 422) == ("too_many_counters", "statement")
     assert "counters" in told.json()["error"]["message"]
 
 
@@ -219,6 +221,41 @@ def test_a_deleted_survey_cannot_come_back(api: Api) -> None:
     assert refused(api.ask("GET", f"/v1/surveys/{DRINKS.id}", token=""), 410)[0] == "survey_deleted"
     assert refused(api.ask("POST", f"/v1/surveys/{DRINKS.id}/seal"), 410)[0] == "survey_deleted"
     assert api.ask("GET", "/v1/surveys", token="").json() == {"surveys": []}
+
+
+def test_nothing_of_a_deleted_survey_is_left_in_any_file(tmp_path: Path) -> None:
+    marks = (b"unmistakable-id!", DRINKS.title.encode())
+
+    def kept() -> bytes:
+        return b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+    with running(tmp_path) as api:
+        api.publish(DRINKS)
+        api.send(DRINKS, [(marks[0], DRINKS.randomize("tea"))])
+        api.count()
+        assert all(mark in kept() for mark in marks)
+        assert api.ask("DELETE", f"/v1/surveys/{DRINKS.id}").status_code == 200
+        assert not any(mark in kept() for mark in marks)
+
+
+@pytest.mark.parametrize("fault", [False, StoreUnavailableError("locked")])
+def test_a_deletion_stands_where_the_log_cannot_be_emptied(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: bool | Exception
+) -> None:
+    tries: list[None] = []
+
+    def forget() -> bool:
+        tries.append(None)
+        if isinstance(fault, Exception):
+            raise fault
+        return fault
+
+    monkeypatch.setattr(api.store, "forget", forget)
+    monkeypatch.setattr(surveys, "_PAUSE", 0.0)
+    api.publish(DRINKS)
+    assert api.ask("DELETE", f"/v1/surveys/{DRINKS.id}").status_code == 200
+    assert len(tries) > 1
+    assert "may keep what was deleted" in caplog.text
 
 
 # --- rounds -------------------------------------------------------------------------------------

@@ -147,6 +147,16 @@ def test_a_store_with_anything_in_it_is_not_restored_into(source: Place, tmp_pat
     assert everything(source) == before
 
 
+def test_a_log_without_its_database_is_not_restored_over(source: Place, tmp_path: Path) -> None:
+    backup(source.database, source.data, tmp_path / "backup")
+    data = tmp_path / "other"
+    data.mkdir()
+    (data / "collector.db-wal").write_bytes(b"acknowledged")
+    with pytest.raises(StoreError, match="move all three files away"):
+        restore(tmp_path / "backup", "", data)
+    assert [(file.name, file.read_bytes()) for file in data.iterdir()] == [("collector.db-wal", b"acknowledged")]
+
+
 @pytest.fixture
 def small(tmp_path: Path) -> bytes:
     """A backup of a few kilobytes."""

@@ -60,7 +60,7 @@ Make = Callable[..., Committer]
 def make() -> Iterator[Make]:
     made: list[tuple[Memory, Committer]] = []
 
-    def one(store: Memory, **limits: int) -> Committer:
+    def one(store: Memory, **limits: float) -> Committer:
         committer = Committer(store, **limits)
         made.append((store, committer))
         return committer
@@ -399,3 +399,25 @@ def test_many_threads_and_loops_lose_and_double_nothing(make: Make) -> None:
     statistics = committer.statistics
     assert (statistics.reports, statistics.failures, statistics.groups) == (8 * each, 0, len(store.groups))
     assert statistics.seconds > 0
+
+
+def test_nobody_waits_for_ever_for_a_database_that_hangs(make: Make) -> None:
+    store = Memory()
+    committer = make(store, patience=0.2)
+    store.gate.clear()
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(committer.commit, arrival(1))
+        assert store.entered.acquire(timeout=PATIENCE)
+        queued = pool.submit(committer.commit, arrival(2))
+        for waiting in (first, queued):
+            with pytest.raises(StoreUnavailableError, match="does not answer; send these again"):
+                waiting.result(PATIENCE)
+        with pytest.raises(StoreUnavailableError, match="does not answer"):
+            committer.commit(arrival(3))
+        store.gate.set()
+        # The transaction that hung has come through: what it held is kept, and others are taken again.
+        while committer.depth:
+            pass
+        assert committer.commit(arrival(4)) is None
+    assert len(store.groups) == 2
+    assert committer.depth == 0

@@ -31,7 +31,7 @@ FLAGS = ("--lease-seconds", "0.5", "--log-level", "warning")
 
 def settled(service: Service, load: Load) -> None:
     """Everything is counted, exactly once, and the counts that estimates are made of say so too."""
-    load.service = None
+    load.rest()
     counted = service.counted(SURVEY, REPORT_BYTES)
     assert_exactly_once(load, counted)
     assert service.status(SURVEY)["n_reports"] == len(counted)
@@ -196,10 +196,15 @@ def test_postgresql_gone_then_hanging_then_back(tmp_path, own_postgresql):
             hanging = server_processes(own_postgresql.url)
             for pid in hanging:
                 os.kill(pid, signal.SIGSTOP)
-            before = len(load.acknowledged)
-            assert service.ask("GET", "/healthz").status == 200
-            for pid in hanging:
-                os.kill(pid, signal.SIGCONT)
+            try:
+                before = len(load.acknowledged)
+                assert service.ask("GET", "/healthz").status == 200
+                told = load.answers(503)
+                assert told.json["error"]["code"] == "store_unavailable"
+                assert int(told.headers["Retry-After"]) >= 1
+            finally:
+                for pid in hanging:
+                    os.kill(pid, signal.SIGCONT)
             until(lambda: len(load.acknowledged) > before, "reports are acknowledged again")
             load.acknowledges(500)
             settled(service, load)

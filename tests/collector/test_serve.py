@@ -25,6 +25,7 @@ from cryptography.x509.oid import NameOID
 from collector.service import PATIENCE, Service, children, command_line, environment, running, until
 from sottovoce.cli import main
 from sottovoce.collector.store import DATABASE_FILE, open_store
+from sottovoce.signing import fingerprint, from_base64url
 from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
@@ -115,7 +116,10 @@ def test_people_are_told_address_token_key_and_what_to_do(tmp_path):
         assert urllib3.request("GET", f"{address}/readyz", retries=False).status == 200
         told = "".join(lines)
         assert len(re.findall(r"admin token +sv_[0-9a-f]{8}_[\w-]{43}\n", told)) == 1
-        assert re.search(r"signing key +[0-9a-f]{64}\n", told)
+        key = re.search(r"signing key +([\w-]{43})\n", told)
+        assert key
+        assert re.search(rf"fingerprint +{fingerprint(from_base64url(key[1]))}\n", told)
+        assert json.loads(urllib3.request("GET", f"{address}/v1/key", retries=False).data)["key"] == key[1]
         assert [line.split()[1] for line in lines if line.startswith("  sottovoce ")] == [
             "survey",
             "answer",
@@ -281,6 +285,14 @@ def test_a_database_of_a_newer_version_is_refused(tmp_path):
     assert not (file.parent / "signing.key").exists()
 
 
+def test_a_write_ahead_log_without_its_database_is_refused_and_kept(tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / f"{DATABASE_FILE}-wal").write_bytes(b"acknowledged")
+    assert "put collector.db back, or move all three files away" in refusal("--port", "0", "--data", str(data))
+    assert [(file.name, file.read_bytes()) for file in data.iterdir()] == [(f"{DATABASE_FILE}-wal", b"acknowledged")]
+
+
 def test_a_damaged_key_is_refused(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
@@ -317,6 +329,7 @@ def test_a_counting_process_that_dies_is_replaced(tmp_path):
         service.publish(SURVEY)
         for _ in range(3):
             (old,) = until(service.workers, "there is a counting process")
+            assert b"\nsottovoce_workers 1.0\n" in service.ask("GET", "/metrics").body
             os.kill(old, signal.SIGKILL)
             until(lambda old=old: service.workers() not in ([], [old]), "there is another")
         service.send(SURVEY, reports(10))

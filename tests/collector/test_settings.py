@@ -151,6 +151,11 @@ def test_variables_of_others_are_left_alone():
     assert load({}, environ) == Settings()
 
 
+def test_variables_of_the_tests_are_left_alone():
+    assert load({}, {"SOTTOVOCE_TEST_POSTGRESQL": "postgresql:///x"}) == Settings()
+    assert "SOTTOVOCE_TESTS" in refusal({}, {"SOTTOVOCE_TESTS": "1"})
+
+
 @pytest.mark.parametrize(
     ("line", "near"), [("prot = 1", "port"), ("[server]\nport = 1", ""), ('"po\\nrt" = 1', "port")]
 )

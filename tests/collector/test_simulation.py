@@ -86,6 +86,8 @@ class History:
             checkpoint_after=int(self.rng.integers(SIZE // 2)),
             largest_segment=int(self.rng.choice([8, 64])),
             fan_in=int(self.rng.integers(2, 4)),
+            crowd=int(self.rng.choice([1, 1, 6])),
+            epoch=lambda: int(self.time // HOUR),
         )
 
     # --- what can happen at any moment ------------------------------------------------------
@@ -182,7 +184,7 @@ class History:
         if self.depth == 0:
             self.busy = aggregator
         try:
-            aggregator.step()
+            aggregator.step() or aggregator.tidy()
         except CrashError:
             self.aggregators[place] = self.started()
         finally:
@@ -300,11 +302,13 @@ def test_the_histories_are_rich(sqlite: Callable[[], Shaky], monkeypatch: pytest
 
     watch("settle", lambda arguments, done: f"settle {done}, checkpoint {arguments[3] is not None}")
     watch("compact", lambda _, done: f"compact {done}")
+    watch("lease_untidy", lambda _, lease: f"untidy {lease is not None}")
     watch("lease", lambda _, lease: f"lease {lease is not None}")
     watch("append", lambda _, answers: f"refused {any(answers)}")
     many(sqlite, range(200))
     expected = {f"settle {done}, checkpoint {with_one}" for done in (True, False) for with_one in (True, False)}
-    expected |= {"compact True", "compact False", "lease True", "lease False", "refused True", "refused False"}
+    expected |= {"compact True", "compact False", "lease True", "lease False", "untidy True", "untidy False"}
+    expected |= {"refused True", "refused False"}
     assert {word for word, n in met.items() if n >= 2} == expected, met
 
 

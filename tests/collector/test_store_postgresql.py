@@ -1,5 +1,6 @@
 """What only a server can suffer: connections that die, a server that goes and returns, a disk of its own."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,11 @@ from sottovoce.errors import SettingsError, StoreError, StoreFullError, StoreUna
 END_OTHERS = (
     "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
     "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+SOMEBODY_WAITS = (
+    "SELECT 1 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
+    "WHERE NOT l.granted AND a.datname = current_database()"
 )
 
 
@@ -63,6 +69,28 @@ def test_a_server_that_goes_and_returns(own_postgresql: OwnServer) -> None:
     assert store.append([arrival(record, 3)]) == [None]
     assert store.waiting(record.id) == 2
     store.close()
+
+
+@pytest.mark.parametrize("default", ["read committed", "repeatable read", "serializable"])
+def test_a_deletion_leaves_nothing_whatever_the_servers_default_isolation(url: str, default: str) -> None:
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {admin.info.dbname} SET default_transaction_isolation = '{default}'")
+        store = PostgresStore(url)
+        record = store.publish(survey_record(), {})
+        deleting = threading.Thread(target=store.delete, args=(record.id,))
+        # An append is in its transaction when the deletion begins, and commits while that waits for it.
+        with store.write() as transaction:
+            transaction.rows("SELECT number FROM surveys WHERE id = ? FOR SHARE", (record.id,))
+            transaction.run("INSERT INTO waiting (survey, epoch, n, content) VALUES (1, 1, 1, ?)", (b"x",))
+            deleting.start()
+            while not admin.execute(SOMEBODY_WAITS).fetchall():
+                pass
+        deleting.join()
+        assert store.waiting(record.id) == 0
+        found = store.survey(record.id)
+        assert found is not None
+        assert found.state == "deleted"
+        store.close()
 
 
 def test_a_full_disk_keeps_nothing_and_is_used_again_when_freed(url: str) -> None:

@@ -314,3 +314,20 @@ def test_a_check_passes_and_a_closed_store_refuses(place: Place) -> None:
     for ask in (store.check, store.surveys, lambda: store.append([arrival(survey_record(), 1)])):
         with pytest.raises(StoreError, match="closed"):
             ask()
+
+
+def test_reports_of_a_deleted_survey_are_never_leased(store: Store) -> None:
+    gone, other = (store.publish(survey_record(name), {}) for name in ("gone", "other"))
+    store.delete(gone.id)
+    assert isinstance(store, SqlStore)
+    with store.write() as transaction:
+        # However it came there: leased, it could not be settled, and would be leased again and again before any other.
+        transaction.run(
+            "INSERT INTO waiting (survey, epoch, n, content) SELECT number, 1, 1, ? FROM surveys WHERE id = ?",
+            (b"x", gone.id),
+        )
+    assert store.lease("w", 30) is None
+    store.append([arrival(other, 1)])
+    lease = store.lease("w", 30)
+    assert lease is not None
+    assert lease.survey == other.id

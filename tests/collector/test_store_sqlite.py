@@ -1,6 +1,7 @@
 """What only a file can suffer: damage, strangers, locks, a quota, a disk that refuses, a process that is killed."""
 
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -161,6 +162,49 @@ def test_nothing_is_acknowledged_into_a_file_that_was_moved_away(tmp_path: Path)
         store.append([arrival(record, 1)])
     (tmp_path / "moved").replace(file)
     assert store.append([arrival(record, 1)]) == [None]
+    store.close()
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty file"])
+def test_a_log_without_its_database_is_left_alone(tmp_path: Path, left: str) -> None:
+    store = open_store("", tmp_path / "running")
+    record = store.publish(survey_record(), {})
+    store.append([arrival(record, 1, 2)])
+    # What a killed process leaves; then the database alone is moved away.
+    data = tmp_path / "data"
+    shutil.copytree(tmp_path / "running", data)
+    store.close()
+    file_of(data).rename(tmp_path / "moved")
+    if left == "an empty file":
+        file_of(data).touch()
+    before = {file.name: file.read_bytes() for file in data.iterdir()}
+    assert before[f"{DATABASE_FILE}-wal"]
+    with pytest.raises(StoreError, match=r"put collector\.db back, or move all three files away"):
+        open_store("", data)
+    assert {file.name: file.read_bytes() for file in data.iterdir()} == before
+    (tmp_path / "moved").replace(file_of(data))
+    found = open_store("", data)
+    assert found.waiting(record.id) == 2
+    found.close()
+
+
+def test_an_empty_log_beside_no_database_is_nothing_to_keep(tmp_path: Path) -> None:
+    (tmp_path / f"{DATABASE_FILE}-wal").touch()
+    open_store("", tmp_path).close()
+
+
+def test_forgetting_empties_the_log_unless_somebody_reads(tmp_path: Path) -> None:
+    store = SqliteStore(file_of(tmp_path))
+    record = store.publish(survey_record(), {})
+    log = tmp_path / f"{DATABASE_FILE}-wal"
+    with store.read() as transaction:
+        transaction.rows("SELECT 1 FROM surveys")
+        store.append([arrival(record, 1)])
+        assert not store.forget()
+        assert log.stat().st_size
+    assert store.forget()
+    assert log.stat().st_size == 0
+    assert store.waiting(record.id) == 1
     store.close()
 
 

@@ -43,11 +43,6 @@ def test_only_the_very_token_opens(store: Store) -> None:
     assert check_token(store, token) is None
 
 
-def test_the_token_of_nobody_opens_nothing(store: Store) -> None:
-    # Its digest is all zeros: no secret is known that hashes to it, and it counts as revoked besides.
-    assert check_token(store, "sv_00000000_" + "A" * 43) is None
-
-
 @pytest.mark.parametrize(
     ("scope", "opened"),
     [

@@ -40,6 +40,7 @@ class Settings:
     data: Path
     max_database_bytes: int = 0
     lease_seconds: float = 0.5
+    time_precision: int = 3600
 
 
 def publish(store: Store) -> None:
@@ -213,7 +214,8 @@ def test_a_store_that_is_away_is_waited_for(
 
 
 def test_an_idle_worker_looks_less_and_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = iter([0, 0, 3, 0, 0, 0, 0, 0, 0, 0])
+    """Few reports at a time are waited for a little; after many there is no pause."""
+    taken = iter([0, 0, worker._FEW, 0, 0, 3, 3, 0, 0, 0, 0])
     pauses: list[float] = []
     stop = threading.Event()
 
@@ -225,7 +227,7 @@ def test_an_idle_worker_looks_less_and_less_often(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Aggregator, "step", lambda self: next(taken))
     monkeypatch.setattr(worker._Bell, "pause", pause)
     run_worker(Settings("", tmp_path), stop)
-    assert pauses[:9] == pytest.approx([0.05, 0.1, 0.05, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0])
+    assert pauses[:9] == pytest.approx([0.05, 0.1, 0.05, 0.1, 0.05, 0.05, 0.05, 0.1, 0.2])
 
 
 def test_signals_are_given_back(tmp_path: Path) -> None:

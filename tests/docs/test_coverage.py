@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sottovoce as sv
+from sottovoce import client
 from sottovoce.cli.parser import build_parser
 from sottovoce.statement import FORMAT
 
@@ -58,6 +59,11 @@ def written(action: argparse.Action) -> str:
 @pytest.mark.parametrize("name", sv.__all__)
 def test_public_names_are_in_the_reference(name: str) -> None:
     assert re.search(rf"sottovoce\.{name}\b", read("api.md"))
+
+
+@pytest.mark.parametrize("name", client.__all__)
+def test_names_of_the_device_are_in_the_reference(name: str) -> None:
+    assert re.search(rf"sottovoce\.client\.{name}\b", read("api.md"))
 
 
 def test_every_page_is_reachable_from_the_contents() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +17,7 @@ from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP
 if TYPE_CHECKING:
     from sottovoce.client import Collector, Device, Receipt
 
-__all__ = ["DEFAULT_STORE", "register"]
+__all__ = ["DEFAULT_STORE", "fit_for_a_terminal", "register"]
 
 DEFAULT_STORE: Final = Path("device.db")
 
@@ -36,6 +38,9 @@ examples:
 """
 
 _SHORTEST_PREFIX: Final = 8
+_MOST_SHOWN: Final = 8
+_LONGEST_ERROR: Final = 1000
+_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def register(commands: Commands) -> None:
@@ -68,12 +73,30 @@ def register(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.client import Device
 
-    text = sys.stdin.readline().rstrip("\r\n") if arguments.value == "-" else arguments.value
+    text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
     settings = {"cap": arguments.cap, "budget": arguments.budget, "insecure": arguments.insecure}
-    with Device(arguments.store, key=arguments.key, **settings) as device:
+    with fit_for_a_terminal(), Device(arguments.store, key=arguments.key, **settings) as device:
         receipt = _answer(device, arguments, text)
         _show(device, receipt, as_json=arguments.json)
     return 0 if receipt.state in ("sent", "waiting") else 2
+
+
+@contextlib.contextmanager
+def fit_for_a_terminal() -> Iterator[None]:
+    """Errors of a device may repeat a stranger's words: on the way to the screen they become one short line."""
+    from sottovoce.client.text import one_line
+    from sottovoce.errors import SottovoceError
+
+    try:
+        yield
+    except SottovoceError as error:
+        error.args = (one_line(str(error), _LONGEST_ERROR),)
+        raise
+
+
+def _line(raw: bytes) -> str:
+    """A line as a command line would have it: bytes that are no UTF-8 are kept, and are in no domain."""
+    return raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
 def _answer(device: Device, arguments: argparse.Namespace, text: str) -> Receipt:
@@ -95,18 +118,19 @@ def _find(collector: Collector, wanted: str) -> str:
     """The id that is meant. The list is unsigned; whatever is found is checked before it is answered."""
     from sottovoce.errors import SurveyError
 
-    if re.fullmatch(r"[0-9a-f]{64}", wanted):
+    if _ID.fullmatch(wanted):
         return wanted
     is_prefix = re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},63}}", wanted) is not None
     found = {
         listed.id
         for listed in collector.surveys()
-        if listed.title == wanted or (is_prefix and listed.id[:63].startswith(wanted))
+        if _ID.fullmatch(listed.id) and (listed.title == wanted or (is_prefix and listed.id.startswith(wanted)))
     }
     if len(found) == 1:
         return found.pop()
     if found:
-        raise SurveyError(f"{len(found)} surveys are called that; name one by its id: {', '.join(sorted(found))}")
+        shown = ", ".join(sorted(found)[:_MOST_SHOWN]) + (", and more" if len(found) > _MOST_SHOWN else "")
+        raise SurveyError(f"{len(found)} surveys are called that; name one by its id: {shown}")
     raise SurveyError(
         f"the collector has no survey of that title or id; give a title, or {_SHORTEST_PREFIX} to 64 hexadecimal digits"
     )

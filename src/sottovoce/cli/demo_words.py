@@ -46,12 +46,12 @@ def show_service(out: Console, service: Service, stage: Stage) -> None:
     out.print(f"[dim]It signs with the key {service.fingerprint[:16]}…; devices pin it.[/]")
     epsilon = stage.music.survey.epsilon
     table = titled_table(f"Three surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its own words")
-    for heading in ("survey", "title", "asks for"):
-        table.add_column(heading, no_wrap=True)
+    table.add_column("survey", no_wrap=True)
+    table.add_column("title")
+    table.add_column("asks for")
     for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} counts at once"), (stage.turns, "")):
         survey = live.survey
-        later = isinstance(survey, AdaptiveSurvey)
-        words = "what is not known yet" if later else asks.format(survey.n_answers)
+        words = "what is not known yet" if isinstance(survey, AdaptiveSurvey) else asks.format(survey.n_answers)
         table.add_row(f"[dim]{survey.id[:12]}[/]", survey.title, words)
     out.print()
     out.print(table)
@@ -139,7 +139,7 @@ def show_hostile(out: Console, influence: Influence) -> None:
     out.print(
         f"[bold]Were {100 * influence.fraction:.3g} % of the devices hostile[/], {influence.hostile:,} of them, they "
         f"could move an answer by {'' if influence.exact else 'at most '}{share} percentage points; no lie moves one "
-        "further, and nobody can tell lies from noise.\n"
+        "further.\n"
     )
 
 
@@ -206,7 +206,7 @@ def show_figures(out: Console, figures: Figures, resent: int) -> None:
         ("sent twice on purpose, as after a lost answer", f"{resent:,}"),
         ("acknowledged again and not counted again", f"{figures.duplicates:,}"),
         ("reports counted, each exactly once", f"{figures.counted:,}"),
-        ("too late for their round, refused", f"{figures.refused.get('survey_sealed', 0):,} requests"),
+        ("bodies refused: too late for their round", f"{figures.refused.get('survey_sealed', 0):,}"),
         ("transactions", f"{figures.commits:,} of {mean:.1f} ms"),
     ):
         table.add_row(what, figure)

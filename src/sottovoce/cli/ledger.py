@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sottovoce.cli.answer import DEFAULT_STORE
+from sottovoce.cli.answer import DEFAULT_STORE, fit_for_a_terminal
 from sottovoce.cli.arguments import Commands, add_json, number
 from sottovoce.cli.output import print_json
 from sottovoce.limits import DEFAULT_BUDGET
@@ -48,7 +48,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if not arguments.store.exists():
         raise LedgerError(f"there is no {arguments.store}; `sottovoce answer` makes it when it first answers")
-    with Device(arguments.store, budget=arguments.budget, insecure=arguments.insecure) as device:
+    settings = {"budget": arguments.budget, "insecure": arguments.insecure}
+    with fit_for_a_terminal(), Device(arguments.store, **settings) as device:
         if arguments.send:
             device.flush()
         ledger = device.ledger

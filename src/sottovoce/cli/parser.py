@@ -14,7 +14,7 @@ Statistics about people, each of whom answers in a whisper that proves nothing a
 
 _EXAMPLES = """\
 examples:
-  sottovoce demo                                    a million people, one question: table, pictures, report.html
+  sottovoce demo                                    a service, a million devices, three surveys, report.html
   sottovoce plan distribution --domain-size 1000 --epsilon 1 --target-error 0.05
                                                     how many people does that take, and with which mechanism?
   sottovoce simulate distribution --domain-size 1000 --users 1e6 --epsilon 1

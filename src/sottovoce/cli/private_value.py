@@ -43,7 +43,8 @@ def _in_domain(domain: Domain, text: str) -> object:
 
     if isinstance(domain, ProductDomain):
         return _record(domain, text)
-    is_label = isinstance(domain, LabelDomain) and text in domain.names
+    # By the look-up and not through the list, where labels at the end would take longer than those at the beginning.
+    is_label = isinstance(domain, LabelDomain) and domain._find(text) >= 0
     if is_label or isinstance(domain, TextDomain) or not _INTEGER.fullmatch(text):
         return text
     return int(text)

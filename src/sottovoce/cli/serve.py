@@ -88,8 +88,10 @@ def _say_started(start: Start) -> None:
     if start.admin_token is not None:
         print(f"admin token   {start.admin_token}")
         print("              shown this once and kept only as a hash; whoever has it may do everything")
-    print(f"signing key   {start.fingerprint}")
-    print("              SHA-256 of the key that signs surveys; devices pin it, so tell it to their owners")
+    print(f"signing key   {start.key}")
+    print("              surveys are signed with it; devices pin it (--key), so tell it to their owners")
+    print(f"fingerprint   {start.fingerprint}")
+    print("              the key's SHA-256, to compare by eye")
     print("next")
     print(f"  export SOTTOVOCE_URL={start.address} SOTTOVOCE_TOKEN={start.admin_token or '(your token)'}")
     print("  sottovoce survey create distribution --labels red,green,blue --epsilon 1")
@@ -99,8 +101,8 @@ def _say_started(start: Start) -> None:
 
 def _say_ready(start: Start, as_json: bool) -> None:
     if as_json:
-        told = {"address": start.address, "fingerprint": start.fingerprint, "admin_token": start.admin_token}
-        print_json({**told, "pid": os.getpid()})
+        told = {"address": start.address, "key": start.key, "fingerprint": start.fingerprint}
+        print_json({**told, "admin_token": start.admin_token, "pid": os.getpid()})
         sys.stdout.flush()
     else:
         print(f"ready at {start.address}", flush=True)

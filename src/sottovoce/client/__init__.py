@@ -1,6 +1,7 @@
 """The device: it verifies, keeps its ledger, draws once, and sends the same bytes until they have arrived."""
 
 from sottovoce.client.device import REFUSE, Device
+from sottovoce.client.effort import Effort
 from sottovoce.client.fetch import Collector
 from sottovoce.client.http import Http
 from sottovoce.client.ledger import Entry, Ledger
@@ -15,6 +16,7 @@ __all__ = [
     "Collector",
     "Device",
     "DeviceStore",
+    "Effort",
     "Entry",
     "Http",
     "Ledger",

@@ -14,9 +14,12 @@ from os import PathLike
 from typing import Final, Self, final
 
 from sottovoce.client.allowance import Allowance
+from sottovoce.client.deadline import within
+from sottovoce.client.effort import DEVICE, Effort
 from sottovoce.client.fetch import Collector, Published, check_survey_id
 from sottovoce.client.http import BAD_ANSWER, Http
 from sottovoce.client.ledger import Entry, Ledger
+from sottovoce.client.membership import has, prepare, why_not
 from sottovoce.client.patience import Patience, is_passing
 from sottovoce.client.receipt import Receipt
 from sottovoce.client.sqlite_store import SqliteStore
@@ -26,7 +29,7 @@ from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_BUDGET, 
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 from sottovoce.randomness import os_source
-from sottovoce.signing import PUBLIC_KEY_BYTES, fingerprint, from_base64url
+from sottovoce.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
@@ -64,8 +67,13 @@ class Device:
         Of every connection; see `Http`.
     patience
         How often it tries again within one call.
+    seconds
+        Longest time that one call spends with a collector, all attempts and waits together.
+    effort
+        Most that it reads, unpacks, computes and sends for one survey.
     connect
-        Makes a `Collector` of an address, in place of all settings above; for many simulated devices that share one.
+        Makes a `Collector` of an address, in place of `insecure`, `timeout`, `ca_file`, `proxy` and `patience`; for
+        many simulated devices that share one.
 
     Examples
     --------
@@ -88,15 +96,19 @@ class Device:
         ca_file: str | None = None,
         proxy: str | None = None,
         patience: Patience | None = None,
+        seconds: float = 300.0,
+        effort: Effort = DEVICE,
         connect: Callable[[str], Collector] | None = None,
     ) -> None:
         self._allowance = Allowance(cap, budget, delta_cap, delta_budget)
         self._key = None if key is None else _public_key(key)
+        self._seconds = seconds
+        self._effort = effort
         self._collectors: dict[str, Collector] = {}
 
         def reach(url: str) -> Collector:
             http = Http(url, timeout=timeout, ca_file=ca_file, proxy=proxy, insecure=insecure)
-            return Collector(http, patience)
+            return Collector(http, patience, effort)
 
         self._connect = reach if connect is None else connect
         self._store = store if isinstance(store, DeviceStore) else SqliteStore(store)
@@ -130,7 +142,8 @@ class Device:
 
     def survey(self, url: str, survey_id: str) -> Survey | AdaptiveSurvey:
         """A survey, checked as for `answer`; nothing is drawn."""
-        return self._fetch(self.collector(url), check_survey_id(survey_id)).survey
+        with within(self._seconds):
+            return self._fetch(self.collector(url), check_survey_id(survey_id)).survey
 
     # --- answering --------------------------------------------------------------------------
 
@@ -157,9 +170,10 @@ class Device:
         Raises
         ------
         SignatureError, SurveyError, MismatchError
-            If the survey is not the collector's, cannot be answered, or another question is asked in the same round.
+            If the survey is not the collector's, cannot be answered, was answered to another address (see `move`), or
+            another question is asked in the same round.
         BudgetError
-            If it asks for more than the owner allows.
+            If it asks for more than the owner allows: epsilon, delta, or effort.
         ValueOutsideDomainError
             If the value, or `otherwise`, is not in the domain.
         LedgerError
@@ -169,18 +183,43 @@ class Device:
             the receipt says that it is "unsent", and why.
         """
         question, collector = check_survey_id(survey_id), self.collector(url)
-        kept = self._store.answer(question)
-        if kept is None or _needs_another_look(kept, collector):
-            asked = self._asked(collector, question, kept)
-            if asked is not None:
-                kept = self._record(collector, question, asked, value, otherwise)
-        if kept is None:
-            return Receipt(question, collector.url, "waiting")
-        return self._send(collector, kept) if send else Receipt.of(kept)
+        with within(self._seconds):
+            kept = self._store.answer(question)
+            _check_address(kept, collector)
+            if kept is None or _needs_another_look(kept):
+                asked = self._asked(collector, question, kept)
+                if asked is not None:
+                    kept = self._record(collector, question, asked, value, otherwise)
+            if kept is None:
+                return Receipt(question, collector.url, "waiting")
+            return self._send(collector, kept) if send else Receipt.of(kept)
 
     def flush(self) -> list[Receipt]:
         """Send again everything that was not sent yet; the same bytes as ever."""
         return [self._resend(answer) for answer in self._store.answers() if answer.state == "unsent"]
+
+    def move(self, survey_id: str, url: str) -> Receipt:
+        """Send an answer that has not arrived yet to another address from now on: its collector has moved there.
+
+        Only the owner can know that. Anybody can show the survey, which is public, at an address of their own; so this
+        is never done by itself. The survey must be there, signed with the same key as when it was answered; nothing is
+        drawn, and nothing sent before the next `flush` or `answer`.
+
+        Raises
+        ------
+        MismatchError
+            If there is no such answer, it is not "unsent" any more, or the survey there bears another key.
+        """
+        question, collector = check_survey_id(survey_id), self.collector(url)
+        kept = self._store.answer(question)
+        if kept is None or kept.state != "unsent":
+            raise MismatchError("there is no answer to this survey that is still to be sent, so none can be moved")
+        with within(self._seconds):
+            found = self._fetch(collector, question)
+        if found.key != kept.key:
+            raise MismatchError("the survey there bears another key than the one that was answered; nothing was moved")
+        self._store.move(question, collector.url)
+        return Receipt.of(self._store.answer(question) or kept)
 
     # --- what is asked ----------------------------------------------------------------------
 
@@ -196,8 +235,7 @@ class Device:
         """The survey to answer; for an adaptive one this device's round, or None while that is not open."""
         found = self._fetch(collector, question)
         if kept is None:
-            _check_open(found)
-            self._allowance.check(found.survey, self._store.answers())
+            self._check(found)
         if isinstance(found.survey, Round):
             raise SurveyError(
                 f"this is one round of the adaptive survey {found.survey.survey.id}; answer that one: a device answers "
@@ -209,9 +247,17 @@ class Device:
         seat = self._store.seat(question, lambda: 1 + os_source().below(rounds))
         asked = collector.round(found.survey, seat, found.key)
         if asked is not None and kept is None:
-            _check_open(asked)
-            self._allowance.check(asked.survey, self._store.answers())
+            self._check(asked)
         return asked
+
+    def _check(self, found: Published) -> None:
+        """Raise unless the survey is open and asks for no more than the owner allows."""
+        if found.state != "open":
+            raise ServiceError(
+                f"survey {found.survey.id[:12]} takes no more reports; nothing was answered", "survey_sealed", 409
+            )
+        self._effort.check_survey(found.survey)
+        self._allowance.check(found.survey, self._store.answers())
 
     # --- drawing, once ----------------------------------------------------------------------
 
@@ -221,29 +267,35 @@ class Device:
         """The answer that stands, drawn now if there was none."""
         survey = asked.survey
         assert isinstance(survey, Survey)
-        standing = self._store.answer(question)
-        chosen = value if standing is not None else _chosen(survey, value, otherwise)
+        kept = self._store.answer(question)
+        if kept is None:
+            prepare(survey)
+            kept = self._draw(collector, question, asked, _chosen(survey, value, otherwise))
+        if kept.survey != survey.id:
+            raise MismatchError("this device has answered another question in this round; it answers one, once")
+        _check_address(kept, collector)
+        return kept
 
-        def draw(answers: Sequence[Answer]) -> Answer:
+    def _draw(self, collector: Collector, question: str, asked: Published, chosen: object) -> Answer:
+        """Draw, and keep that unless another thread or process has been faster; what is kept is what stands.
+
+        Drawing comes before the transaction, so that a slow draw keeps nobody waiting. Two that race both draw, and
+        the report of one is forgotten before anybody but this function has seen it: what leaves the device is one
+        draw. Which one that is depends on how long the draws took, and that does not depend on the value, as it must
+        not anyhow: the collector sees when a report arrives.
+        """
+        survey = asked.survey
+        assert isinstance(survey, Survey)
+        report_id, report = secrets.token_bytes(REPORT_ID_BYTES), survey.randomize(chosen)
+
+        def pay(answers: Sequence[Answer]) -> Answer:
             epsilon, delta = self._allowance.check(survey, answers)
-            report_id, report = secrets.token_bytes(REPORT_ID_BYTES), survey.randomize(chosen)
             title = _title(survey)
             return Answer(
                 question, survey.id, collector.url, asked.key, title, epsilon, delta, _today(), report_id, report
             )
 
-        kept = self._store.record(question, draw)
-        if kept.survey != survey.id:
-            raise MismatchError("this device has answered another question in this round; it answers one, once")
-        if kept.key != asked.key:
-            raise MismatchError(
-                "this device has answered this survey to another collector, whose key is "
-                f"{fingerprint(kept.key)[:16]}; it gives its answer to one"
-            )
-        if kept.collector != collector.url:
-            self._store.move(question, collector.url)
-            kept = replace(kept, collector=collector.url)
-        return kept
+        return self._store.record(question, pay)
 
     # --- sending, the same bytes ------------------------------------------------------------
 
@@ -252,7 +304,8 @@ class Device:
             collector = self.collector(kept.collector)
         except ServiceError as error:
             return Receipt.of(kept, str(error))
-        return self._send(collector, kept)
+        with within(self._seconds):
+            return self._send(collector, kept)
 
     def _send(self, collector: Collector, kept: Answer) -> Receipt:
         if kept.state == "sent":
@@ -269,41 +322,33 @@ class Device:
         return Receipt.of(replace(kept, state="sent"))
 
 
-def _needs_another_look(kept: Answer, collector: Collector) -> bool:
-    """Whether an answer may only be sent after asking again what it is for: elsewhere, or in a round not yet over."""
-    return kept.collector != collector.url or (kept.survey != kept.question and kept.state != "sent")
-
-
-def _check_open(found: Published) -> None:
-    if found.state != "open":
-        raise ServiceError(
-            f"survey {found.survey.id[:12]} takes no more reports; nothing was answered", "survey_sealed", 409
+def _check_address(kept: Answer | None, collector: Collector) -> None:
+    """Raise unless an answer is for this address: a survey is public, and anybody can show it at one of their own."""
+    if kept is not None and kept.collector != collector.url:
+        raise MismatchError(
+            f"this device has answered this survey to another collector, at {kept.collector}; it gives its answer to "
+            "one. If that one has moved here, and the answer was not sent yet, say so: device.move(survey_id, url)"
         )
+
+
+def _needs_another_look(kept: Answer) -> bool:
+    """Whether an answer may only be sent after asking again what it is for: in a round not yet over."""
+    return kept.survey != kept.question and kept.state != "sent"
 
 
 def _chosen(survey: Survey, value: object, otherwise: object) -> object:
     """The value, or what stands for it; the public default is looked at first, whatever the value is."""
-    if not isinstance(otherwise, _Refuse):
-        problem = _problem(survey, otherwise)
-        if problem:
-            raise ValueOutsideDomainError(f"`otherwise`, which stands for every other value: {problem}")
-        return otherwise if _problem(survey, value) else value
-    problem = _problem(survey, value)
-    if problem:
-        raise ValueOutsideDomainError(
-            f"{problem}. Nothing was sent, and silence is an answer too: give `otherwise`, a value of the domain that "
-            "stands for all others"
-        )
-    return value
-
-
-def _problem(survey: Survey, value: object) -> str:
-    """Why the survey has no such value, in words that do not hold it; empty if it has."""
-    try:
-        survey._private_input(value)
-    except ValueOutsideDomainError as error:
-        return str(error)
-    return ""
+    if isinstance(otherwise, _Refuse):
+        if not has(survey, value):
+            raise ValueOutsideDomainError(
+                f"{why_not(survey, value)}. Nothing was sent, and silence is an answer too: give `otherwise`, a value "
+                "of the domain that stands for all others"
+            )
+        return value
+    if not has(survey, otherwise):
+        problem = why_not(survey, otherwise)
+        raise ValueOutsideDomainError(f"`otherwise`, which stands for every other value: {problem}")
+    return (otherwise, value)[has(survey, value)]
 
 
 def _title(survey: Survey) -> str:
@@ -320,8 +365,4 @@ def _today() -> str:
 
 
 def _public_key(key: bytes | str) -> bytes:
-    if isinstance(key, str):
-        return from_base64url(key, PUBLIC_KEY_BYTES)
-    if not isinstance(key, bytes) or len(key) != PUBLIC_KEY_BYTES:
-        raise SignatureError(f"the collector's key is {PUBLIC_KEY_BYTES} bytes, or the same in base64url")
-    return key
+    return check_public_key(from_base64url(key, PUBLIC_KEY_BYTES) if isinstance(key, str) else key)

@@ -12,8 +12,10 @@ from typing import Any, Final, TypeVar, final
 
 import msgspec
 
+from sottovoce.client.effort import ANALYST, Effort
 from sottovoce.client.http import BAD_ANSWER, Http
 from sottovoce.client.patience import Patience
+from sottovoce.client.text import one_line
 from sottovoce.errors import MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
@@ -27,7 +29,6 @@ T = TypeVar("T")
 
 ROUND_NOT_OPEN: Final = "round_not_open"
 
-_LONGEST_ATTACHMENT: Final = 2**26
 _MOST_ATTACHMENTS: Final = 4
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -81,10 +82,21 @@ def check_survey_id(survey_id: object) -> str:
 
 @final
 class Collector:
-    """Reads and checks what a collector publishes, and hands it reports."""
+    """Reads and checks what a collector publishes, and hands it reports.
 
-    def __init__(self, http: Http, patience: Patience | None = None) -> None:
+    Parameters
+    ----------
+    http
+        How it is reached.
+    patience
+        How often a request is tried.
+    effort
+        How much is read and unpacked.
+    """
+
+    def __init__(self, http: Http, patience: Patience | None = None, effort: Effort = ANALYST) -> None:
         self._http = http
+        self._effort = effort
         self._patience = Patience() if patience is None else patience
 
     def __repr__(self) -> str:
@@ -101,7 +113,7 @@ class Collector:
 
     def surveys(self) -> list[Listed]:
         """What may be answered, as the collector has it."""
-        return _as(self._get("/v1/surveys"), _List).surveys
+        return self._get("/v1/surveys", _List).surveys
 
     def survey(self, survey_id: str, trusted: bytes | None) -> Published:
         """The survey of that id, if it was signed with the trusted key; with its own where none is trusted yet.
@@ -115,7 +127,7 @@ class Collector:
         ServiceError
             If the collector cannot be reached, or its answer is none.
         """
-        envelope = _as(self._get(f"/v1/surveys/{check_survey_id(survey_id)}"), _Envelope)
+        envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", _Envelope)
         if envelope.id != survey_id:
             raise SignatureError(f"the collector answered with another survey than {survey_id[:12]}")
         return self._checked(envelope, trusted)
@@ -123,12 +135,12 @@ class Collector:
     def round(self, parent: AdaptiveSurvey, number: int, trusted: bytes) -> Published | None:
         """The round of that number, if it is open and belongs to this very survey; None while it is not open."""
         try:
-            answer = self._get(f"/v1/surveys/{parent.id}/rounds/{number}")
+            envelope = self._get(f"/v1/surveys/{parent.id}/rounds/{number}", _Envelope)
         except ServiceError as error:
             if error.code != ROUND_NOT_OPEN:
                 raise
             return None
-        found = self._checked(_as(answer, _Envelope), trusted)
+        found = self._checked(envelope, trusted)
         asked = found.survey
         if not isinstance(asked, Round) or asked.survey.id != parent.id or asked.round != number:
             raise MismatchError(f"the collector answered with something else than round {number} of {parent.id[:12]}")
@@ -143,8 +155,9 @@ class Collector:
             # Somebody between the two may answer anything with 200; only these words mean that the report was kept.
             raise ServiceError("the collector's answer does not say that it has accepted the report", BAD_ANSWER)
 
-    def _get(self, path: str) -> Any:
-        return self._patience.ask(lambda: self._http.get(path))
+    def _get(self, path: str, kind: type[T]) -> T:
+        most = self._effort.envelope_bytes
+        return _as(self._patience.ask(lambda: self._http.get(path, most=most, kind=kind)), kind)
 
     def _checked(self, envelope: _Envelope, trusted: bytes | None) -> Published:
         key = from_base64url(envelope.key, PUBLIC_KEY_BYTES)
@@ -155,6 +168,7 @@ class Collector:
                 "whether the key was changed"
             )
         statement = _utf8(envelope.statement)
+        self._effort.check_statement(statement)
         verify(key, statement, from_base64url(envelope.signature, SIGNATURE_BYTES))
         if hashlib.sha256(statement).hexdigest() != envelope.id:
             raise SignatureError("the survey's id is not the SHA-256 of its statement")
@@ -171,11 +185,14 @@ class Collector:
         return {digest: self._attachment(digest) for digest in named}
 
     def _attachment(self, digest: str) -> bytes:
-        path = f"/v1/attachments/{digest}"
-        return self._patience.ask(lambda: self._http.get_bytes(path, most=_LONGEST_ATTACHMENT))
+        path, most = f"/v1/attachments/{digest}", self._effort.attachment_bytes
+        found = self._patience.ask(lambda: self._http.get_bytes(path, most=most))
+        self._effort.check_attachment(found)
+        return found
 
 
 def _as(answer: Any, kind: type[T]) -> T:
+    """What `Http` has read is of the kind already; an answer that came another way is checked here."""
     try:
         return msgspec.convert(answer, kind)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -193,7 +210,8 @@ def _utf8(text: str) -> bytes:
 def _read(statement: bytes, attachments: dict[str, bytes]) -> Survey | AdaptiveSurvey:
     try:
         return Survey.from_json(statement, attachments)
-    except SottovoceError:
+    except SottovoceError as error:
+        error.args = (one_line(str(error), 500),)  # it may repeat a label of a million letters, or an escape sequence
         raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
         # Signed nonsense that no check foresaw is still nonsense, not this program's failure.

@@ -9,22 +9,26 @@ import contextlib
 import http.client
 import ipaddress
 import re
-import time
 from collections.abc import Mapping
 from typing import Any, Final, final
 
 import msgspec
 import urllib3
 
+from sottovoce.client.connections import obey_deadlines
+from sottovoce.client.deadline import left, within
 from sottovoce.client.text import one_line
 from sottovoce.errors import ServiceError
 
-__all__ = ["BAD_ANSWER", "LONGEST_ANSWER", "UNREACHABLE", "Http", "collector_url"]
+__all__ = ["BAD_ANSWER", "LONGEST_ANSWER", "TOO_SLOW", "UNREACHABLE", "Http", "collector_url"]
 
 BAD_ANSWER: Final = "bad_answer"
 """Code of an answer that no collector gives: a captive portal's page, an endless body, a redirect."""
 
 UNREACHABLE: Final = "unreachable"
+
+TOO_SLOW: Final = "too_slow"
+"""Code of a request whose time was over before its answer was."""
 
 LONGEST_ANSWER: Final = 2**24
 """Bytes of an answer that are read unless a call says otherwise."""
@@ -85,7 +89,7 @@ class Http:
     timeout
         Seconds without any progress after which a request is given up.
     seconds
-        Seconds after which it is given up although an answer is still trickling in.
+        Seconds after which it is given up, whatever still comes in; less where `deadline.within` leaves less.
     ca_file
         Certificates to trust in place of the system's. Checking them cannot be switched off.
     proxy
@@ -115,6 +119,7 @@ class Http:
         if ca_file is not None:
             settings["ca_certs"] = ca_file
         self._pool = urllib3.PoolManager(**settings) if proxy is None else urllib3.ProxyManager(proxy, **settings)
+        obey_deadlines(self._pool)
 
     def __repr__(self) -> str:
         return f"<Http {self.url}>"
@@ -125,9 +130,16 @@ class Http:
 
     # --- what may be asked ------------------------------------------------------------------
 
-    def get(self, path: str, params: Mapping[str, object] | None = None, *, most: int = LONGEST_ANSWER) -> Any:
-        """The JSON under a path."""
-        return _parsed(self._request("GET", path, params=params, most=most))
+    def get(
+        self,
+        path: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        most: int = LONGEST_ANSWER,
+        kind: Any = Any,
+    ) -> Any:
+        """The JSON under a path, as a value of this kind: nothing else in it is ever built, whatever was sent."""
+        return _parsed(self._request("GET", path, params=params, most=most), kind)
 
     def get_bytes(self, path: str, params: Mapping[str, object] | None = None, *, most: int = LONGEST_ANSWER) -> bytes:
         """The bytes under a path."""
@@ -162,28 +174,36 @@ class Http:
         if params:
             target += "?" + http_query(params)
         headers = {**self._headers, "Content-Type": content_type} if body is not None else self._headers
-        ends = time.monotonic() + self._seconds
+        with within(self._seconds):
+            status, retry_after, found = self._exchange(method, target, headers, body, most)
+        if not 200 <= status < 300:
+            raise _refusal(status, retry_after, found)
+        return found
+
+    def _exchange(
+        self, method: str, target: str, headers: dict[str, str], body: bytes | None, most: int
+    ) -> tuple[int, str | None, bytes]:
+        """Status, Retry-After and body of the answer."""
         problem = ""
         try:
             response = self._pool.request(
                 method, target, body=body, headers=headers, redirect=False, preload_content=False
             )
             try:
-                found = _read(response, most, ends)
+                found = _read(response, most)
             except BaseException:
                 response.close()  # what is still under way must not become the next answer's beginning
                 raise
             response.release_conn()
+            return response.status, response.headers.get("Retry-After"), found
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             if isinstance(error, ServiceError):
                 raise
             problem = type(error).__name__
-        if problem:
-            # Outside the except block: urllib3's errors hold the whole request.
-            raise ServiceError(f"the collector at {self.url} cannot be reached ({problem}); try again later")
-        if not 200 <= response.status < 300:
-            raise _refusal(response.status, response.headers.get("Retry-After"), found)
-        return found
+        # Outside the except block: urllib3's errors hold the whole request.
+        if left() <= 0:
+            raise ServiceError(f"the collector at {self.url} answers too slowly; it was given up", TOO_SLOW)
+        raise ServiceError(f"the collector at {self.url} cannot be reached ({problem}); try again later")
 
 
 def http_query(params: Mapping[str, object]) -> str:
@@ -202,8 +222,8 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _read(response: urllib3.BaseHTTPResponse, most: int, ends: float) -> bytes:
-    """The body, if it is plain, not too long and not too slow."""
+def _read(response: urllib3.BaseHTTPResponse, most: int) -> bytes:
+    """The body, if it is plain and not too long."""
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise ServiceError("the collector's answer is compressed, which was not asked for", BAD_ANSWER, response.status)
     parts, length = [], 0
@@ -213,20 +233,30 @@ def _read(response: urllib3.BaseHTTPResponse, most: int, ends: float) -> bytes:
             raise ServiceError(
                 f"the collector's answer is longer than the {most:,} bytes that are read", BAD_ANSWER, response.status
             )
-        if time.monotonic() > ends:
-            raise ServiceError("the collector's answer comes too slowly", BAD_ANSWER, response.status)
         parts.append(chunk)
     return b"".join(parts)
 
 
-def _parsed(body: bytes) -> Any:
-    if not body:
+class _Error(msgspec.Struct, frozen=True):
+    code: str
+    message: str
+
+
+class _Told(msgspec.Struct, frozen=True):
+    error: _Error
+
+
+def _parsed(body: bytes, kind: Any = Any) -> Any:
+    if not body and kind is Any:
         return None
+    problem = ""
     try:
-        return msgspec.json.decode(body)
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        problem = f"is not what it must be: {one_line(str(error))}"
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        pass
-    raise ServiceError("the collector's answer is not JSON; is this the address of a collector?", BAD_ANSWER)
+        problem = "is not JSON; is this the address of a collector?"
+    raise ServiceError(f"the collector's answer {problem}", BAD_ANSWER)
 
 
 def _refusal(status: int, retry_after: str | None, body: bytes) -> ServiceError:
@@ -235,11 +265,8 @@ def _refusal(status: int, retry_after: str | None, body: bytes) -> ServiceError:
     if retry_after is not None and re.fullmatch(r"[0-9]{1,9}", retry_after):
         seconds = float(min(int(retry_after), _LONGEST_RETRY_AFTER))
     try:
-        answer = _parsed(body)
+        told = _parsed(body, _Told).error
     except ServiceError:
-        answer = None
-    told = answer.get("error") if isinstance(answer, dict) else None
-    if isinstance(told, dict) and isinstance(told.get("code"), str) and isinstance(told.get("message"), str):
-        return ServiceError(one_line(told["message"], 500), one_line(told["code"], 60), status, seconds)
-    where = "; it leads elsewhere, and redirects are not followed" if 300 <= status < 400 else ""
-    return ServiceError(f"the collector answered with status {status}{where}", BAD_ANSWER, status, seconds)
+        where = "; it leads elsewhere, and redirects are not followed" if 300 <= status < 400 else ""
+        return ServiceError(f"the collector answered with status {status}{where}", BAD_ANSWER, status, seconds)
+    return ServiceError(one_line(told.message, 500), one_line(told.code, 60), status, seconds)

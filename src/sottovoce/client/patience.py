@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar, final
 
+from sottovoce.client.deadline import left
+from sottovoce.client.http import TOO_SLOW
 from sottovoce.errors import ServiceError
 from sottovoce.randomness import os_source
 
@@ -18,7 +20,9 @@ _PARTS = 2**20
 
 
 def is_passing(error: ServiceError) -> bool:
-    """Whether the same request may succeed later: no connection, too many at once, or the collector's own trouble."""
+    """Whether the same request may succeed soon: no connection, too many at once, or the collector's own trouble."""
+    if error.code == TOO_SLOW:
+        return False  # whoever has used up all the time of one request is not given that of another
     return error.status in (0, 408, 425, 429) or error.status >= 500
 
 
@@ -29,7 +33,7 @@ class Patience:
 
     After attempt k, counted from 0, it waits a time uniform below first * 2**k seconds, and at most `longest`; on top
     of what the collector says with Retry-After, so that devices told the same do not come back at once. Told to wait
-    longer than `longest`, it gives up for this call.
+    longer than `longest`, or beyond what `deadline.within` leaves, it gives up for this call.
     """
 
     attempts: int = 4
@@ -46,5 +50,8 @@ class Patience:
                 if not is_passing(error) or (error.retry_after or 0.0) > self.longest:
                     raise
                 told = error.retry_after or 0.0
-            self.sleep(told + min(self.longest, self.first * 2**attempt) * os_source().below(_PARTS) / _PARTS)
+                wait = told + min(self.longest, self.first * 2**attempt) * os_source().below(_PARTS) / _PARTS
+                if wait >= left():
+                    raise
+            self.sleep(wait)
         return request()

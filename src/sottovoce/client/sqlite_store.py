@@ -1,7 +1,9 @@
 """A device's store in one SQLite file: every promise is one transaction, synced to the disk before it returns.
 
 Every call opens the file anew, so nothing is shared with threads or with the other side of a fork, and no call ever
-creates it: a file that has vanished or is damaged is an error, because a device that forgets answers twice.
+creates it: a file that has vanished, is damaged or is another one now is an error, because a device that forgets
+answers twice. For the same reason there is no write-ahead log: what was committed is in this file, and not in one
+beside it that a rename or a second name would leave behind.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from sottovoce.client.store import STATES, Answer, AnswerState, DeviceStore
-from sottovoce.errors import LedgerError
+from sottovoce.client.store_file import Identity, identify, make_private
+from sottovoce.errors import LedgerError, SottovoceError
 from sottovoce.signing import PUBLIC_KEY_BYTES
 from sottovoce.wire import REPORT_ID_BYTES
 
@@ -68,7 +71,8 @@ class SqliteStore(DeviceStore):
     Raises
     ------
     LedgerError
-        If the file is there and is no device's store, is damaged, or cannot be read; it is left as it is.
+        If the file is there and is no device's store, is damaged, has a second name (a hard link), or cannot be read;
+        it is left as it is, but for its permissions: what others may read or write becomes the owner's alone.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
@@ -76,10 +80,14 @@ class SqliteStore(DeviceStore):
             self.path = Path(os.fspath(path)).resolve()
             if not os.path.lexists(self.path):
                 _create(self.path)
+            make_private(self.path)
         except (TypeError, ValueError, RuntimeError) as error:
             raise LedgerError("the store must be the name of a file, for example 'device.db'") from error
         except (OSError, sqlite3.Error) as error:
             raise _unusable(path, error) from error
+        self._identity: Identity | None = None
+        self._known = 0
+        """Answers that were seen in the file; it never has fewer again."""
         with self._open() as database:
             _check(database, self.path)
 
@@ -139,20 +147,32 @@ class SqliteStore(DeviceStore):
     def move(self, question: str, collector: str) -> None:
         """See `DeviceStore`."""
         with self._writing() as database:
-            database.execute("UPDATE answer SET collector = ? WHERE question = ?", (collector, question))
+            database.execute(
+                "UPDATE answer SET collector = ? WHERE question = ? AND state = 'unsent'", (collector, question)
+            )
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """The file, which must be there; any failure of the database is a `LedgerError`."""
+        """The file, which must be there and be the same as ever; any failure of the database is a `LedgerError`."""
+        known = self._known
         try:
             # mode=rw: SQLite would otherwise put an empty file in place of one that has vanished.
             database = sqlite3.connect(
                 f"{self.path.as_uri()}?mode=rw", uri=True, timeout=_WAIT_SECONDS, isolation_level=None
             )
             with contextlib.closing(database):
-                database.execute("PRAGMA synchronous = FULL")
+                # After opening: what was opened is what the name stands for, or stood for until just now.
+                found = identify(self.path)
+                if self._identity not in (None, found):
+                    raise _replaced(self.path)
+                self._identity = found
+                _keep_all_in_the_file(database, self.path)
+                if self._note(database) < known:
+                    raise _replaced(self.path)
                 yield database
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
+            if isinstance(error, SottovoceError):
+                raise
             raise _unusable(self.path, error) from error
 
     @contextlib.contextmanager
@@ -167,6 +187,15 @@ class SqliteStore(DeviceStore):
                 if database.in_transaction:
                     database.execute("ROLLBACK")
                 raise
+            self._note(database)
+
+    def _note(self, database: sqlite3.Connection) -> int:
+        """How many answers there are."""
+        if _first(database, "PRAGMA application_id") != _APPLICATION:
+            return 0
+        found: int = _first(database, "SELECT count(*) FROM answer")
+        self._known = max(self._known, found)
+        return found
 
 
 def _first(database: sqlite3.Connection, query: str, *parameters: Any) -> Any:
@@ -194,6 +223,13 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(_DAMAGED.format(path=path, reason="its pages do not fit together"))
 
 
+def _keep_all_in_the_file(database: sqlite3.Connection, path: Path) -> None:
+    """A rollback journal, gone and its folder synced (EXTRA) before a commit counts; ends a write-ahead log."""
+    if _first(database, "PRAGMA journal_mode = DELETE") != "delete":
+        raise LedgerError(_DAMAGED.format(path=path, reason="its journal is not what it must be"))
+    database.execute("PRAGMA synchronous = EXTRA")
+
+
 _DAMAGED: Final = (
     "the device's store {path} cannot be used ({reason}). It was left as it is, and nothing is answered: a device that "
     "forgets what it has answered would answer twice"
@@ -205,19 +241,22 @@ def _unusable(path: object, error: Exception) -> LedgerError:
     return LedgerError(_DAMAGED.format(path=path, reason=reason))
 
 
+def _replaced(path: Path) -> LedgerError:
+    return LedgerError(_DAMAGED.format(path=path, reason="it is another file than the one this device began with"))
+
+
 def _create(path: Path) -> None:
     """An empty store, there whole or not at all; one that another process has just made is left alone."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     try:
         with contextlib.closing(sqlite3.connect(beside)) as database:
-            database.execute("PRAGMA journal_mode = WAL")  # kept in the file from here on
-            database.execute("PRAGMA synchronous = FULL")
+            _keep_all_in_the_file(database, path)
             database.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         with contextlib.suppress(FileExistsError):
             os.link(beside, path)  # unlike a rename, never replaces what is there
     finally:
-        beside.unlink()
+        beside.unlink(missing_ok=True)  # another process may have found it beside the store
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

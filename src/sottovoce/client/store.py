@@ -77,7 +77,7 @@ class DeviceStore(abc.ABC):
 
     @abc.abstractmethod
     def move(self, question: str, collector: str) -> None:
-        """Send an answer to another address of the same collector from now on."""
+        """Send an answer to another address from now on; one that is not "unsent" stays as it is."""
 
 
 @final
@@ -135,5 +135,5 @@ class MemoryStore(DeviceStore):
         """See `DeviceStore`."""
         with self._lock:
             kept = self._answers.get(question)
-            if kept is not None:
+            if kept is not None and kept.state == "unsent":
                 self._answers[question] = replace(kept, collector=collector)

@@ -11,7 +11,7 @@ import logging
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, final
@@ -19,17 +19,20 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.compaction import due, merged
+from sottovoce.collector.compaction import CROWD, due, leftover, merged
 from sottovoce.collector.live import as_checkpoint, check, counted, decoded, live_aggregate, load_survey, rebuild
 from sottovoce.collector.seen import SeenIds, id_order, id_rows
 from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Store, Waiting
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.errors import SottovoceError, StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Aggregator", "check", "live_aggregate", "rebuild"]
 
 _LOG: Final = logging.getLogger(__name__)
+
+_LEAST_SHARE: Final = 2.0**-10
+"""How little of what it may a step takes, after many that came too late."""
 
 _MERGES_A_STEP: Final = 4
 """Segments are put together a few times a step at most, so that no survey keeps the others waiting."""
@@ -43,8 +46,6 @@ class _Counted:
     seen: SeenIds = field(default_factory=SeenIds)
     last: int = -1
     """All ids of segments up to this number are in `seen`."""
-    segments: list[SegmentInfo] | None = None
-    """All up to `last`; None when they must be listed again."""
     token: int | None = None
     """Of the lease under which we last settled; None when what followed is not known."""
 
@@ -73,6 +74,10 @@ class Aggregator:
         How many segments of about one size are put together.
     bytes_at_once
         Segments and what is taken in a step stay below that, even when reports are long.
+    crowd
+        Segments below so many reports are put together at once.
+    epoch
+        Tells the present one, in the service's coarse time.
     """
 
     def __init__(
@@ -87,6 +92,8 @@ class Aggregator:
         largest_segment: int = 1 << 18,
         fan_in: int = 8,
         bytes_at_once: int = 1 << 26,
+        crowd: int = CROWD,
+        epoch: Callable[[], int] = lambda: 0,
     ) -> None:
         self._store = store
         self._name = holder
@@ -98,8 +105,11 @@ class Aggregator:
         self._largest_segment = largest_segment
         self._fan_in = fan_in
         self._bytes_at_once = bytes_at_once
+        self._crowd = crowd
+        self._epoch = epoch
         self._counted: OrderedDict[str, _Counted] = OrderedDict()
         self._parked: dict[str, Lease] = {}
+        self._share = 1.0
 
     def step(self) -> int:
         """Count some waiting reports of some survey; returns how many were taken, 0 when there is nothing to do.
@@ -118,17 +128,59 @@ class Aggregator:
             tried.add(lease.survey)
             try:
                 taken = self._count(lease)
-            except (StoreUnavailableError, StoreFullError):
+            except StoreUnavailableError:
+                # What comes back may be another database, or this one as it once was.
+                self._counted.clear()
+                self._release(lease)
+                raise
+            except StoreFullError:
                 self._release(lease)
                 raise
             except Exception as error:
                 # Whatever is wrong with one survey, the others must go on.
-                _LOG.error("survey %s cannot be counted, trying again later: %s", lease.survey[:12], error)
+                _LOG.error("survey %s cannot be counted, trying again later: %s", lease.survey[:12], _told(error))
                 self._park(lease)
             else:
                 self._parked.pop(lease.survey, None)
                 self._release(lease)
                 return taken
+
+    def tidy(self) -> bool:
+        """Put together what is left of an epoch that is over, so that no small segment tells when few people answered.
+
+        Whether something was done: there may be more.
+        """
+        epoch = self._epoch()
+        lease = self._store.lease_untidy(self._holder, self._lease_seconds, epoch, self._crowd)
+        if lease is None:
+            return False
+        try:
+            return self._join_leftover(lease, epoch)
+        except (StoreUnavailableError, StoreFullError):
+            raise
+        except Exception as error:
+            _LOG.error("segments of survey %s cannot be put together: %s", lease.survey[:12], _told(error))
+            return False
+        finally:
+            state = self._counted.get(lease.survey)
+            if state is not None:
+                # The segments are others now, with the same ids: if nobody was between, nothing must be read again.
+                state.token = lease.token if state.token == lease.token - 1 else None
+            self._release(lease)
+
+    def _join_leftover(self, lease: Lease, epoch: int) -> bool:
+        record = self._store.survey(lease.survey)
+        if record is None:
+            return False
+        chosen = leftover(self._store.segments(lease.survey), None if record.state == "sealed" else epoch, self._crowd)
+        if not chosen:
+            return False
+        if chosen[0].checkpointed != chosen[1].checkpointed:
+            survey = load_survey(self._store, record)
+            everything = as_checkpoint(counted(survey, self._store.snapshot(survey.id), ()))
+            if not self._store.settle(lease, (), (), everything):
+                return False
+        return self._join(lease, chosen)
 
     def close(self) -> None:
         """Let others have the surveys that this worker still holds; the store stays open."""
@@ -162,22 +214,34 @@ class Aggregator:
         if segments is None:
             return 0
         width = REPORT_ID_BYTES + state.survey.mechanism.report_bytes
-        taken = self._store.take(lease, max(1, min(self._most, self._bytes_at_once // width)))
+        most = int(self._share * min(self._most, self._bytes_at_once // width))
+        taken = self._store.take(lease, max(1, most))
         if not taken:
             return 0
         ids, payloads, fresh = self._fresh(state, taken)
         checkpoint = self._checkpoint(state, segments, payloads)
-        if not self._store.settle(lease, taken, fresh, checkpoint):
+        if not self._settle(lease, taken, fresh, checkpoint):
             self._counted.pop(lease.survey, None)
+            # Perhaps the step outlasts the lease: a smaller one may not.
+            self._share = max(self._share / 2, _LEAST_SHARE)
             return 0
+        self._share = min(2 * self._share, 1.0)
         # Nobody else has settled until here, so the segments listed after the lease was won are all known.
         state.last = segments[-1].number if segments else -1
-        state.segments = segments if checkpoint is None else None
         state.seen.add(ids)
         state.token = lease.token
         self._tidy(lease, state)
         self._forget_least_used()
         return sum(entry.n for entry in taken)
+
+    def _settle(
+        self, lease: Lease, taken: Sequence[Waiting], fresh: Sequence[NewSegment], checkpoint: Checkpoint | None
+    ) -> bool:
+        """Whether it was done. On a disk that is nearly full the checkpoint can wait."""
+        if checkpoint is not None:
+            with suppress(StoreFullError):
+                return self._store.settle(lease, taken, fresh, checkpoint)
+        return self._store.settle(lease, taken, fresh, None)
 
     def _state(self, lease: Lease) -> _Counted | None:
         state = self._counted.get(lease.survey)
@@ -191,21 +255,28 @@ class Aggregator:
 
     def _catch_up(self, lease: Lease, state: _Counted, token: int | None) -> list[SegmentInfo] | None:
         """Know the ids of all segments there are; returns their list, or None if the lease was lost over it."""
-        survey = state.survey.id
-        # Every change of hands makes the token grow by one: with ours, or the one after it, all segments are our own.
-        if token is not None and lease.token in (token, token + 1):
-            if state.segments is None:
-                return self._store.segments(survey)
-            return state.segments + self._store.segments(survey, state.last)
-        state.segments = None
-        while not self._read_on(state):
-            # Reading all ids of a large survey takes longer than a lease lasts.
-            again = self._store.lease(self._holder, self._lease_seconds)
-            if again != lease:
-                if again is not None:
-                    self._release(again)
-                return None
-        return self._store.segments(survey)
+        for _ in range(2):
+            # Every change of hands makes the token grow by one: with ours, or the one after it, all segments are ours.
+            if token is None or lease.token not in (token, token + 1):
+                while not self._read_on(state):
+                    # Reading all ids of a large survey takes longer than a lease lasts.
+                    if not self._still_held(lease):
+                        return None
+            segments = self._store.segments(state.survey.id)
+            if sum(info.n for info in segments) == len(state.seen):
+                return segments
+            # A database that was put back to an earlier state lacks ids we know, and may use its numbers again: what we
+            # know must be forgotten, or a report that comes again is never counted.
+            state.seen, state.last, token = SeenIds(), -1, None
+        if self._still_held(lease):
+            raise StoreError(f"segments of survey {state.survey.id[:12]} hold some id twice; restore a backup")
+        return None
+
+    def _still_held(self, lease: Lease) -> bool:
+        again = self._store.lease(self._holder, self._lease_seconds)
+        if again is not None and again != lease:
+            self._release(again)
+        return again == lease
 
     def _read_on(self, state: _Counted) -> bool:
         """Read ids of segments for a third of the lease's time; whether all have been read."""
@@ -273,18 +344,19 @@ class Aggregator:
         width = REPORT_ID_BYTES + survey.mechanism.report_bytes
         largest = min(self._largest_segment, self._bytes_at_once // width)
         for _ in range(_MERGES_A_STEP):
-            if state.segments is None:
-                segments = self._store.segments(survey.id)
-            else:
-                segments = state.segments + self._store.segments(survey.id, state.last)
-            chosen = due(segments, largest, self._fan_in)
+            chosen = due(self._store.segments(survey.id), largest, self._fan_in, self._crowd)
             if not chosen:
                 return
-            state.segments = None
-            parts = [part for info in chosen for part in self._segment(survey.id, info.number)]
-            if len(parts) < len(chosen) or not self._store.compact(lease, [i.number for i in chosen], merged(parts)):
+            if not self._join(lease, chosen):
                 self._counted.pop(survey.id, None)
                 return
+
+    def _join(self, lease: Lease, chosen: Sequence[SegmentInfo]) -> bool:
+        """One segment in place of these; False when they, or the lease, are gone."""
+        parts = [part for info in chosen for part in self._segment(lease.survey, info.number)]
+        if len(parts) < len(chosen):
+            return False
+        return self._store.compact(lease, [info.number for info in chosen], merged(parts))
 
     def _segment(self, survey: str, number: int) -> list[Segment]:
         """The segment of that number; none if it is gone."""
@@ -295,3 +367,8 @@ class Aggregator:
     def _forget_least_used(self) -> None:
         while len(self._counted) > 1 and sum(s.seen.nbytes for s in self._counted.values()) > self._memory_bytes:
             self._counted.popitem(last=False)
+
+
+def _told(error: Exception) -> str:
+    """Our own words; of what was not foreseen only the kind, since its words may quote a report."""
+    return str(error) if isinstance(error, SottovoceError) else type(error).__name__

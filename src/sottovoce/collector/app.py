@@ -67,26 +67,57 @@ def create_app(settings: Settings, store: Store, key: SigningKey) -> Litestar:
         finally:
             await service.finish()
 
-    return _Application(
+    way_out = _Exit(service)
+    application = _Application(
         route_handlers=ROUTES,
         state=State({"service": service, "openapi": openapi_answer(ROUTES)}),
         exception_handlers={Exception: _failed},
-        before_send=[_Exit(service)],
+        before_send=[way_out],
         lifespan=[life],
         openapi_config=None,
         logging_config=None,
     )
+    application.uploads = _Uploads(service, way_out)
+    return application
 
 
 @final
 class _Application(Litestar):
-    """Notes when a request came, before anything else is done with it."""
+    """Takes uploads at the door; notes of every other request when it came, before anything is done with it."""
+
+    uploads: _Uploads
 
     async def __call__(
         self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
     ) -> None:
-        cast("dict[str, Any]", scope)[_BEGAN] = perf_counter()
+        given = cast("dict[str, Any]", scope)
+        if given.get("method") == "POST":
+            survey_id = reports.uploaded_to(given["path"])
+            if survey_id is not None:
+                await self.uploads(survey_id, given, receive, send)
+                return
+        given[_BEGAN] = perf_counter()
         await super().__call__(scope, receive, send)
+
+
+@final
+class _Uploads:
+    """Uploads as nearly all devices write their address, without the framework: it takes longer than all the rest.
+
+    Whatever is written in another way goes through the framework to the same function, and is answered the same.
+    """
+
+    def __init__(self, service: Service, way_out: _Exit):
+        self._service = service
+        self._way_out = way_out
+
+    async def __call__(self, survey_id: str, scope: Any, receive: Any, send: Any) -> None:
+        answer = await reports.take_reports(self._service, survey_id, scope["headers"], receive)
+        scope["path_template"] = _UPLOADS
+        start: Message = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
+        self._way_out.dress(start, scope)
+        await send(start)
+        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
 
 
 def _failed(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
@@ -128,8 +159,11 @@ class _Exit:
         self._allowed = _allowed()
 
     async def __call__(self, message: Message, scope: Any) -> None:
-        if message["type"] != "http.response.start":
-            return
+        if message["type"] == "http.response.start":
+            self.dress(message, scope)
+
+    def dress(self, message: Any, scope: Any) -> None:
+        """The same for the message that begins an answer."""
         template: str = scope.get("path_template", _NO_ROUTE)
         headers = [*message["headers"], *_RAW_SECURITY]
         if scope["method"] == "OPTIONS" and template in self._allowed:
@@ -141,7 +175,8 @@ class _Exit:
         message["headers"] = headers
         status = message["status"]
         self._metrics.answered(template, status)
-        if template != _UPLOADS:
+        if (scope["method"], template) not in self._shared:
+            # A line about what a device asks would tell, to the second, when somebody answered.
             log_access(scope["method"], template, status, perf_counter() - scope[_BEGAN])
 
     def _sharing(self, scope: Any) -> list[tuple[bytes, bytes]]:

@@ -21,6 +21,9 @@ __all__ = ["Committer", "Kept", "Overloaded", "Statistics"]
 _LEAST_WAIT: Final = 1.0
 _LONGEST_WAIT: Final = 60.0
 
+_PATIENCE: Final = 15.0
+"""Seconds after which a transaction hangs: longer than a locked database is waited for."""
+
 _FADING: Final = 0.9
 """What a group's weight in the measured rate becomes with each later one."""
 
@@ -64,7 +67,8 @@ class Committer:
     """One thread that writes, and a bounded queue before it. Safe to use from several threads and event loops.
 
     Requests are served in the order they came. Arrivals of one survey and epoch in the same group are handed to the
-    store as one. When the store raises, all of that group are told so, and the next group is tried.
+    store as one. When the store raises, all of that group are told so, and the next group is tried. When it neither
+    returns nor raises, everybody who waits is told to send again, and so is whoever comes, until it does.
 
     Parameters
     ----------
@@ -75,6 +79,8 @@ class Committer:
         waits, one arrival is taken whatever its size.
     group_reports, group_bytes
         Most reports and bytes in one transaction, if it holds more than one arrival.
+    patience
+        How many seconds a transaction may take before nobody is made to wait for it any longer.
     """
 
     def __init__(
@@ -85,13 +91,17 @@ class Committer:
         most_bytes: int = 2**26,
         group_reports: int = 200_000,
         group_bytes: int = 2**22,
+        patience: float = _PATIENCE,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._store = store
         self._most_waiting, self._most_bytes = most_waiting, most_bytes
         self._group_reports, self._group_bytes = group_reports, group_bytes
-        self._clock = clock
+        self._patience, self._clock = patience, clock
         self._queue: deque[_Waiter] = deque()
+        self._writing: list[_Waiter] = []
+        self._since = 0.0
+        self._hanging = False
         self._reports = self._bytes = 0
         self._stopping = False
         self._statistics = Statistics(0, 0, 0, 0.0)
@@ -99,6 +109,7 @@ class Committer:
         self._changed = threading.Condition(threading.Lock())
         self._thread = threading.Thread(target=self._work, name="committer", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._watch, name="committer-watch", daemon=True).start()
 
     # --- from outside -----------------------------------------------------------------------
 
@@ -111,7 +122,7 @@ class Committer:
         Raises
         ------
         Overloaded
-            At once, when too much is waiting.
+            At once, when too much is waiting; `StoreUnavailableError` when the database has stopped answering.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Refusal | None] = loop.create_future()
@@ -156,6 +167,8 @@ class Committer:
         with self._changed:
             if self._stopping:
                 raise Overloaded("the collector is stopping and takes no more reports; send them later", _LEAST_WAIT)
+            if self._hanging:
+                raise _no_answer()
             if self._reports and (self._reports + n > self._most_waiting or self._bytes + size > self._most_bytes):
                 wait = self.drain_seconds
                 raise Overloaded(
@@ -172,7 +185,6 @@ class Committer:
 
     def _work(self) -> None:
         while group := self._next_group():
-            before = self._clock()
             try:
                 outcomes: Sequence[Outcome] = self._append([waiter.arrival for waiter in group])
             except StoreError as error:
@@ -181,8 +193,22 @@ class Committer:
                 unforeseen = StoreError("the database failed in an unforeseen way; nothing was acknowledged")
                 unforeseen.__cause__ = fault
                 outcomes = [unforeseen] * len(group)
-            self._note(group, outcomes, self._clock() - before)
+            self._note(group, outcomes, self._clock() - self._since)
             _answer(group, outcomes)
+
+    def _watch(self) -> None:
+        """Look now and then whether a transaction hangs. What it holds may be kept yet: sent again, it counts once."""
+        while self._thread.is_alive():
+            self._thread.join(self._patience / 10)
+            with self._changed:
+                if not self._writing or self._clock() - self._since < self._patience:
+                    continue
+                self._hanging = True
+                waiters = [*self._writing, *self._queue]
+                self._reports -= sum(waiter.arrival.n for waiter in self._queue)
+                self._bytes -= sum(len(waiter.arrival.rows) for waiter in self._queue)
+                self._queue.clear()
+            _answer(waiters, [_no_answer()] * len(waiters))
 
     def _next_group(self) -> list[_Waiter]:
         """The oldest arrivals that fit into one transaction; none when all is done and the service stops."""
@@ -197,6 +223,7 @@ class Committer:
                 if group and (reports > self._group_reports or size > self._group_bytes):
                     break
                 group.append(self._queue.popleft())
+            self._writing, self._since = group, self._clock()
             return group
 
     def _append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
@@ -212,6 +239,7 @@ class Committer:
         reports = sum(waiter.arrival.n for waiter in group)
         failed = isinstance(outcomes[0], StoreError)
         with self._changed:
+            self._writing, self._hanging = [], False
             self._reports -= reports
             self._bytes -= sum(len(waiter.arrival.rows) for waiter in group)
             done = 0 if failed else reports
@@ -221,6 +249,10 @@ class Committer:
             )
             self._recent_reports = _FADING * self._recent_reports + done
             self._recent_seconds = _FADING * self._recent_seconds + seconds
+
+
+def _no_answer() -> StoreUnavailableError:
+    return StoreUnavailableError("the database does not answer; send these again later")
 
 
 def _joined(part: list[Arrival]) -> Arrival:

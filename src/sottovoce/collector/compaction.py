@@ -1,13 +1,18 @@
-"""Which segments to put together, so that a survey has few of them and no report is rewritten often.
+"""Which segments to put together: so that a survey has few of them, and that none tells when few people answered.
 
 Size-tiered: f segments of about one size become one of the next. With a largest size S, a report is rewritten at most
 1 + log_f(S) times, and a survey of n reports in E epochs has at most 2n/S + 2 f E log_f(S) segments.
+
+Segments are numbered as they are made, so that small ones would tell who answered soon after whom. Those below a crowd
+are put together at once: this rewrites less than a crowd of reports a step. What is left of an epoch that is over joins
+a larger one.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -15,10 +20,13 @@ from sottovoce.collector.seen import id_order, id_rows
 from sottovoce.collector.store.base import NewSegment, Segment, SegmentInfo
 from sottovoce.errors import StoreError
 
-__all__ = ["due", "merged"]
+__all__ = ["CROWD", "due", "leftover", "merged"]
+
+CROWD: Final = 4096
+"""Reports in a segment among which nobody stands out."""
 
 
-def due(segments: Iterable[SegmentInfo], largest: int, fan_in: int) -> list[SegmentInfo]:
+def due(segments: Sequence[SegmentInfo], largest: int, fan_in: int, crowd: int = CROWD) -> list[SegmentInfo]:
     """Segments to put together now, of one epoch and one side of the checkpoint; empty when all is well.
 
     Those above half of `largest` are left as they are. So the segments found either make one of a higher tier, or, if
@@ -26,9 +34,18 @@ def due(segments: Iterable[SegmentInfo], largest: int, fan_in: int) -> list[Segm
 
     Examples
     --------
-    >>> [info.number for info in due([SegmentInfo(i, 7, 1, False) for i in range(9)], 1000, 8)]
+    >>> [info.number for info in due([SegmentInfo(i, 7, 5000, False) for i in range(9)], 100_000, 8)]
     [0, 1, 2, 3, 4, 5, 6, 7]
+    >>> [info.number for info in due([SegmentInfo(i, 7, 1, False) for i in range(3)], 100_000, 8)]
+    [0, 1, 2]
     """
+    few: dict[tuple[int, bool], list[SegmentInfo]] = defaultdict(list)
+    for info in segments:
+        if info.n < crowd and 2 * info.n <= largest:
+            few[info.epoch, info.checkpointed].append(info)
+    for members in few.values():
+        if len(members) > 1:
+            return _that_fit(members, largest)
     tiers: dict[tuple[int, bool, int], list[SegmentInfo]] = defaultdict(list)
     for info in segments:
         if 2 * info.n <= largest:
@@ -36,8 +53,26 @@ def due(segments: Iterable[SegmentInfo], largest: int, fan_in: int) -> list[Segm
     full = [key for key, members in tiers.items() if len(members) >= fan_in]
     if not full:
         return []
+    return _that_fit(tiers[min(full, key=lambda key: key[2])][:fan_in], largest)
+
+
+def leftover(segments: Sequence[SegmentInfo], ended: int | None, crowd: int = CROWD) -> list[SegmentInfo]:
+    """A segment below a crowd that nothing will come to any more, and the smallest other one of its epoch.
+
+    Epochs before `ended` are over; all are when it is None. The two may stand on two sides of the checkpoint.
+    """
+    for info in segments:
+        if info.n < crowd and (ended is None or info.epoch < ended):
+            others = [other for other in segments if other.epoch == info.epoch and other.number != info.number]
+            if others:
+                return [info, min(others, key=lambda other: other.n)]
+    return []
+
+
+def _that_fit(segments: Iterable[SegmentInfo], largest: int) -> list[SegmentInfo]:
+    """The first of them that make no segment above `largest`; any two do not, who are at most half of it."""
     chosen: list[SegmentInfo] = []
-    for info in tiers[min(full, key=lambda key: key[2])][:fan_in]:
+    for info in segments:
         if sum(other.n for other in chosen) + info.n > largest:
             break
         chosen.append(info)

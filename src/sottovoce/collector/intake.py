@@ -138,6 +138,10 @@ class _Known:
         self.header = encode_batch(survey.id, ())
         self.letters = base64url_letters(TAG_BYTES + self.width)
         self.tag_word = np.frombuffer(survey.tag, dtype=np.uint32)[0]
+        # As two fields a row, ids and payloads are copied much faster than as a table of bytes.
+        fields = (("id", f"V{REPORT_ID_BYTES}"), ("tag", f"V{TAG_BYTES}"), ("payload", f"V{self.width}"))
+        self.sent_row = np.dtype(list(fields))
+        self.kept_row = np.dtype([fields[0], fields[2]])
         here = f"survey {survey.id[:12]}"
         self.wrong_survey = f"the report's first {TAG_BYTES} bytes are not those of {here}: it answers another one"
         self.bad_report = f"no device that follows {here} can have sent this report; randomize and encode it anew"
@@ -324,14 +328,14 @@ class Intake:
         """The verdicts on rows of the right length, of which `tagged` have the survey's tag."""
         good = tagged & known.codec.good_rows(rows[:, _TAG_END:])
         refused: list[Refused] = []
-        if not good.all():
+        if np.count_nonzero(good) < len(good):
             refused = sorted([*known.foreign(~tagged), *known.bad(tagged & ~good)])
             rows = rows[good]
             if not len(rows):
                 return Taken(None, refused)
-        kept = np.empty((len(rows), REPORT_ID_BYTES + known.width), dtype=np.uint8)
-        kept[:, :REPORT_ID_BYTES] = rows[:, :REPORT_ID_BYTES]
-        kept[:, REPORT_ID_BYTES:] = rows[:, _TAG_END:]
+        sent = rows.view(known.sent_row)[:, 0]
+        kept = np.empty(len(rows), known.kept_row)
+        kept["id"], kept["payload"] = sent["id"], sent["payload"]
         return Taken(Arrival(known.id, self._epoch(), len(rows), kept.tobytes()), refused)
 
     def _epoch(self) -> int:

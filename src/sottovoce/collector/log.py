@@ -26,6 +26,9 @@ LEVELS: Final = {
 
 FORMATS: Final = ("text", "json")
 
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
+"""A method is any word that somebody chose to send: only these are repeated."""
+
 _ACCESS: Final = logging.getLogger("sottovoce.access")
 
 _HANDLER: Final = "sottovoce"
@@ -84,7 +87,8 @@ def current_level() -> str:
 def log_access(method: str, template: str, status: int, seconds: float) -> None:
     """A line about a request that was answered."""
     if _ACCESS.isEnabledFor(logging.INFO):
-        fields = {"method": method, "route": template, "status": status, "ms": round(1000 * seconds, 1)}
+        known = method if method in _METHODS else "other"
+        fields = {"method": known, "route": template, "status": status, "ms": round(1000 * seconds, 1)}
         _ACCESS.info("answered", extra={_FIELDS: fields})
 
 

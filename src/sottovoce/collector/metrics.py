@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from sottovoce.collector.store.base import Arrival, Refusal, Store
@@ -24,11 +24,22 @@ _TOTALS_SECONDS: Final = 5.0
 
 
 @final
+class _Timeless(CollectorRegistry):
+    """Without the moments at which counters began: the first request of a kind is somebody's, to the microsecond."""
+
+    def collect(self) -> Iterator[Metric]:
+        for family in super().collect():
+            family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
+            yield family
+
+
+@final
 class Metrics:
     """One registry of its own, so that two services in one process do not mix."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        self.registry: CollectorRegistry = _Timeless()
+        registry = self.registry
         self._requests = Counter(
             "sottovoce_requests",
             "Requests answered, by the address's template and status.",
@@ -55,6 +66,7 @@ class Metrics:
         )
         self._waiting = Gauge("sottovoce_waiting_reports", "Durable reports not yet counted.", registry=registry)
         self._counted = Gauge("sottovoce_counted_reports", "Reports counted.", registry=registry)
+        self._workers = Gauge("sottovoce_workers", "Counting processes of this service that live.", registry=registry)
         self._children: dict[tuple[str, int], Counter] = {}
         self._totals_at = float("-inf")
         self._totals_lock = threading.Lock()
@@ -62,6 +74,10 @@ class Metrics:
     def watch_queue(self, depth: Callable[[], int]) -> None:
         """Ask this for the length of the queue whenever metrics are read."""
         self._queued.set_function(depth)
+
+    def watch_workers(self, living: Callable[[], int]) -> None:
+        """Ask this for the number of counting processes whenever metrics are read."""
+        self._workers.set_function(living)
 
     def committed(self, reports: int, seconds: float) -> None:
         """A transaction has made so many reports durable."""

@@ -15,6 +15,7 @@ import os
 import resource
 import signal
 import socket
+import sqlite3
 import ssl
 import threading
 import time
@@ -30,10 +31,11 @@ from sottovoce.collector.http_server import run_http
 from sottovoce.collector.log import configure_logging
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import Store, open_store
+from sottovoce.collector.store.sqlite import resets_safely
 from sottovoce.collector.supervisor import STOP_SECONDS, Supervisor
 from sottovoce.collector.tokens import create_token, ensure_admin
 from sottovoce.errors import SettingsError
-from sottovoce.signing import SigningKey, fingerprint
+from sottovoce.signing import SigningKey, fingerprint, to_base64url
 
 __all__ = ["Start", "count", "serve"]
 
@@ -56,8 +58,10 @@ class Start:
     """What an operator must know of a service that has started."""
 
     address: str
+    key: str
+    """The public key that signs surveys, in base64url: devices pin it."""
     fingerprint: str
-    """Of the key that signs surveys: devices pin it."""
+    """Its SHA-256, for people to compare."""
     admin_token: str | None = field(repr=False)
     """Only where one was just made; nobody can show it again."""
 
@@ -93,7 +97,12 @@ def serve(
     _check_tls(settings)
     with _listening(settings) as listener, _folder(settings.data), _store(settings) as store:
         key = SigningKey.load_or_create(settings.data / KEY_FILE)
-        start = Start(_address(settings, listener), fingerprint(key.public), _admin_token(store, new_admin_token))
+        start = Start(
+            address=_address(settings, listener),
+            key=to_base64url(key.public),
+            fingerprint=fingerprint(key.public),
+            admin_token=_admin_token(store, new_admin_token),
+        )
         started(start)
         _warn(settings)
         uvloop.run(_serve(settings, listener, store, key, lambda: ready(start)))
@@ -117,6 +126,7 @@ async def _serve(
     app = create_app(settings, store, key)
     stop = _stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
     workers = Supervisor(settings)
+    app.state["service"].metrics.watch_workers(lambda: workers.living)
     try:
         await run_http(app, settings, listener, stop, ready)
     finally:
@@ -173,6 +183,11 @@ def _warn(settings: Settings) -> None:
     """What works and is still unwise."""
     if settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.tls_certificate:
         _log.warning("listening beyond this machine without TLS: put a proxy with TLS in front, or set tls_certificate")
+    if not settings.database and settings.workers and not resets_safely():
+        _log.info(
+            "this Python's SQLite is %s, with a rare fault that 3.51.3 corrects: see SQLite in the page on operations",
+            sqlite3.sqlite_version,
+        )
     if settings.data.stat().st_mode & 0o077:
         _log.warning("other users of this machine can look into the data folder: chmod 700 is advised")
 

@@ -28,6 +28,9 @@ OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, "SOTTOVOCE_URL", "SOTTOVO
 
 _PREFIX: Final = "SOTTOVOCE_"
 
+_TESTS: Final = "SOTTOVOCE_TEST_"
+"""Begins what the tests of this package are told."""
+
 Read: TypeAlias = Callable[[object], Any]
 """From what was given to the setting's value; raises ValueError when it is not allowed."""
 
@@ -351,7 +354,7 @@ def load(
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     values = {}
     for variable in sorted(environ):
-        if variable.startswith(_PREFIX) and variable not in OTHER_VARIABLES:
+        if variable.startswith(_PREFIX) and not variable.startswith(_TESTS) and variable not in OTHER_VARIABLES:
             setting = _BY_VARIABLE.get(variable) or _unknown("the environment variable", variable, _BY_VARIABLE)
             values[setting.name] = setting.checked(environ[variable], f"the environment variable {variable}")
     return values

@@ -41,6 +41,11 @@ class Supervisor:
         self._processes: dict[int, SpawnProcess] = {}
         self._tasks = [asyncio.create_task(self._keep(number)) for number in range(settings.workers)]
 
+    @property
+    def living(self) -> int:
+        """How many of them there are now."""
+        return len(self._processes)
+
     async def stop(self) -> None:
         """Ask all of them to release their leases and end; kill those that do not."""
         self._stopping.set()
@@ -56,25 +61,39 @@ class Supervisor:
 
     async def _keep(self, number: int) -> None:
         delay = FIRST_DELAY
-        while not self._stopping.is_set():
+        while True:
             born = time.monotonic()
-            process = self._processes[number] = _start(self._settings, number)
-            await _end_of(process)
-            status = process.exitcode
-            del self._processes[number]
-            process.close()
+            try:
+                fate = await self._life(number)
+            except Exception as error:
+                # Files, memory or processes may be short just now: whatever it was, counting must come back after it.
+                fate = f"not started or not watched: {getattr(error, 'strerror', None) or type(error).__name__}"
             if self._stopping.is_set():
                 return
             lived = time.monotonic() - born
             delay = FIRST_DELAY if lived >= STEADY else min(2 * delay, LONGEST_DELAY)
             _log.error(
-                "counting process %d ended after %.1f s (%s); another starts in %.1f s",
-                number, lived, _words(status), delay,
-            )  # fmt: skip
+                "counting process %d ended after %.1f s (%s); another starts in %.1f s", number, lived, fate, delay
+            )
             try:
                 await asyncio.wait_for(self._stopping.wait(), delay)
             except TimeoutError:
                 continue
+            return
+
+    async def _life(self, number: int) -> str:
+        """Start one process and wait for its end; how it ended, in words."""
+        process = self._processes[number] = _start(self._settings, number)
+        try:
+            await _end_of(process)
+            return _words(process.exitcode)
+        finally:
+            del self._processes[number]
+            if process.is_alive():
+                # Nobody would watch it any more, and its successor does the same work.
+                process.kill()
+                process.join()
+            process.close()
 
 
 def _start(settings: Settings, number: int) -> SpawnProcess:

@@ -1,4 +1,7 @@
-"""Analysts' tokens: shown once, kept as a hash, compared in constant time, each with the scopes it opens."""
+"""Analysts' tokens: shown once, kept as a hash, each with the scopes it opens.
+
+A token's id is no secret, only what follows it is: how long a check takes may tell which ids there are.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ __all__ = ["SCOPES", "Scope", "allows", "check_token", "create_token", "ensure_a
 Scope: TypeAlias = Literal["read", "ask", "publish", "admin"]
 
 SCOPES: Final[dict[str, str]] = {
-    "read": "read status, aggregates and estimates",
+    "read": "read status, aggregates, estimates and metrics",
     "ask": "open and close rounds; all that read may",
     "publish": "create and seal surveys; all that read may",
     "admin": "everything: tokens, deleting, exporting, the log level",
@@ -33,9 +36,6 @@ _OPENS: Final[dict[str, frozenset[str]]] = {
 
 _TOKEN: Final = re.compile(r"sv_([0-9a-f]{8})_([0-9A-Za-z_-]{43})")
 
-_NOBODY: Final = TokenRecord("0" * 8, bytes(32), frozenset(), "", 0, revoked=True)
-"""Compared with where there is no token of that id, so that an unknown id takes as long as a wrong secret."""
-
 
 def create_token(store: Store, scopes: Iterable[str], note: str, epoch: int) -> tuple[str, TokenRecord]:
     """A new token, for its holder's eyes only, and what is kept of it."""
@@ -49,16 +49,14 @@ def create_token(store: Store, scopes: Iterable[str], note: str, epoch: int) -> 
 
 
 def check_token(store: Store, presented: str) -> TokenRecord | None:
-    """What is kept of a token, if it is a known one that was not revoked.
-
-    Which of the two halves is wrong cannot be told from the time it takes.
-    """
+    """What is kept of a token, if it is a known one that was not revoked."""
     parts = _TOKEN.fullmatch(presented)
     if parts is None:
         return None
-    record = store.token(parts[1]) or _NOBODY
-    right = hmac.compare_digest(_digest(parts[2]), record.digest)
-    return record if right and not record.revoked else None
+    record = store.token(parts[1])
+    if record is None or record.revoked or not hmac.compare_digest(_digest(parts[2]), record.digest):
+        return None
+    return record
 
 
 def allows(record: TokenRecord, scope: str) -> bool:

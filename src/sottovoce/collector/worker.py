@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import multiprocessing
 import multiprocessing.connection
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -27,6 +29,15 @@ _LOG: Final = logging.getLogger(__name__)
 _SHORTEST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 """Seconds between looks at an empty waiting list; doubled from one to the other."""
+
+_FEW: Final = 1 << 14
+"""After a step with fewer reports than this, a short pause: a step costs about as much for one as for thousands."""
+
+_BETWEEN_TIDYING: Final = 10.0
+"""Seconds between looks for epochs that are over, while nothing waits."""
+
+_BETWEEN_FORGETTING: Final = 10.0
+"""Seconds after which traces of counted reports are dropped from the database's own log, even while more come in."""
 
 _LONGEST_OUTAGE_PAUSE: Final = 5.0
 """Seconds between attempts while the database is away or full."""
@@ -60,6 +71,10 @@ class WorkerSettings(Protocol):
     @property
     def lease_seconds(self) -> float:
         """How long a survey stays a worker's without a sign of life."""
+
+    @property
+    def time_precision(self) -> int:
+        """Seconds in an epoch."""
 
 
 @final
@@ -141,12 +156,26 @@ def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
     from sottovoce.collector.store import open_store
 
     store = open_store(settings.database, settings.data, max_bytes=settings.max_database_bytes)
-    aggregator = Aggregator(store, holder, lease_seconds=settings.lease_seconds)
+    aggregator = Aggregator(
+        store,
+        holder,
+        lease_seconds=settings.lease_seconds,
+        epoch=lambda: int(time.time() // settings.time_precision),
+    )
     with contextlib.closing(store), contextlib.closing(aggregator):
         pause, failures = _SHORTEST_PAUSE, 0
+        tidied = forgotten = -math.inf
+        dirty = True
         while not bell.stopped():
             try:
                 taken = aggregator.step()
+                now = time.monotonic()
+                if not taken and now - tidied > _BETWEEN_TIDYING:
+                    dirty |= aggregator.tidy()
+                    tidied = now
+                if dirty and (not taken or now - forgotten > _BETWEEN_FORGETTING):
+                    dirty, forgotten = not store.forget(), now
+                dirty |= taken > 0
             except (StoreUnavailableError, StoreFullError) as error:
                 # What the aggregator knows stays good; only a database that was put in another's place is opened anew.
                 if failures == _MOST_FAILURES:
@@ -158,6 +187,7 @@ def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
             failures = 0
             if taken:
                 pause = _SHORTEST_PAUSE
-            else:
+            if taken < _FEW:
                 bell.pause(pause)
+            if not taken:
                 pause = min(2 * pause, _LONGEST_PAUSE)

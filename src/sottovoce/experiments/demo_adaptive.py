@@ -64,7 +64,7 @@ class Asked:
 def state_adaptive() -> AdaptiveSurvey:
     """Up to four questions about records of age, country and playing."""
     domain = {"age": AGES, "country": list(COUNTRIES), "plays": list(PLAYS)}
-    return Survey.adaptive(domain, ROUNDS, EPSILON, title="Questions about music, one after another")
+    return Survey.adaptive(domain, ROUNDS, EPSILON, title="Music, one question after another")
 
 
 def true_records() -> Floats:
@@ -107,7 +107,7 @@ def ask_in_turn(session: Session, progress: Callable[[int], object] | None = Non
         (f"Do you live in {top} and make music?", survey.question(2, here), 0, playing),
         ("And wherever you live: do you make music?", survey.question(3, anywhere), 0, everybody),
         (
-            f"More in {top}, then. Do you live there and play daily?" if more else "Are you under 30, and make music?",
+            f"More in {top}, so: do you live there and play daily?" if more else "Are you under 30, and make music?",
             survey.question(4, last),
             0,
             further,

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sottovoce import errors
+from sottovoce.client.text import one_line
 from sottovoce.errors import ServiceError, SimulationError, SottovoceError
 
 __all__ = ["Service", "check_folder", "own_service"]
@@ -62,20 +63,21 @@ def own_service(data: Path | None = None, port: int = 0) -> Iterator[Service]:
         command = [sys.executable, "-m", "sottovoce", "serve", "--json", "--new-admin-token"]
         where = ["--host", "127.0.0.1", "--port", str(port), "--data", str(folder)]
         quiet = {name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")}
-        with (Path(place) / "service.log").open("wb") as log:
+        written = Path(place) / "service.log"
+        with written.open("wb") as log:
             # In a session of its own: Ctrl-C comes to this process, which then stops the service in good order.
             process = subprocess.Popen(
                 [*command, *where], stdout=subprocess.PIPE, stderr=log, env=quiet, start_new_session=True
             )
         try:
-            told = _told(process)
+            told = _told(process, written)
             url, token, fingerprint = told["address"], told["admin_token"], told["fingerprint"]
             yield Service(url, token, fingerprint, process.pid, folder, process)
         finally:
             _stop(process)
 
 
-def _told(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+def _told(process: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
     """What the service says once it is ready; raises what it complains about."""
     lines = []
     for line in process.stdout or ():
@@ -85,7 +87,9 @@ def _told(process: subprocess.Popen[bytes]) -> dict[str, Any]:
             if "error" in told:
                 raise _complaint(told["error"])
             return told
-    raise ServiceError("the service did not start; 'sottovoce serve' tells why")
+    process.wait()
+    last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    raise ServiceError(f"the service did not start; its last words: {one_line(''.join(last)) or 'none'}")
 
 
 def _complaint(told: dict[str, str]) -> SottovoceError:

@@ -7,7 +7,7 @@ import contextlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, final
 
@@ -35,7 +35,7 @@ FEWEST_USERS: Final = 1000
 _LOOK: Final = 0.1
 
 AGE_OF: Final = {"Papageno": 28, "Carmen": 24, "Orpheus": 33}
-RECORD_OF: Final[dict[str, dict[str, object]]] = {
+RECORD_OF: Final = {
     "Papageno": {"age": 28, "country": "Austria", "plays": "daily"},
     "Carmen": {"age": 24, "country": "Spain", "plays": "weekly"},
     "Orpheus": {"age": 33, "country": "Italy", "plays": "daily"},
@@ -145,21 +145,9 @@ class Opera:
 
         return whispers(state_survey(), draw)
 
-    def tell_ages(self, live: LiveSurvey) -> None:
-        """They answer the second survey."""
-        for name, device in self.devices.items():
-            device.answer(self._url, live.id, AGE_OF[name])
-
-    def wait_for_rounds(self, live: LiveSurvey, over: threading.Event) -> None:
-        """They answer the third: each asks now and then whether its round is open."""
-        waiting = dict(self.devices)
-        while waiting and not over.is_set():
-            for name, device in list(waiting.items()):
-                with contextlib.suppress(ServiceError):
-                    if device.answer(self._url, live.id, RECORD_OF[name]).state == "waiting":
-                        continue
-                del waiting[name]  # also one that came too late: its round is over
-            over.wait(_LOOK)
+    def guests(self, values: Mapping[str, object]) -> list[tuple[Device, object]]:
+        """Their devices, each with its owner's value, to answer among others."""
+        return [(device, values[name]) for name, device in self.devices.items()]
 
     def close(self) -> None:
         """Give back connections."""
@@ -190,8 +178,7 @@ class Stage:
 
     def ask_ages(self, progress: Progress | None = None) -> tuple[Ages, Sent]:
         """Everybody answers the second."""
-        self.opera.tell_ages(self.ages)
-        sent = self._drive(self.ages, true_ages(), progress)
+        sent = self._drive(self.ages, true_ages(), progress, guests=self.opera.guests(AGE_OF))
         return read_ages(state_ages(), self.counted(self.ages).estimate()), sent
 
     def ask_in_turn(self, progress: Progress | None = None) -> tuple[tuple[Asked, ...], Sent]:
@@ -214,33 +201,34 @@ class Stage:
     def _drive(self, live: LiveSurvey, shares: Any, progress: Progress | None, *, resend: int = 0, **more: Any) -> Sent:
         """Everybody but the people from operas, who answer by themselves."""
         fleeting = self.users - len(PEOPLE)
-        return fleet.run(
+        sent = fleet.run(
             self.service.url,
             live.id,
             fleeting,
             distribution=np.asarray(shares),
             seed=self._seed,
-            resend=min(resend, fleeting // fleet.DEFAULT_BATCH),
+            resend=min(resend, max(1, fleeting // (10 * fleet.DEFAULT_BATCH))),
             progress=progress,
             **more,
         )
+        if sent.ended == "interrupted":
+            raise KeyboardInterrupt
+        return sent
 
     @contextlib.contextmanager
     def _background(self) -> Iterator[Callable[[], Sent]]:
         """The devices of the third survey, at work while the block runs."""
         over, found = threading.Event(), list[Sent | SottovoceError]()
+        guests = self.opera.guests(RECORD_OF)
 
         def drive() -> None:
             try:
-                found.append(self._drive(self.turns, true_records(), None, stop=over))
+                found.append(self._drive(self.turns, true_records(), None, guests=guests, stop=over))
+            except KeyboardInterrupt:
+                return  # the block is over already
             except SottovoceError as error:
                 found.append(error)
                 _thread.interrupt_main()  # nobody would answer any more: the session must not wait
-
-        threads = [
-            threading.Thread(target=drive),
-            threading.Thread(target=self.opera.wait_for_rounds, args=(self.turns, over)),
-        ]
 
         def outcome() -> Sent:
             if isinstance(found[0], Sent):
@@ -250,16 +238,15 @@ class Stage:
         def failed() -> bool:
             return bool(found) and not isinstance(found[0], Sent)
 
-        for thread in threads:
-            thread.start()
+        thread = threading.Thread(target=drive)
+        thread.start()
         try:
             yield outcome
-            threads[0].join()
+            thread.join()
         except KeyboardInterrupt:
             if failed():
                 outcome()
             raise
         finally:
             over.set()
-            for thread in threads:
-                thread.join()
+            thread.join()

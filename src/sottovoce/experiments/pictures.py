@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.experiments.demo import Crowd, Row, percent
+from sottovoce.experiments.demo_ages import Ages
 
-__all__ = ["bars", "curves", "heat_map"]
+__all__ = ["ages_curve", "bars", "curves", "heat_map"]
 
 Floats = NDArray[np.float64]
 
@@ -103,6 +104,35 @@ def curves(crowds: Sequence[Crowd]) -> str:
         parts.append(f'<polyline class="curve {kind}" points="{drawn}"/>')
         if kind in ("raw", "projected"):
             parts += [f'<circle class="dot {kind}" cx="{x:.1f}" cy="{y:.1f}" r="3.6"/>' for x, y in points]
+    return "".join([*parts, "</svg>"])
+
+
+def ages_curve(ages: Ages) -> str:
+    """Shares of the people up to every age: the estimate's interval as a band, the estimate, and the truth."""
+    width, height, left, right, top, bottom = 520, 300, 52, 16, 10, 46
+    last = len(ages.truth) - 1
+
+    def x_of(age: float) -> float:
+        return left + (width - right - left) * age / last
+
+    def y_of(share: float) -> float:
+        return height - bottom - (height - bottom - top) * min(1.0, max(0.0, share))
+
+    def points(shares: Sequence[float]) -> list[str]:
+        return [f"{x_of(age):.1f},{y_of(share):.1f}" for age, share in enumerate(shares)]
+
+    parts = [f'<svg class="curves" viewBox="0 0 {width} {height}" role="img" aria-label="share up to every age">']
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        y = y_of(share)
+        parts.append(f'<line class="grid" x1="{left}" x2="{width - right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="tick" x="{left - 7}" y="{y + 4:.1f}" text-anchor="end">{percent(share, 0)}</text>')
+    for age in range(0, last + 1, 20):
+        parts.append(f'<text class="tick" x="{x_of(age):.1f}" y="{height - 27}" text-anchor="middle">{age}</text>')
+    middle = (left + width - right) / 2
+    parts.append(f'<text class="tick" x="{middle}" y="{height - 5}" text-anchor="middle">years old, at most</text>')
+    parts.append(f'<polygon class="band" points="{" ".join([*points(ages.high), *reversed(points(ages.low))])}"/>')
+    parts.append(f'<polyline class="curve projected" points="{" ".join(points(ages.values))}"/>')
+    parts.append(f'<polyline class="curve true" points="{" ".join(points(ages.truth))}"/>')
     return "".join([*parts, "</svg>"])
 
 

@@ -7,9 +7,13 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from sottovoce.experiments.demo import Demo, Row, Whisper, percent
+from sottovoce.client import Ledger
+from sottovoce.experiments.demo import Row, Whisper, percent
+from sottovoce.experiments.demo_adaptive import Asked
+from sottovoce.experiments.demo_ages import Quantile
+from sottovoce.experiments.demo_wire import Story
 from sottovoce.experiments.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text
-from sottovoce.experiments.pictures import bars, curves, heat_map
+from sottovoce.experiments.pictures import ages_curve, bars, curves, heat_map
 from sottovoce.plotting import STYLE
 
 __all__ = ["render"]
@@ -17,10 +21,11 @@ __all__ = ["render"]
 _COUNTS_SHOWN = 6
 
 
-def render(demo: Demo) -> str:
-    """The page as text. All figures come from `demo`; everything is escaped."""
+def render(story: Story) -> str:
+    """The page as text. All figures come from `story`; everything is escaped."""
     from sottovoce import __version__
 
+    demo, ages, figures = story.demo, story.ages, story.figures
     mechanism, size = demo.survey.mechanism, demo.survey.domain.size
     errors = demo.errors
     largest = max(float(demo.truth.max()), float(demo.estimate.raw.max()))
@@ -49,6 +54,24 @@ def render(demo: Demo) -> str:
         "mechanism": mechanism.name,
         "seed": str(demo.seed),
         "version": __version__,
+        "singles": f"{len(demo.whispers) + sum(sent.singles for sent in story.sent):,}",
+        "batches": f"{sum(sent.batches for sent in story.sent):,}",
+        "rate": f"{story.sent[0].rate:,.0f}",
+        "acknowledged": f"{figures.accepted:,}",
+        "counted": f"{figures.counted:,}",
+        "duplicates": f"{figures.duplicates:,}",
+        "resent": f"{story.sent[0].resent:,}",
+        "commits": f"{figures.commits:,}",
+        "hostile": f"{story.influence.hostile:,}",
+        "hostile_share": f"{100 * story.influence.fraction:.3g}\N{NARROW NO-BREAK SPACE}%",
+        "moved": f"{'' if story.influence.exact else 'at most '}{100 * story.influence.largest:.2f}",
+        "ages_users": f"{ages.users:,}",
+        "ages_queries": f"{ages.n_queries}",
+        "ages_bytes": f"{ages.report_bytes} byte{'s' * (ages.report_bytes > 1)}",
+        "ages_error": f"{ages.l2_projected:.3f}",
+        "ages_bound": f"{ages.l2_bound:.3f}",
+        "owner": story.owner,
+        "left": f"{story.ledger.left:.4g} of {story.ledger.budget:.4g}",
     }
     drawn = {
         "whispers": "\n".join(_whisper(w, len(demo.survey.tag)) for w in demo.whispers),
@@ -59,6 +82,10 @@ def render(demo: Demo) -> str:
             for title, table in tables
         ),
         "curves": curves(demo.crowds),
+        "ages": ages_curve(ages),
+        "quantiles": "\n".join(_quantile(row) for row in ages.quantiles),
+        "asked": "\n".join(_asked(one) for one in story.asked),
+        "ledger": _ledger(story.ledger),
     }
     template = Template(files("sottovoce.experiments").joinpath("report.html.template").read_text(encoding="utf-8"))
     return template.substitute({key: escape(word) for key, word in words.items()} | drawn | STYLE)
@@ -73,10 +100,33 @@ def _whisper(whisper: Whisper, tag_bytes: int) -> str:
     )
 
 
+def _mark(hit: bool) -> str:
+    return '<span class="yes">✓</span>' if hit else '<span class="no">✗</span>'
+
+
+def _quantile(row: Quantile) -> str:
+    return f'<tr><td>{percent(row.share, 0)}</td><td>{row.truth}</td><td class="value">{row.estimate}</td></tr>'
+
+
+def _asked(one: Asked) -> str:
+    return (
+        f'<tr><td class="wraps">{escape(one.words)}<code>{escape(one.query)}</code></td><td>{one.reports:,}</td>'
+        f'<td>{100 * one.truth:.1f}</td><td class="value">{100 * one.value:.1f}</td>'
+        f"<td>{100 * one.low:.1f} to {100 * one.high:.1f}</td><td>{_mark(one.hit)}</td></tr>"
+    )
+
+
+def _ledger(ledger: Ledger) -> str:
+    return "\n".join(
+        f'<tr><td class="wraps">{escape(entry.title)}</td><td>{escape(entry.day)}</td>'
+        f'<td class="value">{entry.epsilon:.4g}</td><td>{escape(entry.state)}</td></tr>'
+        for entry in ledger
+    )
+
+
 def _row(row: Row) -> str:
-    mark = '<span class="yes">✓</span>' if row.hit else '<span class="no">✗</span>'
     return (
         f"<tr><td>{escape(row.answer)}</td><td>{100 * row.truth:.2f}</td>"
         f'<td class="value">{100 * row.value:.2f}</td><td>{100 * row.low:.2f} to {100 * row.high:.2f}</td>'
-        f"<td>{mark}</td></tr>"
+        f"<td>{_mark(row.hit)}</td></tr>"
     )

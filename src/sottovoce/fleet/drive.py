@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, final
@@ -31,7 +31,7 @@ DEFAULT_BATCH: Final = 1000
 CONNECTIONS: Final = 4
 
 _MOST_BATCH: Final = 10**6
-_ATTEMPTS: Final = 12
+ATTEMPTS: Final = 12
 _LOOK: Final = 0.1
 """Seconds between looks whether a round has opened."""
 
@@ -51,6 +51,8 @@ def run(
     seconds: float | None = None,
     connections: int = CONNECTIONS,
     insecure: bool = False,
+    guests: Sequence[tuple[Device, object]] = (),
+    attempts: int = ATTEMPTS,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
 ) -> Sent:
@@ -76,6 +78,10 @@ def run(
         So many bodies are sent twice, as by a relay that has missed the answer.
     seconds
         Stop after so long, whoever has not answered yet.
+    guests
+        Devices that exist already, with their owners' values: they answer too, by themselves, beside all others.
+    attempts
+        How often the same bytes are sent to a busy or absent collector before that is an error.
     progress
         Called with the number of people done since its last call.
     stop
@@ -98,7 +104,7 @@ def run(
         tally.wait()
         stopped.wait(wait)
 
-    patience = Patience(attempts=_ATTEMPTS, first=0.05, sleep=pause)
+    patience = Patience(attempts=check_integer("attempts", attempts, 1, 1000), first=0.05, sleep=pause)
     http = Http(url, insecure=insecure)
     found = Collector(http, patience).survey(check_survey_id(survey_id), None)
     crowd, shares = crowd_of(found.survey, people, distribution, fixed)
@@ -109,7 +115,7 @@ def run(
     pool = ThreadPoolExecutor(threads)
     try:
         fleet = _Fleet(http, patience, pool, threads, batch, fixed, resend, ends, stopped, tally, progress)
-        devices = fleet.devices(found.survey, crowd.values(alone))
+        devices = [_Owner(*guest) for guest in guests] + fleet.devices(found.survey, crowd.values(alone))
         if isinstance(found.survey, AdaptiveSurvey):
             assert isinstance(crowd, Urn)
             ended = fleet.answer_rounds(found, crowd, devices, rounds)
@@ -118,7 +124,8 @@ def run(
     except KeyboardInterrupt:
         ended = "interrupted"
     finally:
-        stopped.set()
+        if stop is None:
+            stopped.set()  # wakes whoever waits to send again
         pool.shutdown(cancel_futures=True)
         http.close()
     labels = found.survey.answer_labels() if isinstance(found.survey, Survey) else []

@@ -139,6 +139,12 @@ class ChannelMatrix:
             raise _malformed("its entries are not coded the one way they can be")
         return matrix
 
+    @staticmethod
+    def announced_entries(payload: bytes) -> int:
+        """How many entries these bytes say that they hold; nothing is unpacked."""
+        reports, values, _ = _read_header(payload)
+        return reports * values
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the uncompressed content, in hexadecimal."""

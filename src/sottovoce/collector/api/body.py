@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request
@@ -13,17 +13,21 @@ from litestar import Request
 from sottovoce.collector.api.answer import JSON
 from sottovoce.collector.failures import Refused
 
-__all__ = ["content_type", "decode_json", "read_body", "read_json"]
+__all__ = ["Headers", "Incoming", "content_type", "decode_json", "read_body", "read_json"]
 
 T = TypeVar("T")
+
+Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
+Incoming: TypeAlias = Callable[[], Awaitable[Any]]
+"""Where the parts of a body come from: what ASGI calls receive."""
 
 _FIELD: Final = re.compile(r" - at (?:`key` in )?`\$\.?([^`]*)`$")
 
 
-def content_type(request: Request[Any, Any, Any], allowed: tuple[str, ...]) -> tuple[str, int | None]:
+def content_type(headers: Headers, allowed: tuple[str, ...]) -> tuple[str, int | None]:
     """The media type, one of those allowed, and the length if it was said; refuses any compression."""
     found, length = "", None
-    for name, value in request.scope["headers"]:
+    for name, value in headers:
         if name == b"content-type":
             found = value.partition(b";")[0].strip().lower().decode("latin-1")
         elif name == b"content-length":
@@ -36,7 +40,7 @@ def content_type(request: Request[Any, Any, Any], allowed: tuple[str, ...]) -> t
     return found, length
 
 
-async def read_body(request: Request[Any, Any, Any], length: int | None, limit: int, seconds: float) -> bytes:
+async def read_body(receive: Incoming, length: int | None, limit: int, seconds: float) -> bytes:
     """The whole body, of at most `limit` bytes and within `seconds`.
 
     `length` is what the sender said; a longer one is refused before anything is read, and a sender that says nothing
@@ -46,14 +50,13 @@ async def read_body(request: Request[Any, Any, Any], length: int | None, limit: 
         raise _too_large(limit)
     try:
         async with asyncio.timeout(seconds):
-            return await _gather(request, limit)
+            return await _gather(receive, limit)
     except TimeoutError:
         pass
     raise Refused(408, "body_too_slow", f"the body did not arrive within {seconds:g} seconds; send it again, faster")
 
 
-async def _gather(request: Request[Any, Any, Any], limit: int) -> bytes:
-    receive: Callable[[], Awaitable[Any]] = request.receive
+async def _gather(receive: Incoming, limit: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while True:
@@ -79,8 +82,8 @@ def _too_large(limit: int) -> Refused:
 
 async def read_json(request: Request[Any, Any, Any], decoder: msgspec.json.Decoder[T], limit: int, seconds: float) -> T:
     """The body as what the decoder makes of it."""
-    _, length = content_type(request, (JSON,))
-    return decode_json(await read_body(request, length, limit, seconds), decoder)
+    _, length = content_type(request.scope["headers"], (JSON,))
+    return decode_json(await read_body(request.receive, length, limit, seconds), decoder)
 
 
 def decode_json(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:

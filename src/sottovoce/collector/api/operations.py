@@ -57,6 +57,7 @@ async def get_readiness(request: AnyRequest) -> Answer:
         "Counters for Prometheus.",
         {200: "text/plain"},
         {503: "the database is away; try again later"},
+        scopes=("read",),
     ),
 )
 async def get_metrics(request: AnyRequest) -> Answer:

@@ -165,7 +165,7 @@ def _check_countable(survey: Survey | AdaptiveSurvey) -> None:
         if isinstance(survey, Survey):
             survey.mechanism.empty()
     except CapacityError as error:
-        raise Refused(422, "too_large", str(error), field="statement") from None
+        raise Refused(422, "too_many_counters", str(error), field="statement") from None
 
 
 def _minimum(given: int | None, floor: int) -> int:

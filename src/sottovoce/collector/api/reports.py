@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from sottovoce.collector.api.answer import JSON, Answer, failed, json_answer
-from sottovoce.collector.api.body import content_type, read_body
+from sottovoce.collector.api.body import Headers, Incoming, content_type, read_body
 from sottovoce.collector.api.route import AnyRequest, Operation, route
 from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import Acknowledgement, OneReport, RefusedReport, ReportsBody, Unaccepted
@@ -14,7 +15,7 @@ from sottovoce.collector.intake import Refused as Verdict
 from sottovoce.collector.store.base import Refusal
 from sottovoce.wire import BATCH_MEDIA_TYPE
 
-__all__ = ["REPORTS_PATH", "ROUTES"]
+__all__ = ["REPORTS_PATH", "ROUTES", "take_reports", "uploaded_to"]
 
 REPORTS_PATH: Final = "/v1/surveys/{survey_id:str}/reports"
 
@@ -24,6 +25,20 @@ _AT_ONCE: Final = 2**17
 """Bodies up to so many bytes are judged in the event loop, which takes less time than handing them to a thread."""
 
 _ONE: Final = json_answer(Acknowledgement(1, []))
+
+_UPLOAD: Final = re.compile(r"/v1/surveys/([0-9a-f]{64})/reports")
+
+
+def uploaded_to(path: str) -> str | None:
+    """The id of the survey to which a path in its plain writing sends reports.
+
+    Examples
+    --------
+    >>> uploaded_to(f"/v1/surveys/{'ab' * 32}/reports") == "ab" * 32, uploaded_to("/v1/surveys/ab/reports")
+    (True, None)
+    """
+    found = _UPLOAD.fullmatch(path)
+    return None if found is None else found[1]
 
 
 @route(
@@ -52,9 +67,14 @@ _ONE: Final = json_answer(Acknowledgement(1, []))
     ),
 )
 async def send_reports(request: AnyRequest) -> Answer:
-    service = service_of(request)
+    scope = request.scope
+    return await take_reports(service_of(request), scope["path_params"]["survey_id"], scope["headers"], request.receive)
+
+
+async def take_reports(service: Service, survey_id: str, headers: Headers, receive: Incoming) -> Answer:
+    """The answer to an upload, whatever it is; raises nothing."""
     try:
-        return await _take(service, request)
+        return await _take(service, survey_id, headers, receive)
     except Exception as error:
         # Told here, without the framework's detour: under a flood of refusals they must stay cheap.
         refused = failure_of(error)
@@ -62,13 +82,12 @@ async def send_reports(request: AnyRequest) -> Answer:
         return failed(refused)
 
 
-async def _take(service: Service, request: AnyRequest) -> Answer:
+async def _take(service: Service, survey_id: str, headers: Headers, receive: Incoming) -> Answer:
     intake, settings = service.intake, service.settings
-    survey_id: str = request.scope["path_params"]["survey_id"]
-    media_type, length = content_type(request, _MEDIA_TYPES)
+    media_type, length = content_type(headers, _MEDIA_TYPES)
     if not intake.knows(survey_id):
         await service.ask(intake.learn, survey_id)
-    body = await read_body(request, length, settings.max_body_bytes, settings.body_seconds)
+    body = await read_body(receive, length, settings.max_body_bytes, settings.body_seconds)
     read = intake.read_batch if media_type == BATCH_MEDIA_TYPE else intake.read_json
     arrival, refused = read(survey_id, body) if len(body) <= _AT_ONCE else await service.ask(read, survey_id, body)
     for _, code, _ in refused:

@@ -22,6 +22,7 @@ from sottovoce.collector.metrics import Metrics, Watched
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store, SurveyRecord
 from sottovoce.collector.throttle import Throttle
+from sottovoce.errors import StoreUnavailableError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import SigningKey, to_base64url
 from sottovoce.survey import Survey
@@ -32,6 +33,10 @@ P = TypeVar("P")
 K = TypeVar("K")
 
 _STORE_THREADS: Final = 8
+
+_STORE_SECONDS: Final = 20.0
+"""How long a request waits for the store; a locked database is given up earlier, one that hangs never by itself."""
+
 _ESTIMATE_THREADS: Final = 2
 """Estimates at a time: one of a large survey takes a core and much memory."""
 
@@ -98,8 +103,13 @@ class Service:
     # --- waiting without blocking -----------------------------------------------------------
 
     async def ask(self, function: Callable[..., P], *arguments: Any) -> P:
-        """The result of something that waits for the store."""
-        return await asyncio.get_running_loop().run_in_executor(self._store_threads, function, *arguments)
+        """The result of something that waits for the store, though not for ever."""
+        waiting = asyncio.get_running_loop().run_in_executor(self._store_threads, function, *arguments)
+        try:
+            async with asyncio.timeout(_STORE_SECONDS):
+                return await waiting
+        except TimeoutError:
+            raise StoreUnavailableError("the database does not answer; try again later") from None
 
     async def work(self, function: Callable[..., P], *arguments: Any) -> P:
         """The result of something that computes for long; only a few at a time."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
+import time
+from contextlib import suppress
 from typing import Final
 
 from sottovoce.collector.api.answer import Answer, json_answer
 from sottovoce.collector.api.route import AnyRequest, Operation, require, route, token_of
 from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import RoundInfo, Rounds, State, Status
-from sottovoce.collector.store.base import SurveyRecord, TokenRecord
+from sottovoce.collector.store.base import Store, SurveyRecord, TokenRecord
+from sottovoce.errors import StoreError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 
@@ -20,6 +24,12 @@ _REFUSES: Final = {
     503: "the database is away; try again later",
 }
 _WRITES: Final = {**_REFUSES, 507: "the disk is full; nothing was changed"}
+
+_TRIES: Final = 50
+_PAUSE: Final = 0.05
+"""Seconds between two tries; all of them take far less than a request may."""
+
+_log = logging.getLogger("sottovoce.serve")
 
 
 @route(
@@ -132,7 +142,20 @@ def _seal(service: Service, survey_id: str, token: TokenRecord) -> State:
 def _delete(service: Service, survey_id: str) -> State:
     record = service.record(survey_id)
     service.store.delete(record.id)
+    _forget(service.store)
     return State(record.id, "deleted")
+
+
+def _forget(store: Store) -> None:
+    """Let the database drop what it still keeps of a deletion; it happened whether or not this succeeds."""
+    for _ in range(_TRIES):
+        with suppress(StoreError):
+            if store.forget():
+                return
+        time.sleep(_PAUSE)
+    _log.warning(
+        "others read or write all the time: the database's own log may keep what was deleted until more is counted"
+    )
 
 
 ROUTES: Final = (get_status, list_rounds, seal_survey, delete_survey)

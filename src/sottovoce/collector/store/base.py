@@ -164,6 +164,10 @@ class Store(abc.ABC):
     def check(self) -> None:
         """Raise unless the database answers and can be written to."""
 
+    @abc.abstractmethod
+    def forget(self) -> bool:
+        """Drop what the database still keeps of rows that are gone; False if somebody was in the way: try again."""
+
     # --- surveys ----------------------------------------------------------------------------
 
     @abc.abstractmethod
@@ -216,6 +220,14 @@ class Store(abc.ABC):
 
         The holder's own live lease is renewed, its token kept. Any other is taken over once it has expired, or when
         its expiry lies further ahead than a lease can last (a clock was set back); the token then grows by one.
+        """
+
+    @abc.abstractmethod
+    def lease_untidy(self, holder: str, seconds: float, epoch: int, crowd: int) -> Lease | None:
+        """The same right to a survey nobody holds whose small segments tell when few people answered.
+
+        Small is below `crowd` reports. One that is not the only segment of its epoch does tell, once that epoch is over
+        (before `epoch`, or its survey sealed); until then more reports may come to it.
         """
 
     @abc.abstractmethod

@@ -78,10 +78,16 @@ class PostgresStore(SurveyTables, ReportTables):
             # A row lock is a write: a server that only follows another refuses it.
             transaction.rows("SELECT 1 FROM surveys LIMIT 1 FOR SHARE")
 
+    def forget(self) -> bool:
+        """Nothing to do from here: the server's own log and dead rows are its administrator's."""
+        return True
+
     @contextmanager
     def write(self, *, growing: bool = False) -> Iterator[Transaction]:
         # The quota is SQLite's; here the server's own limits say when it is full.
-        with self._transaction("BEGIN") as transaction:
+        # Said each time: with another default of the server's, a lock that was waited for would show old rows. That it
+        # writes is not said: an administrator who makes the database read-only, to fence it off, means us too.
+        with self._transaction("BEGIN ISOLATION LEVEL READ COMMITTED") as transaction:
             yield transaction
 
     @contextmanager
@@ -121,9 +127,9 @@ class PostgresStore(SurveyTables, ReportTables):
             connection = connection or self._connect()
             try:
                 connection.execute(begin)
-            except psycopg.OperationalError:
+            except psycopg.Error as error:
                 connection.close()
-                if fresh:
+                if fresh or not isinstance(error, psycopg.OperationalError):
                     raise
             else:
                 return connection
@@ -138,6 +144,8 @@ class PostgresStore(SurveyTables, ReportTables):
     def _connect(self) -> psycopg.Connection[Row]:
         connection = psycopg.connect(autocommit=True, **self._conninfo)
         try:
+            # For the transactions of migrations.
+            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
             connection.execute(_SESSION)
         except BaseException:
             connection.close()

@@ -77,7 +77,7 @@ class ReportTables(SqlStore):
                 "SELECT l.survey, s.id, l.token, CASE WHEN l.holder = ? AND l.expires > ? AND l.expires <= ? "
                 "THEN 1 ELSE 0 END AS own, (SELECT MIN(w.number) FROM waiting w WHERE w.survey = l.survey) AS first "
                 "FROM leases l JOIN surveys s ON s.number = l.survey "
-                "WHERE EXISTS (SELECT 1 FROM waiting w WHERE w.survey = l.survey) "
+                "WHERE EXISTS (SELECT 1 FROM waiting w WHERE w.survey = l.survey) AND s.state <> 'deleted' "
                 "AND (l.holder = ? OR l.expires <= ? OR l.expires > ?) "
                 f"ORDER BY own DESC, first LIMIT 1{self.skip_locked}",
                 (holder, now, now + seconds, holder, now, now + seconds),
@@ -91,6 +91,33 @@ class ReportTables(SqlStore):
                 (holder, token, now + seconds, number),
             )
         return Lease(survey_id, token)
+
+    def lease_untidy(self, holder: str, seconds: float, epoch: int, crowd: int) -> Lease | None:
+        untidy = (
+            "EXISTS (SELECT 1 FROM segments a JOIN segments b "
+            "ON b.survey = a.survey AND b.epoch = a.epoch AND b.number <> a.number "
+            "WHERE a.survey = l.survey AND a.n < ? AND (a.epoch < ? OR s.state = 'sealed'))"
+        )
+        with self.read() as transaction:
+            if not transaction.rows(
+                f"SELECT 1 FROM leases l JOIN surveys s ON s.number = l.survey WHERE {untidy} LIMIT 1", (crowd, epoch)
+            ):
+                return None
+        with self.write() as transaction:
+            now = self._now(transaction)
+            rows = transaction.rows(
+                "SELECT l.survey, s.id, l.token FROM leases l JOIN surveys s ON s.number = l.survey "
+                f"WHERE (l.expires <= ? OR l.expires > ?) AND {untidy} ORDER BY l.survey LIMIT 1{self.skip_locked}",
+                (now, now + seconds, crowd, epoch),
+            )
+            if not rows:
+                return None
+            number, survey_id, token = rows[0]
+            transaction.run(
+                "UPDATE leases SET holder = ?, token = ?, expires = ? WHERE survey = ?",
+                (holder, token + 1, now + seconds, number),
+            )
+        return Lease(survey_id, token + 1)
 
     def release(self, lease: Lease) -> None:
         with self.write() as transaction:

@@ -20,7 +20,7 @@ from sottovoce.collector.store.sql import Row, Transaction
 from sottovoce.collector.store.surveys import SurveyTables
 from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
 
-__all__ = ["APPLICATION_ID", "SqliteStore"]
+__all__ = ["APPLICATION_ID", "SqliteStore", "resets_safely"]
 
 APPLICATION_ID: Final = int.from_bytes(b"SVco", "big")
 """In the file's header: it tells a collector's database from anybody else's."""
@@ -33,6 +33,19 @@ _CHECKED_BYTES: Final = 64 * 1024 * 1024
 
 _SPARE_BYTES: Final = 4 * 1024 * 1024
 """A disk with less room than this counts as full before SQLite finds out."""
+
+
+def resets_safely(version: tuple[int, int, int] = sqlite3.sqlite_version_info) -> bool:
+    """Whether SQLite is free of the WAL-reset fault: a checkpoint beside a commit that may damage the database.
+
+    It is in all versions with a write-ahead log before 3.51.3, but for the corrected 3.50.7 and 3.44.6.
+
+    Examples
+    --------
+    >>> [resets_safely(version) for version in ((3, 40, 1), (3, 44, 6), (3, 45, 0), (3, 50, 7), (3, 51, 2), (3, 51, 3))]
+    [False, True, False, True, False, True]
+    """
+    return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51, 0) or (3, 44, 6) <= version < (3, 45, 0)
 
 
 class SqliteStore(SurveyTables, ReportTables):
@@ -94,6 +107,19 @@ class SqliteStore(SurveyTables, ReportTables):
             )
             if self._pages and used >= self._pages:
                 raise StoreFullError(_OVER_QUOTA)
+
+    def forget(self) -> bool:
+        """Empty the write-ahead log, which keeps rows in the order they came until it is overwritten."""
+        with self._writing, self._translated():
+            self._check_file()
+            connection = self._writer = self._writer or self._connect()
+            # Only if nobody is in the way: whoever waits here for a reader keeps all writers waiting.
+            connection.execute("PRAGMA busy_timeout = 0")
+            try:
+                ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                return not busy
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {int(self._busy_seconds * 1000)}")
 
     @contextmanager
     def write(self, *, growing: bool = False) -> Iterator[Transaction]:
@@ -169,7 +195,9 @@ class SqliteStore(SurveyTables, ReportTables):
         if self._closed:
             raise StoreError("the store has been closed; open it again")
         if _identity(self.path) != self._file:
-            raise StoreUnavailableError(f"the database {self.path} has been moved or replaced; put it back, or restart")
+            raise StoreUnavailableError(
+                f"the database {self.path} has been moved or replaced; put it back, or {_move(self.path)} and restart"
+            )
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -180,7 +208,7 @@ class SqliteStore(SurveyTables, ReportTables):
             raise _store_error(error, self.path) from error
         except FileNotFoundError as error:
             raise StoreUnavailableError(
-                f"the database {self.path} is gone; put it back, or restore a backup"
+                f"the database {self.path} is gone; put it back, or {_move(self.path)} and restore a backup"
             ) from error
         except PermissionError as error:
             raise StoreError(f"the database {self.path} may not be read and written by this user") from error
@@ -220,7 +248,7 @@ def _store_error(error: sqlite3.Error, path: Path) -> StoreError:
         return _disk_error(path)
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return StoreError(
-            f"{path} is damaged or no SQLite database; it was left as it is: move it away and restore a backup"
+            f"{path} is damaged or no SQLite database; it was left as it is: {_move(path)} and restore a backup"
         )
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
         return StoreError(f"the database {path} may not be written to by this user")
@@ -255,9 +283,32 @@ def _identity(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
+def _move(path: Path) -> str:
+    """What to do with a database that is in the way; one of its files without the others is none."""
+    return f"move all three files away ({path.name}, {path.name}-wal, {path.name}-shm)"
+
+
+def _refuse_orphan(path: Path) -> None:
+    """SQLite empties a write-ahead log whose database is missing, though it may hold all that was acknowledged."""
+    # The log is looked at first: whoever is making a new database fills that before there is a log.
+    if _length(path.with_name(f"{path.name}-wal")) and not _length(path):
+        raise StoreError(
+            f"{path} is missing or empty, but its write-ahead log is there, with reports that may be nowhere else; "
+            f"nothing was changed: put {path.name} back, or {_move(path)}"
+        )
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _create(path: Path) -> None:
     """An empty file that only its owner may read, unless there is one."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_orphan(path)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         folder = os.open(path.parent, os.O_RDONLY)
@@ -290,7 +341,7 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} is a SQLite database of another program; it was left as it is: choose another folder for the data"
         )
     if path.stat().st_size <= _CHECKED_BYTES and connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-        raise StoreError(f"{path} is damaged; it was left as it is: move it away and restore a backup")
+        raise StoreError(f"{path} is damaged; it was left as it is: {_move(path)} and restore a backup")
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

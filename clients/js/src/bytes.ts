@@ -1,0 +1,54 @@
+/** Bytes as text and back, in one spelling each, and their SHA-256. */
+import { SignatureError } from "./errors.js";
+
+/** Lower-case hexadecimal. */
+export const toHex = (bytes: Uint8Array): string => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
+
+/** The bytes behind lower-case hexadecimal. */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  if (!/^(?:[0-9a-f]{2})*$/.test(text)) throw new RangeError("this is no lower-case hexadecimal");
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+}
+
+/** Base64url without padding (RFC 4648, section 5). */
+export function toBase64url(bytes: Uint8Array): string {
+  const text = btoa(Array.from(bytes, (b) => String.fromCharCode(b)).join(""));
+  return text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+}
+
+/** The bytes behind base64url; strict, so that every byte string has one spelling. Padding may stand or not. */
+export function fromBase64url(text: string, length: number): Uint8Array<ArrayBuffer> {
+  const bare = text.replace(/=+$/, "");
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  if (/^[A-Za-z0-9_-]*$/.test(bare) && (text === bare || (text.length % 4 === 0 && text.length - bare.length < 3))) {
+    try {
+      bytes = Uint8Array.from(atob(bare.replace(/-/g, "+").replace(/_/g, "/")), (sign) => sign.charCodeAt(0));
+    } catch {
+      bytes = undefined; // a length that no base64 has
+    }
+  }
+  if (bytes === undefined || toBase64url(bytes) !== bare || bytes.length !== length) {
+    throw new SignatureError(`${length} bytes in base64url are expected, in their one spelling`);
+  }
+  return bytes;
+}
+
+/** One byte string after the other. */
+export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+/** Whether two byte strings are the same; for public ones. */
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+/** SHA-256, by the platform. */
+export async function sha256(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
+}

@@ -1,0 +1,151 @@
+/**
+ * A collector as a device sees it: surveys it believes only after checking every byte, and a place to send reports.
+ *
+ * The order matters: key, signature and id are checked over the bytes as they came, before anything in them is read.
+ */
+import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
+import { canonicalText, isText } from "./canonical.js";
+import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
+import { BAD_ANSWER, Http, type HttpOptions } from "./http.js";
+import { PATIENCE, type Patience, patiently } from "./patience.js";
+import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signature.js";
+import { AdaptiveSurvey, readSurvey, Survey } from "./survey.js";
+import { BATCH_MEDIA_TYPE, checkSurveyId, encodeBatch } from "./wire.js";
+
+const LONGEST_ATTACHMENT = 2 ** 26;
+const MOST_ATTACHMENTS = 4;
+
+/** A survey as it travels. */
+interface Envelope {
+  readonly id: string;
+  readonly statement: string;
+  readonly signature: string;
+  readonly key: string;
+  readonly attachments: readonly string[];
+  readonly state: string;
+}
+
+/** A survey that was checked, by whom it was signed, and whether it takes reports, which nobody has signed. */
+export interface Published {
+  readonly survey: Survey | AdaptiveSurvey;
+  readonly key: Uint8Array;
+  readonly state: string;
+}
+
+/** Reads and checks what a collector publishes, and hands it reports. */
+export class Collector {
+  readonly #http: Http;
+  readonly #patience: Patience;
+
+  constructor(url: string, options: HttpOptions = {}, patience: Patience = PATIENCE) {
+    this.#http = new Http(url, options);
+    this.#patience = patience;
+  }
+
+  /** Its address, in the one spelling. */
+  get url(): string {
+    return this.#http.url;
+  }
+
+  /** The survey of that id, if it was signed with the trusted key; with its own where none is trusted yet. */
+  async survey(id: string, trusted: Uint8Array | null): Promise<Published> {
+    const envelope = readEnvelope(await this.#get(`/v1/surveys/${checkSurveyId(id)}`));
+    if (envelope.id !== id) throw new SignatureError("the collector answered with another survey");
+    return this.#checked(envelope, trusted);
+  }
+
+  /** The round of that number, if it belongs to this very survey; null while it is not open. */
+  async round(parent: AdaptiveSurvey, number: number, trusted: Uint8Array): Promise<Published | null> {
+    let answer: unknown;
+    try {
+      answer = await this.#get(`/v1/surveys/${parent.id}/rounds/${number}`);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === "round_not_open") return null;
+      throw error;
+    }
+    const found = await this.#checked(readEnvelope(answer), trusted);
+    const { kind, survey, round } = found.survey.statement;
+    const own = isRound(kind) && canonicalText(survey!) === canonicalText(parent.statement) && round === number;
+    if (!own) {
+      throw new MismatchError(`the collector answered with something else than round ${number}`);
+    }
+    return found;
+  }
+
+  /** Hand over one report; on return the collector has it for good. */
+  async send(surveyId: string, reportId: Uint8Array, report: Uint8Array): Promise<void> {
+    const body = encodeBatch(surveyId, [[reportId, report]]);
+    const path = `/v1/surveys/${surveyId}/reports`;
+    const answer: any = await patiently(this.#patience, () => this.#http.post(path, body, BATCH_MEDIA_TYPE));
+    if (answer?.accepted !== 1) {
+      // Somebody between the two may answer anything with 200; only these words mean that the report was kept.
+      throw new ServiceError("the collector does not say that it has accepted the report", BAD_ANSWER);
+    }
+  }
+
+  #get(path: string): Promise<unknown> {
+    return patiently(this.#patience, () => this.#http.get(path));
+  }
+
+  async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
+    const key = fromBase64url(envelope.key, PUBLIC_KEY_BYTES);
+    if (trusted !== null && !equalBytes(key, trusted)) {
+      throw new SignatureError(
+        `the collector signs with the key ${(await fingerprint(key)).slice(0, 16)}, and this device trusts only ` +
+          `${(await fingerprint(trusted)).slice(0, 16)}: ask its owner, by another way, whether the key was changed`,
+      );
+    }
+    if (!isText(envelope.statement)) throw new SignatureError("the survey is not valid Unicode");
+    const statement = new TextEncoder().encode(envelope.statement);
+    await verify(key, statement, fromBase64url(envelope.signature, SIGNATURE_BYTES));
+    if (toHex(await sha256(statement)) !== envelope.id) {
+      throw new SignatureError("the survey's id is not its SHA-256");
+    }
+    const survey = await readSigned(statement, await this.#attachments(envelope));
+    if (!equalBytes(survey.canonical, statement)) {
+      throw new SignatureError("the survey is not in canonical JSON");
+    }
+    return { survey, key, state: envelope.state };
+  }
+
+  /** What the statement names by a digest; reading the statement checks them against it. */
+  async #attachments(envelope: Envelope): Promise<Record<string, Uint8Array>> {
+    const named = envelope.attachments.filter((digest) => envelope.statement.includes(`"${digest}"`));
+    if (named.length > MOST_ATTACHMENTS || !named.every((digest) => /^[0-9a-f]{64}$/.test(digest))) {
+      throw new ServiceError("the survey's attachments are too many, or misnamed", BAD_ANSWER);
+    }
+    const found: Record<string, Uint8Array> = {};
+    for (const digest of named) {
+      found[digest] = await patiently(this.#patience, () =>
+        this.#http.getBytes(`/v1/attachments/${digest}`, LONGEST_ATTACHMENT),
+      );
+    }
+    return found;
+  }
+}
+
+/** Whether a survey of this kind is one round of an adaptive one. */
+export const isRound = (kind: unknown): boolean => kind === "adaptive_question" || kind === "adaptive_choice";
+
+function readEnvelope(answer: unknown): Envelope {
+  const found = (typeof answer === "object" && answer !== null ? answer : {}) as Envelope;
+  const texts = [found.id, found.statement, found.signature, found.key, found.state];
+  const listed = Array.isArray(found.attachments) ? found.attachments : [null];
+  if (![...texts, ...listed].every((text) => typeof text === "string")) {
+    throw new ServiceError("the collector's answer is no published survey", BAD_ANSWER);
+  }
+  return found;
+}
+
+async function readSigned(
+  statement: Uint8Array,
+  attachments: Record<string, Uint8Array>,
+): Promise<Survey | AdaptiveSurvey> {
+  try {
+    return await readSurvey(statement, attachments);
+  } catch (error) {
+    if (error instanceof SottovoceError) throw error;
+    // Signed nonsense that no check foresaw is still nonsense, not this program's failure.
+    throw new SurveyError(`the survey cannot be read (${(error as Error).name})`);
+  }
+}

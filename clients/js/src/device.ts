@@ -1,0 +1,296 @@
+/**
+ * A person's device: it answers a survey once, within its owner's budget, and writes that down before it sends.
+ *
+ * Until the report is drawn nothing looks at the private value: whether, when and to whom a device sends tells nothing.
+ */
+import { drawSeat } from "./adaptive.js";
+import { equalBytes, fromBase64url } from "./bytes.js";
+import { Collector, isRound, type Published } from "./collector.js";
+import { MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError } from "./errors.js";
+import { BAD_ANSWER, type HttpOptions } from "./http.js";
+import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, Ledger } from "./ledger.js";
+import { isPassing, PATIENCE, type Patience } from "./patience.js";
+import { fingerprint, PUBLIC_KEY_BYTES } from "./signature.js";
+import { systemSource } from "./source.js";
+import type { Answer, Store } from "./store.js";
+import { AdaptiveSurvey, Survey } from "./survey.js";
+import { oneLine } from "./text.js";
+import { checkSurveyId, REPORT_ID_BYTES } from "./wire.js";
+
+/** What a device is made with. */
+export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
+  /**
+   * The collectors' public key, 32 bytes or base64url, as the application was shipped with it. Without one, the first
+   * key that a collector shows is trusted and kept: somebody in between could show another that one time.
+   */
+  readonly key?: Uint8Array | string;
+  /** How often it tries again within one call. */
+  readonly patience?: Partial<Patience>;
+}
+
+/** How one survey is answered. */
+export interface AnswerOptions {
+  /**
+   * A value of the domain, the same for everybody, that stands for whatever is outside of it. Without one such a value
+   * is refused, and a device that stays silent because of its value gives that away.
+   */
+  readonly otherwise?: unknown;
+  /** False: only draw and record; `flush` sends it. */
+  readonly send?: boolean;
+}
+
+/** What a device tells the application. Holds nothing that depends on the person's value, so it may be logged. */
+export interface Receipt {
+  readonly survey: string;
+  readonly collector: string;
+  /** "waiting": this device's round is not open yet, and nothing was drawn; ask again later. */
+  readonly state: "waiting" | Answer["state"];
+  readonly title: string;
+  /** Charged for this answer, once; 0 while waiting. */
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Why it was not sent. */
+  readonly problem: string;
+}
+
+/** One person's device. Calls may overlap, and tabs may share its store. */
+export class Device {
+  readonly #store: Store;
+  readonly #key: Uint8Array | null;
+  readonly #allowance: Allowance;
+  readonly #http: HttpOptions;
+  readonly #patience: Patience;
+
+  /** Largest epsilons and deltas are 2 and 1e-6 a survey, 8 and 1e-5 in a life, unless the options say otherwise. */
+  constructor(store: Store, options: DeviceOptions = {}) {
+    const { key, patience, insecure = false, timeout = 10, ...allowance } = options;
+    this.#store = store;
+    this.#key = key === undefined ? null : publicKey(key);
+    this.#allowance = checkAllowance({ ...ALLOWANCE, ...allowance });
+    this.#http = { insecure, timeout };
+    this.#patience = { ...PATIENCE, ...patience };
+  }
+
+  /** Everything ever answered, and what the budget has left. */
+  async ledger(): Promise<Ledger> {
+    return new Ledger(await this.#store.answers(), this.#allowance.budget, this.#allowance.deltaBudget);
+  }
+
+  /** A survey, checked as for `answer`; nothing is drawn. */
+  async survey(url: string, id: string): Promise<Survey | AdaptiveSurvey> {
+    return (await this.#fetch(this.#collector(url), checkSurveyId(id))).survey;
+  }
+
+  /**
+   * Answer a survey, once. Asked again, the same bytes go out again until they have arrived, then nothing.
+   *
+   * The first value stands: an answer drawn anew because the value has changed would tell that it has. Of an adaptive
+   * survey the device draws its round the first time, and answers that round once it is open.
+   *
+   * Rejects with `SignatureError`, `SurveyError` or `MismatchError` if the survey is not the collector's, cannot be
+   * answered, or another question is asked in the same round; with `BudgetError` if it asks for more than the owner
+   * allows; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be used; with `ServiceError` if the
+   * survey cannot be had. Whatever it is, nothing was sent that is not in the ledger. Once the answer is drawn, a
+   * collector that cannot be reached is no error: the receipt says that it is "unsent", and why.
+   */
+  async answer(url: string, id: string, value: unknown, options: AnswerOptions = {}): Promise<Receipt> {
+    const question = checkSurveyId(id);
+    const collector = this.#collector(url);
+    let kept = await this.#store.answer(question);
+    if (kept === null || needsAnotherLook(kept, collector)) {
+      const asked = await this.#asked(collector, question, kept);
+      if (asked !== null) kept = await this.#record(collector, question, asked, value, options);
+    }
+    if (kept === null) {
+      return {
+        survey: question,
+        collector: collector.url,
+        state: "waiting",
+        title: "",
+        epsilon: 0,
+        delta: 0,
+        problem: "",
+      };
+    }
+    return options.send === false ? receipt(kept) : this.#send(collector, kept);
+  }
+
+  /** Send again everything that was not sent yet; the same bytes as ever. */
+  async flush(): Promise<Receipt[]> {
+    const receipts: Receipt[] = [];
+    for (const kept of await this.#store.answers()) {
+      if (kept.state !== "unsent") continue;
+      try {
+        receipts.push(await this.#send(this.#collector(kept.collector), kept));
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        receipts.push(receipt(kept, error.message));
+      }
+    }
+    return receipts;
+  }
+
+  #collector(url: string): Collector {
+    return new Collector(url, this.#http, this.#patience);
+  }
+
+  /** The survey under the trusted key; where none is, under the first that it shows, trusted from now on. */
+  async #fetch(collector: Collector, question: string): Promise<Published> {
+    const trusted = this.#key ?? (await this.#store.pinned(collector.url));
+    const found = await collector.survey(question, trusted);
+    if (trusted === null && !equalBytes(await this.#store.pin(collector.url, found.key), found.key)) {
+      throw new SignatureError("the collector showed two keys at once");
+    }
+    return found;
+  }
+
+  /** The survey to answer; for an adaptive one this device's round, or null while that is not open. */
+  async #asked(collector: Collector, question: string, kept: Answer | null): Promise<Published | null> {
+    const found = await this.#fetch(collector, question);
+    if (kept === null) await this.#allow(found);
+    if (isRound(found.survey.kind)) {
+      throw new SurveyError(
+        "this is one round of an adaptive survey: answer that survey, for a device answers the round it has drawn",
+      );
+    }
+    if (found.survey instanceof Survey) return found;
+    const { rounds } = found.survey;
+    const seat = await this.#store.seat(question, () => drawSeat(rounds, systemSource));
+    const asked = await collector.round(found.survey, seat, found.key);
+    if (asked !== null && kept === null) await this.#allow(asked);
+    return asked;
+  }
+
+  /** Refuse what takes no reports, or asks for more than the owner allows. */
+  async #allow({ survey, state }: Published): Promise<void> {
+    if (state !== "open") {
+      throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
+    }
+    checkBudget(this.#allowance, costOf(survey), await this.#store.answers());
+  }
+
+  /** The answer that stands, drawn now if there was none. */
+  async #record(
+    collector: Collector,
+    question: string,
+    asked: Published,
+    value: unknown,
+    options: AnswerOptions,
+  ): Promise<Answer> {
+    const survey = asked.survey as Survey;
+    const standing = await this.#store.answer(question);
+    const chosen = standing === null ? choose(survey, value, options) : value;
+    let kept = await this.#store.record(question, (answers) => {
+      const cost = costOf(survey);
+      checkBudget(this.#allowance, cost, answers);
+      const reportId = systemSource.bytes(REPORT_ID_BYTES);
+      const report = survey.randomize(chosen);
+      const title = titleOf(survey);
+      const { key } = asked;
+      return {
+        question,
+        survey: survey.id,
+        collector: collector.url,
+        key,
+        title,
+        ...cost,
+        day: today(),
+        reportId,
+        report,
+        state: "unsent",
+      };
+    });
+    if (kept.survey !== survey.id) {
+      throw new MismatchError("this device has answered another question in this round");
+    }
+    if (!equalBytes(kept.key, asked.key)) {
+      throw new MismatchError(
+        `this device has given its answer to another collector, whose key is ${(await fingerprint(kept.key)).slice(0, 16)}`,
+      );
+    }
+    if (kept.collector !== collector.url) {
+      await this.#store.move(question, collector.url);
+      kept = { ...kept, collector: collector.url };
+    }
+    return kept;
+  }
+
+  async #send(collector: Collector, kept: Answer): Promise<Receipt> {
+    if (kept.state === "sent") return receipt(kept);
+    try {
+      await collector.send(kept.survey, kept.reportId, kept.report);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const isFinal = error.status >= 400 && error.status < 500 && !isPassing(error) && error.code !== BAD_ANSWER;
+      if (isFinal) await this.#store.mark(kept.question, "refused");
+      return receipt(isFinal ? { ...kept, state: "refused" } : kept, error.message);
+    }
+    await this.#store.mark(kept.question, "sent");
+    return receipt({ ...kept, state: "sent" });
+  }
+}
+
+/** Whether an answer may only be sent after asking again what it is for: elsewhere, or in a round not yet over. */
+const needsAnotherLook = (kept: Answer, collector: Collector): boolean =>
+  kept.collector !== collector.url || (kept.survey !== kept.question && kept.state !== "sent");
+
+/** The value, or what stands for it; the public default is looked at first, whatever the value is. */
+function choose(survey: Survey, value: unknown, options: AnswerOptions): unknown {
+  if ("otherwise" in options) {
+    const wrong = problem(survey, options.otherwise);
+    if (wrong) throw new ValueOutsideDomainError(`\`otherwise\`: ${wrong}`);
+    return problem(survey, value) ? options.otherwise : value;
+  }
+  const wrong = problem(survey, value);
+  if (!wrong) return value;
+  throw new ValueOutsideDomainError(
+    `${wrong}. Silence is an answer too: give \`otherwise\`, a value that stands for all others`,
+  );
+}
+
+/** Why the survey has no such value, in words that do not hold it; empty if it has. */
+function problem(survey: Survey, value: unknown): string {
+  try {
+    survey.check(value);
+    return "";
+  } catch (error) {
+    if (error instanceof ValueOutsideDomainError) return error.message;
+    throw error;
+  }
+}
+
+const costOf = (survey: Survey | AdaptiveSurvey): { epsilon: number; delta: number } => ({
+  epsilon: survey.epsilon,
+  delta: survey instanceof Survey ? survey.delta : 0,
+});
+
+function titleOf(survey: Survey): string {
+  if (!isRound(survey.kind)) return survey.title;
+  const { survey: parent, round } = survey.statement as { survey: { title: string }; round: number };
+  return `${survey.title || parent.title || "(no title)"}, round ${round}`;
+}
+
+const receipt = (kept: Answer, why = ""): Receipt => ({
+  survey: kept.question,
+  collector: kept.collector,
+  state: kept.state,
+  title: oneLine(kept.title),
+  epsilon: kept.epsilon,
+  delta: kept.delta,
+  problem: why,
+});
+
+/** The day in UTC; empty where the clock is so wrong that there is none. */
+function today(): string {
+  const now = new Date();
+  const day = Number.isNaN(now.getTime()) ? "" : now.toISOString().slice(0, 10);
+  return /^\d{4}-\d\d-\d\d$/.test(day) ? day : "";
+}
+
+function publicKey(key: Uint8Array | string): Uint8Array {
+  if (typeof key === "string") return fromBase64url(key, PUBLIC_KEY_BYTES);
+  if (!(key instanceof Uint8Array) || key.length !== PUBLIC_KEY_BYTES) {
+    throw new SignatureError(`a key is ${PUBLIC_KEY_BYTES} bytes, or the same in base64url`);
+  }
+  return key.slice();
+}

@@ -1,0 +1,111 @@
+/**
+ * What an expression gives, known before any value is: kinds, and bounds that hold for every record.
+ *
+ * Bounds come from interval arithmetic with the evaluator's own operations at the corners. Rounding is monotone, so no
+ * computed value lies outside. Nothing here looks at a private value: a refusal depends on query and domain alone.
+ */
+import { canonicalText } from "../canonical.js";
+import { type Domain, LabelDomain, RangeDomain } from "../domain.js";
+import { fault } from "./fault.js";
+import { alike, asNumber, constant, gathered, greatest, integer, least, type Part, type Record } from "./part.js";
+import { text, truth } from "./part.js";
+import { OPERATIONS } from "./rules.js";
+import type { Operation, Reading, Tree } from "./tree.js";
+
+/** Most integer labels of the attributes that an expression mentions, each attribute counted once. */
+const MAX_LABELS = 2 ** 21;
+
+/** What is known of an expression over a domain, and how it is computed for a record. */
+export interface Plan extends Pick<Part, "kind" | "low" | "high" | "of"> {
+  readonly nodes: number;
+  readonly depth: number;
+}
+
+/** Check a tree against a domain; throws `QueryError` at the first part that could go wrong for some record. */
+export function check({ tree, nodes, depth }: Reading, domain: Domain): Plan {
+  const { kind, low, high, of } = new Checker(domain).part(tree);
+  if (kind === "text") throw fault("it gives a text, where a number or a truth is due; compare it");
+  return { kind, low, high, of, nodes, depth };
+}
+
+/** One walk over one tree: arguments before their operation. What follows from an attribute alone is made once. */
+export class Checker {
+  readonly #values = new Map<string, Part>();
+  readonly #statements = new Map<Domain, string>();
+  #labels = 0;
+
+  constructor(readonly domain: Domain) {}
+
+  part(tree: Tree): Part {
+    if (typeof tree === "boolean") return truth(() => tree);
+    if (typeof tree === "string") throw fault("a text can only stand beside ==, != or in a list");
+    return typeof tree === "object" ? OPERATIONS.get(tree[0])!.rule(this, tree) : constant(tree);
+  }
+
+  /** All arguments of an operation, as numbers of one kind. */
+  numbers(tree: Operation): readonly Part[] {
+    return alike(tree.slice(1).map((a) => asNumber(this.part(a as Tree))));
+  }
+
+  integer(tree: Tree): Part {
+    const found = asNumber(this.part(tree));
+    if (found.kind === "real") throw fault("//, % and bit take integers, and here stands a real");
+    return found;
+  }
+
+  truth(tree: Tree): Part {
+    const found = this.part(tree);
+    if (found.kind !== "truth") throw fault("and, or, not and if take truths; write a comparison");
+    return found;
+  }
+
+  /** The domain of an attribute, and its position there. */
+  named([, name]: Operation): [Domain, Part] {
+    const place = this.domain.attributes.findIndex(([known]) => known === name);
+    const domain = this.domain.attributes[place]?.[1];
+    if (!domain) throw fault(`there is no attribute ${JSON.stringify(name)}`);
+    return [domain, integer(0n, domain.size - 1n, (record) => record[place]!)];
+  }
+
+  /** An attribute's value: a number, or the position of a text. */
+  value(tree: Operation): Part {
+    const name = tree[1] as string;
+    const found = this.#values.get(name) ?? this.#value(...this.named(tree));
+    this.#values.set(name, found);
+    return found;
+  }
+
+  #value(domain: Domain, { of }: Part): Part {
+    if (domain instanceof RangeDomain) {
+      const { start, step, last } = domain;
+      return integer(least(start, last), greatest(start, last), (record) => start + step * of(record));
+    }
+    if (!(domain instanceof LabelDomain) || typeof domain.names[0] === "string") return text(of, domain);
+    this.#labels += domain.names.length;
+    if (this.#labels > MAX_LABELS) throw fault(`its attributes may have at most ${MAX_LABELS} integer labels in all`);
+    return gathered(domain.names.map(BigInt), (record) => Number(of(record)));
+  }
+
+  /** The number of a constant text; refused where the domain does not hold it. */
+  position(domain: Domain, constantText: string): bigint {
+    const found = domain.find(constantText);
+    if (found < 0n) throw fault(`the text ${JSON.stringify(constantText)} is not in the attribute's domain`);
+    return found;
+  }
+
+  /** Whether two attributes have one domain; each is written out once, as its labels may be many. */
+  same(a: Domain, b: Domain): boolean {
+    return a === b || this.#statement(a) === this.#statement(b);
+  }
+
+  #statement(domain: Domain): string {
+    const found = this.#statements.get(domain) ?? canonicalText(domain.toStatement());
+    this.#statements.set(domain, found);
+    return found;
+  }
+
+  /** The record's number. */
+  number(record: Record): bigint {
+    return this.domain.attributes.reduce((number, [, { size }], i) => number * size + record[i]!, 0n);
+  }
+}

@@ -1,0 +1,137 @@
+/** Requests to a collector: one host, bounded answers, no redirects, no cookies, every failure a `ServiceError`. */
+import { concat } from "./bytes.js";
+import { ServiceError } from "./errors.js";
+import { oneLine } from "./text.js";
+
+/** Code of an answer that no collector gives: a captive portal's page, an endless body, a redirect. */
+export const BAD_ANSWER = "bad_answer";
+
+const LONGEST_ANSWER = 2 ** 24;
+const LONGEST_RETRY_AFTER = 86_400;
+/** Seconds after which a request is given up although an answer is still trickling in. */
+const LONGEST_SECONDS = 120;
+
+/** How requests are made. */
+export interface HttpOptions {
+  /** Allow plain http to other hosts than this one, where anybody in between could put another key in place. */
+  readonly insecure?: boolean;
+  /** Seconds without any progress after which a request is given up. */
+  readonly timeout?: number;
+}
+
+/** The one spelling of a collector's address. */
+export function collectorUrl(url: unknown, insecure = false): string {
+  const bad = (why: string) => new ServiceError(`the collector's address must ${why}`, "bad_address");
+  if (typeof url !== "string" || !/^https?:\/\/[!-~]+$/i.test(url) || url.includes("\\") || !URL.canParse(url)) {
+    throw bad("look like https://stats.example.org");
+  }
+  const parsed = new URL(url);
+  if (parsed.username || parsed.password || /[?#@]/.test(url)) throw bad("hold no user, no ?query and no #fragment");
+  if (parsed.protocol === "http:" && !insecure && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(parsed.hostname)) {
+    throw bad(
+      "begin with https, for on plain http anybody on the way could put another key in place; `insecure` allows it",
+    );
+  }
+  return parsed.origin + parsed.pathname.replace(/\/+$/, "");
+}
+
+/** A collector as HTTP sees it. */
+export class Http {
+  readonly url: string;
+  readonly #timeout: number;
+
+  constructor(url: string, options: HttpOptions = {}) {
+    this.url = collectorUrl(url, options.insecure);
+    this.#timeout = 1000 * (options.timeout ?? 10);
+  }
+
+  /** The JSON under a path. */
+  async get(path: string): Promise<unknown> {
+    return parsed(await this.#request(path, {}, LONGEST_ANSWER));
+  }
+
+  /** The bytes under a path. */
+  getBytes(path: string, most: number): Promise<Uint8Array<ArrayBuffer>> {
+    return this.#request(path, {}, most);
+  }
+
+  /** Send a body; the answer's JSON. */
+  async post(path: string, body: Uint8Array<ArrayBuffer>, contentType: string): Promise<unknown> {
+    const sent = { method: "POST", body, headers: { "Content-Type": contentType } };
+    return parsed(await this.#request(path, sent, LONGEST_ANSWER));
+  }
+
+  async #request(path: string, sent: RequestInit, most: number): Promise<Uint8Array<ArrayBuffer>> {
+    const controller = new AbortController();
+    const ends = Date.now() + 1000 * LONGEST_SECONDS;
+    let timer = setTimeout(() => controller.abort(), this.#timeout);
+    const progress = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => controller.abort(), Math.min(this.#timeout, ends - Date.now()));
+    };
+    try {
+      const response = await fetch(this.url + path, {
+        ...sent,
+        redirect: "manual",
+        credentials: "omit",
+        cache: "no-store",
+        referrerPolicy: "no-referrer",
+        signal: controller.signal,
+      });
+      const body = await read(response, most, progress);
+      if (!response.ok) throw refusal(response, body);
+      return body;
+    } catch (error) {
+      controller.abort(); // nothing of an answer that was given up keeps a connection
+      if (error instanceof ServiceError) throw error;
+      throw new ServiceError(`the collector at ${this.url} cannot be reached`);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The body, if it is not too long. */
+async function read(response: Response, most: number, progress: () => void): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  for (;;) {
+    progress();
+    const chunk = await reader?.read();
+    if (chunk === undefined || chunk.done) return concat(...parts);
+    length += chunk.value.length;
+    if (length > most) {
+      throw new ServiceError(`the collector's answer is longer than ${most} bytes`, BAD_ANSWER, response.status);
+    }
+    parts.push(chunk.value);
+  }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    throw new ServiceError("the collector's answer is not JSON; is this its address?", BAD_ANSWER);
+  }
+}
+
+/** The error that an answer other than 2xx stands for; its words are the collector's if it is one. */
+function refusal(response: Response, body: Uint8Array): ServiceError {
+  const told = response.headers.get("Retry-After") ?? "";
+  const seconds = /^[0-9]{1,9}$/.test(told) ? Math.min(Number(told), LONGEST_RETRY_AFTER) : null;
+  const redirected = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
+  const status = response.status || 302; // a browser hides which redirect it was
+  let answer: any;
+  try {
+    answer = parsed(body);
+  } catch {
+    answer = null;
+  }
+  const { code, message } = answer?.error ?? {};
+  if (!redirected && typeof code === "string" && typeof message === "string") {
+    return new ServiceError(oneLine(message, 500), oneLine(code, 60), status, seconds);
+  }
+  const where = redirected ? "; redirects are not followed" : "";
+  return new ServiceError(`the collector answered with status ${status}${where}`, BAD_ANSWER, status, seconds);
+}

@@ -1,0 +1,115 @@
+/** Every epsilon a device ever spent, for what, and what its owner allows. */
+import { left, toNumber, total, units } from "./amounts.js";
+import { BudgetError } from "./errors.js";
+import type { Answer } from "./store.js";
+import { oneLine } from "./text.js";
+
+/** Caps of one survey, budgets of a life; none of them infinite, for that would be no promise. */
+export interface Allowance {
+  /** Largest epsilon of one survey. */
+  readonly cap: number;
+  /** Largest sum of epsilons over the device's life. */
+  readonly budget: number;
+  readonly deltaCap: number;
+  readonly deltaBudget: number;
+}
+
+export const ALLOWANCE: Allowance = { cap: 2, budget: 8, deltaCap: 1e-6, deltaBudget: 1e-5 };
+
+/** What an owner allows, if it is a promise. */
+export function checkAllowance(allowance: Allowance): Allowance {
+  for (const [name, amount] of Object.entries(allowance)) {
+    if (typeof amount !== "number" || !(amount >= 0 && amount < Infinity)) {
+      throw new BudgetError(`${name} must be a number from 0 on, and not infinite`);
+    }
+  }
+  return allowance;
+}
+
+/**
+ * Throw `BudgetError` unless the owner allows a survey of this cost after these answers.
+ *
+ * Looks at the survey and the ledger only: a refusal tells nothing about the person's value.
+ */
+export function checkBudget(
+  allowance: Allowance,
+  cost: { readonly epsilon: number; readonly delta: number },
+  answers: readonly Answer[],
+): void {
+  const { cap, budget, deltaCap, deltaBudget } = allowance;
+  for (const [name, most, life] of [
+    ["epsilon", cap, budget],
+    ["delta", deltaCap, deltaBudget],
+  ] as const) {
+    const asked = `the survey asks for ${name} ${cost[name]}`;
+    if (cost[name] > most) throw new BudgetError(`${asked}; this device allows ${most} a survey`);
+    const before = answers.map((answer) => answer[name]);
+    if (total([...before, cost[name]]) > units(life)) {
+      throw new BudgetError(`${asked}; this device has ${left(life, before)} of ${life} left for its life`);
+    }
+  }
+}
+
+/** One answer, in words its owner can read; neither the report nor its id. */
+export interface Entry {
+  readonly day: string;
+  readonly collector: string;
+  readonly title: string;
+  readonly epsilon: number;
+  readonly delta: number;
+  readonly state: string;
+  readonly survey: string;
+}
+
+const STATE_WORDS = { unsent: "not sent yet", sent: "sent", refused: "refused by the collector" };
+
+/**
+ * All answers of a device, oldest first, and what they leave. Everything drawn counts, whether it arrived or not.
+ *
+ * Epsilons and deltas add up (basic composition), although each survey may be chosen after the answers before it.
+ */
+export class Ledger {
+  readonly entries: readonly Entry[];
+
+  constructor(
+    answers: readonly Answer[],
+    readonly budget: number,
+    readonly deltaBudget: number,
+  ) {
+    this.entries = answers.map((answer) => ({
+      day: answer.day || "unknown",
+      collector: oneLine(answer.collector),
+      title: oneLine(answer.title) || "(no title)",
+      epsilon: answer.epsilon,
+      delta: answer.delta,
+      state: STATE_WORDS[answer.state],
+      survey: answer.question,
+    }));
+  }
+
+  /** Sum of all epsilons. */
+  get spent(): number {
+    return toNumber(total(this.entries.map((entry) => entry.epsilon)));
+  }
+
+  /** What the budget still allows. */
+  get left(): number {
+    return left(
+      this.budget,
+      this.entries.map((entry) => entry.epsilon),
+    );
+  }
+
+  /** Sum of all deltas. */
+  get deltaSpent(): number {
+    return toNumber(total(this.entries.map((entry) => entry.delta)));
+  }
+
+  /** What the budget still allows. */
+  get deltaLeft(): number {
+    return left(
+      this.deltaBudget,
+      this.entries.map((entry) => entry.delta),
+    );
+  }
+}

@@ -1,0 +1,47 @@
+/** Hadamard Response in blocks: less error at a larger epsilon, where a whole Hadamard matrix says too little. */
+import { encodeIndex, indexWidth } from "../codecs.js";
+import { SurveyError } from "../errors.js";
+import { checkInteger } from "../limits.js";
+import { favouring } from "../thresholds.js";
+import { checkValue, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
+
+export const hadamardBlocks: FiniteKind = {
+  parameters: ["blocks"],
+  make(domainSize, epsilon, own) {
+    const blocks = checkInteger("blocks", own.blocks, 1, domainSize);
+    if (blocks !== lowBit(blocks)) throw new SurveyError("blocks must be a power of two");
+    const size = 2 ** BigInt(Math.ceil(domainSize / blocks)).toString(2).length;
+    const outputs = blocks * size;
+    const elsewhere = outputs - size;
+    const threshold = favouring(BigInt(size / 2), BigInt(outputs - size / 2), epsilon);
+    const reportBytes = indexWidth(BigInt(outputs));
+
+    function position(value: number, inside: boolean, favoured: number, rest: number): number {
+      const block = Math.floor(value / (size - 1));
+      const row = (value % (size - 1)) + 1;
+      const low = lowBit(row);
+      if (inside) return block * size + (oddOverlap(row, favoured) ? flip(favoured, low) : favoured);
+      if (rest < elsewhere) {
+        const other = Math.floor(rest / size);
+        return (other + (other >= block ? 1 : 0)) * size + (rest % size);
+      }
+      // The other half of the own block: spread the rank around row's lowest bit, then make the parity odd.
+      const rank = rest - elsewhere;
+      const spread = (rank % low) + (rank - (rank % low)) * 2;
+      return block * size + (oddOverlap(row, spread) ? spread : flip(spread, low));
+    }
+
+    return {
+      name: "hadamard_blocks",
+      reportBytes,
+      randomize(value, source) {
+        checkValue(value, domainSize);
+        // One draw for each outcome, all always made: time must not tell which one was used.
+        const inside = source.bernoulli(threshold);
+        const favoured = source.below(size);
+        const rest = source.below(outputs - size / 2);
+        return encodeIndex(position(value, inside, favoured, rest), reportBytes);
+      },
+    };
+  },
+};

@@ -1,0 +1,116 @@
+/**
+ * The channel that a matrix states: for every value a column of integers, the chances of every report out of 2^bits.
+ *
+ * A survey carries the matrix as an attachment; a device checks all of it, exactly, before it draws anything from it.
+ */
+import { concat, sha256, toHex } from "../bytes.js";
+import { encodeIndex, indexWidth } from "../codecs.js";
+import { MechanismError } from "../errors.js";
+import { inflate } from "../inflate.js";
+import { withinEpsilon } from "../thresholds.js";
+import { checkValue, type FiniteMechanism } from "./finite.js";
+
+const MOST_ENTRIES = 2 ** 24;
+const HEADER_BYTES = 13;
+const MAGIC = 0x4d435653; // "SVCM"
+
+const refused = (why: string) => new MechanismError(`the channel cannot be used: ${why}`);
+
+/** The mechanism of the channel in an attachment, and the digest that a survey must name it by. */
+export async function readChannel(
+  attachment: Uint8Array,
+  domainSize: number,
+  epsilon: number,
+): Promise<{ readonly digest: string; readonly mechanism: FiniteMechanism }> {
+  const view = new DataView(attachment.buffer, attachment.byteOffset, attachment.byteLength);
+  const start = 8 + 8 * domainSize;
+  if (attachment.length < start + HEADER_BYTES || view.getBigUint64(0, true) !== BigInt(domainSize)) {
+    throw refused("it is not over the survey's values");
+  }
+  checkWeights(Array.from({ length: domainSize }, (_, v) => view.getFloat64(8 + 8 * v, true)));
+  const [magic, reports, values] = [0, 4, 8].map((at) => view.getUint32(start + at, true)) as [number, number, number];
+  const bits = view.getUint8(start + 12);
+  if (magic !== MAGIC || values !== domainSize || bits < 1 || bits > 32) throw refused("its header is not one");
+  if (reports < 2 || values < 2 || reports * values > MOST_ENTRIES) throw refused("its size is out of range");
+  const header = attachment.subarray(start, start + HEADER_BYTES);
+  const body = await inflate(attachment.subarray(start + HEADER_BYTES), 8 * reports + 4 * reports * values);
+  const entries = decode(body, reports, values);
+  checkColumns(entries, values, 2 ** bits);
+  checkRows(body, reports, epsilon);
+  const digest = await sha256(concat(attachment.subarray(8, start), await sha256(concat(header, body))));
+  return { digest: toHex(digest), mechanism: channel(entries, reports, values, 2 ** bits) };
+}
+
+function channel(entries: Uint32Array, reports: number, values: number, one: number): FiniteMechanism {
+  const reportBytes = indexWidth(BigInt(reports));
+  return {
+    name: "matrix_channel",
+    reportBytes,
+    randomize(value, source) {
+      checkValue(value, values);
+      const drawn = source.below(one);
+      let [sum, report] = [0, 0];
+      // All sums are compared, whatever was drawn: a search that stops early would take a telling time.
+      for (let row = 0; row < reports; row++) {
+        sum += entries[row * values + value]!;
+        report += sum <= drawn ? 1 : 0;
+      }
+      return encodeIndex(report, reportBytes);
+    },
+  };
+}
+
+/** The entries, row by row, if they are coded the one way they can be: 0 for the least, 1 for the greatest of a row. */
+function decode(body: Uint8Array, reports: number, values: number): Uint32Array {
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  const count = reports * values;
+  const entries = new Uint32Array(count);
+  for (let row = 0; row < reports; row++) {
+    const [least, greatest] = [view.getUint32(4 * row, true), view.getUint32(4 * (reports + row), true)];
+    let [atLeast, atGreatest] = [false, least === greatest];
+    for (let i = row * values; i < (row + 1) * values; i++) {
+      let code = 0;
+      for (let plane = 3; plane >= 0; plane--) code = code * 256 + body[8 * reports + plane * count + i]!;
+      const entry = code === 0 ? least : code === 1 ? greatest : least + code - 1;
+      const between = entry > least && entry < greatest;
+      if (code === 1 ? greatest <= least : code > 1 && !between) throw refused("its coding is not canonical");
+      atLeast ||= code === 0;
+      atGreatest ||= code === 1;
+      entries[i] = entry;
+    }
+    if (!atLeast || !atGreatest) throw refused("its coding is not canonical");
+  }
+  return entries;
+}
+
+function checkColumns(entries: Uint32Array, values: number, one: number): void {
+  const sums = new Float64Array(values); // at most 2^24 entries below 2^32: exact
+  for (let i = 0; i < entries.length; i++) {
+    // A report that is impossible for some value tells that it is not that value.
+    if (entries[i]! < 1 || entries[i]! >= one) throw refused("an entry is 0, or a whole column");
+    sums[i % values]! += entries[i]!;
+  }
+  if (sums.some((sum) => sum !== one)) throw refused("a column does not add up");
+}
+
+/** The largest ratio of two entries of one row must be within e^epsilon, decided exactly. */
+function checkRows(body: Uint8Array, reports: number, epsilon: number): void {
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  let [quotient, n, d] = [0, 1n, 1n];
+  for (let row = 0; row < reports; row++) {
+    const [least, greatest] = [view.getUint32(4 * row, true), view.getUint32(4 * (reports + row), true)];
+    // Correctly rounded quotients keep the order up to ties, and those are settled with integers.
+    if (greatest / least < quotient) continue;
+    if (greatest / least > quotient || BigInt(greatest) * d > n * BigInt(least)) {
+      [quotient, n, d] = [greatest / least, BigInt(greatest), BigInt(least)];
+    }
+  }
+  if (!withinEpsilon({ n, d }, epsilon)) throw refused("some report tells more than epsilon allows");
+}
+
+function checkWeights(weights: readonly number[]): void {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (!weights.every((weight) => weight >= 0) || !(Math.abs(sum - 1) <= 1e-6)) {
+    throw refused("its weights do not add up");
+  }
+}

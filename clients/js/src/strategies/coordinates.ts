@@ -1,0 +1,42 @@
+/** The attachment of the factorized strategy: the matrix V whose columns are randomized in place of the queries' own. */
+import { MechanismError } from "../errors.js";
+
+const MOST_ENTRIES = 2 ** 24;
+/** How far rounding may carry a sum or a length beyond 1. */
+const SLACK = 1e-6;
+
+/** V of `rows` rows and `columns` columns; its singles become doubles without rounding. */
+export interface Coordinates {
+  readonly rows: number;
+  readonly columns: number;
+  column(value: number): Float64Array;
+}
+
+/** The coordinates behind an attachment's bytes; every number is checked before one is used. */
+export function readCoordinates(attachment: Uint8Array): Coordinates {
+  const view = new DataView(attachment.buffer, attachment.byteOffset, attachment.byteLength);
+  const [rows, columns] = view.byteLength < 8 ? [0, 0] : [view.getUint32(0, true), view.getUint32(4, true)];
+  const entries = rows * columns;
+  if (rows < 1 || columns < 2 || entries > MOST_ENTRIES || view.byteLength !== 8 + 8 * columns + 4 * entries) {
+    throw new MechanismError("the attachment holds no coordinates: its length is not what its shape says");
+  }
+  checkWeights(Float64Array.from({ length: columns }, (_, i) => view.getFloat64(8 + 8 * i, true)));
+  const start = 8 + 8 * columns;
+  const matrix = Float32Array.from({ length: entries }, (_, i) => view.getFloat32(start + 4 * i, true));
+  const norms = new Float64Array(columns);
+  matrix.forEach((entry, i) => (norms[i % columns]! += entry * entry));
+  // A comparison with what is not a number is false.
+  if (!norms.every((norm) => norm <= 1 + SLACK)) {
+    throw new MechanismError("coordinates must be finite, and no column longer than 1");
+  }
+  const column = (value: number) => Float64Array.from({ length: rows }, (_, i) => matrix[i * columns + value]!);
+  return { rows, columns, column };
+}
+
+/** Refuse weights of values that are negative, not finite or do not sum to one; only the collector uses them. */
+export function checkWeights(weights: Float64Array): void {
+  const sum = weights.reduce((total, weight) => total + weight, 0);
+  if (!weights.every((weight) => weight >= 0) || !(Math.abs(sum - 1) <= SLACK)) {
+    throw new MechanismError("the attachment's weights must be numbers from 0 on that sum to one");
+  }
+}

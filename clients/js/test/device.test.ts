@@ -1,0 +1,322 @@
+/** A device against a collector that may be anybody: draws once, within its budget, and sends the same bytes. */
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { toHex } from "../src/bytes.js";
+import { Device, type DeviceOptions } from "../src/device.js";
+import {
+  BudgetError,
+  LedgerError,
+  MismatchError,
+  ServiceError,
+  SignatureError,
+  SurveyError,
+  ValueOutsideDomainError,
+} from "../src/errors.js";
+import { type Answer, MemoryStore } from "../src/store.js";
+import { hangUp, json, raw, refuse, Signer, TestCollector } from "./server.js";
+
+const server = new TestCollector();
+const signer = new Signer();
+let url: string;
+
+const HASTY = { attempts: 3, first: 0.001, longest: 1 };
+const COLOURS = colours();
+
+function colours(fields: Record<string, unknown> = {}): string {
+  const stated = {
+    domain: { labels: ["red", "green", "blue"] },
+    epsilon: 1,
+    format: 1,
+    kind: "distribution",
+    mechanism: { name: "hadamard" },
+    title: "Colours",
+  };
+  return JSON.stringify({ ...stated, ...fields });
+}
+
+async function publish(statement = COLOURS, state = "open", by = signer): Promise<string> {
+  const envelope = await by.envelope(statement, [], state);
+  server.publish(envelope);
+  return envelope.id;
+}
+
+function device(options: DeviceOptions = {}, store = new MemoryStore()): Device {
+  return new Device(store, { patience: HASTY, key: signer.public, ...options });
+}
+
+before(async () => {
+  url = await server.start();
+});
+after(() => server.stop());
+afterEach(() => {
+  server.answers.clear();
+  server.requests.length = 0;
+});
+
+test("one answer, one report, one entry in the ledger", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  const mine = device({}, store);
+  const receipt = await mine.answer(url, id, "green");
+  assert.deepEqual(receipt, {
+    survey: id,
+    collector: url,
+    state: "sent",
+    title: "Colours",
+    epsilon: 1,
+    delta: 0,
+    problem: "",
+  });
+  const [kept] = (await store.answers()) as [Answer];
+  assert.deepEqual(server.sent, [`53565231${id}${toHex(kept.reportId)}${toHex(kept.report)}`]);
+  assert.equal(kept.reportId.length, 16);
+  assert.equal(toHex(kept.report).slice(0, 8), id.slice(0, 8));
+  const ledger = await mine.ledger();
+  assert.deepEqual([ledger.spent, ledger.left, ledger.entries.length], [1, 7, 1]);
+  assert.equal(ledger.entries[0]!.state, "sent");
+});
+
+test("asked again, whatever the value, nothing is drawn and nothing is sent", async () => {
+  const id = await publish();
+  const mine = device();
+  await mine.answer(url, id, "green");
+  for (const value of ["red", "blue", "no colour at all", undefined]) {
+    assert.equal((await mine.answer(url, id, value)).state, "sent");
+  }
+  assert.equal(server.sent.length, 1);
+  assert.equal((await mine.ledger()).spent, 1);
+});
+
+test("many calls at once draw one report", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  const tabs = [device({}, store), device({}, store)];
+  const values = ["red", "green", "blue"];
+  const all = Array.from({ length: 30 }, (_, i) => tabs[i % 2]!.answer(url, id, values[i % 3]));
+  assert.ok((await Promise.all(all)).every(({ state }) => state === "sent"));
+  assert.equal(new Set(server.sent).size, 1);
+  assert.equal((await store.answers()).length, 1);
+});
+
+test("the answer is in the ledger before anything is sent", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  const order: string[] = [];
+  server.answers.set(`POST /v1/surveys/${id}/reports`, async (request, response) => {
+    order.push(
+      ...(await store.answers()).map(
+        (answer) => `${answer.state} ${toHex(request.body).includes(toHex(answer.report))}`,
+      ),
+    );
+    json(200, { accepted: 1, refused: [] })(request, response);
+  });
+  await device({}, store).answer(url, id, "red");
+  assert.deepEqual(order, ["unsent true"]);
+});
+
+test("a store that cannot keep the answer lets nothing out", async () => {
+  const id = await publish();
+  class Full extends MemoryStore {
+    override async record(): Promise<never> {
+      throw new LedgerError("full");
+    }
+  }
+  await assert.rejects(device({}, new Full()).answer(url, id, "red"), LedgerError);
+  assert.equal(server.sent.length, 0);
+});
+
+test("what did not arrive is sent again, the same bytes, also by a later run and by flush", async () => {
+  const id = await publish();
+  const post = `POST /v1/surveys/${id}/reports`;
+  const store = new MemoryStore();
+  for (const failure of [
+    hangUp,
+    refuse(503, "busy"),
+    refuse(429, "slow_down"),
+    raw(200, "<html>hotel</html>"),
+    json(200, { accepted: 0 }),
+    json(200, { accepted: true }),
+    raw(404, "gateway"),
+    raw(302, "", { Location: "/x" }),
+  ]) {
+    server.answers.set(post, failure);
+    const receipt = await device({}, store).answer(url, id, "red");
+    assert.equal(receipt.state, "unsent");
+    assert.notEqual(receipt.problem, "");
+  }
+  server.answers.set(post, json(200, { accepted: 1, refused: [] }));
+  const receipts = await device({}, store).flush();
+  assert.deepEqual(
+    receipts.map(({ state }) => state),
+    ["sent"],
+  );
+  assert.equal(new Set(server.sent).size, 1);
+  assert.ok(server.sent.length > 8);
+  assert.deepEqual(await device({}, store).flush(), []);
+  assert.equal((await device({}, store).ledger()).spent, 1);
+});
+
+test("passing trouble is tried again within a call, and waiting longer than allowed is not done", async () => {
+  const id = await publish();
+  const post = `POST /v1/surveys/${id}/reports`;
+  let times = 0;
+  server.answers.set(post, (request, response) => {
+    const answer = ++times < 3 ? refuse(503, "busy", { "Retry-After": "0" }) : json(200, { accepted: 1, refused: [] });
+    answer(request, response);
+  });
+  assert.equal((await device().answer(url, id, "red")).state, "sent");
+  assert.equal(times, 3);
+  server.answers.set(post, refuse(503, "busy", { "Retry-After": "3600" }));
+  const before = server.sent.length;
+  assert.equal((await device().answer(url, id, "red")).state, "unsent");
+  assert.equal(server.sent.length, before + 1);
+});
+
+test("the collector's own refusal is final for now, and nothing is drawn anew", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  server.answers.set(`POST /v1/surveys/${id}/reports`, refuse(409, "survey_sealed"));
+  const receipt = await device({}, store).answer(url, id, "red");
+  assert.deepEqual([receipt.state, receipt.problem], ["refused", "told: survey_sealed"]);
+  assert.deepEqual(await device({}, store).flush(), []);
+  assert.equal((await store.answers()).length, 1);
+});
+
+test("send: false only draws and records", async () => {
+  const id = await publish();
+  const mine = device();
+  assert.equal((await mine.answer(url, id, "red", { send: false })).state, "unsent");
+  assert.equal(server.sent.length, 0);
+  assert.equal((await mine.flush())[0]!.state, "sent");
+});
+
+test("caps and budgets", async () => {
+  const large = await publish(colours({ epsilon: 2.5 }));
+  await assert.rejects(device().answer(url, large, "red"), BudgetError);
+  assert.equal((await device({ cap: 3 }).answer(url, large, "red")).state, "sent");
+  const mine = device({ budget: 0.3 });
+  for (let i = 0; i < 3; i++) await mine.answer(url, await publish(colours({ epsilon: 0.1, title: `${i}` })), "red");
+  assert.deepEqual([(await mine.ledger()).spent, (await mine.ledger()).left], [0.3, 0]);
+  const sent = server.sent.length;
+  await assert.rejects(mine.answer(url, await publish(colours({ epsilon: 2 ** -20 })), "red"), BudgetError);
+  assert.equal(server.sent.length, sent);
+  for (const bad of [{ cap: Infinity }, { budget: NaN }, { budget: -1 }, { deltaCap: "1" as unknown as number }]) {
+    assert.throws(() => device(bad), BudgetError);
+  }
+});
+
+test("two surveys at once cannot both have the last of the budget", async () => {
+  const ids = await Promise.all(["a", "b", "c", "d"].map((title) => publish(colours({ title }))));
+  const mine = device({ budget: 2 });
+  const results = await Promise.allSettled(ids.map((id) => mine.answer(url, id, "red")));
+  assert.equal(results.filter(({ status }) => status === "fulfilled").length, 2);
+  assert.equal((await mine.ledger()).spent, 2);
+  assert.equal(server.sent.length, 2);
+});
+
+test("a value outside the domain is refused without naming it, or replaced by a public one", async () => {
+  const id = await publish();
+  const mine = device();
+  await assert.rejects(mine.answer(url, id, "xyzzy-secret"), (error: Error) => {
+    assert.ok(error instanceof ValueOutsideDomainError);
+    assert.ok(!`${error.message}${error.stack}`.includes("xyzzy"));
+    return true;
+  });
+  assert.equal(server.sent.length, 0);
+  assert.equal((await mine.ledger()).spent, 0);
+  await assert.rejects(mine.answer(url, id, "red", { otherwise: "nothing" }), ValueOutsideDomainError);
+  assert.equal((await mine.answer(url, id, "xyzzy-secret", { otherwise: "blue" })).state, "sent");
+});
+
+test("tampered, unsigned and unknown surveys are refused before anything is drawn", async () => {
+  const good = await signer.envelope(COLOURS);
+  const other = await new Signer().envelope(COLOURS);
+  const larger = colours({ epsilon: 16 });
+  const bad: [object, new (...args: never[]) => Error][] = [
+    [{ ...good, signature: other.signature }, SignatureError],
+    [other, SignatureError],
+    [{ ...good, statement: larger }, SignatureError],
+    [{ ...(await signer.envelope(larger)), id: good.id }, SignatureError],
+    [await signer.envelope(colours({ title: "another" })), SignatureError],
+    [{ ...(await signer.envelope(`${COLOURS} `)) }, SignatureError],
+  ];
+  for (const [envelope, error] of bad) {
+    server.answers.set(`GET /v1/surveys/${good.id}`, json(200, envelope));
+    await assert.rejects(device().answer(url, good.id, "red"), error);
+  }
+  const spaced = await publish(` ${COLOURS}`);
+  await assert.rejects(device().answer(url, spaced, "red"), SignatureError);
+  const unknown = await publish(colours({ mechanism: { name: "plain" } }));
+  await assert.rejects(device({ cap: 16 }).answer(url, unknown, "red"), SurveyError);
+  await assert.rejects(device().answer(url, "../../etc", "red"), SurveyError);
+  assert.equal(server.sent.length, 0);
+});
+
+test("without a key the first one is pinned, and another is refused ever after", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  const naive = () => new Device(store, { patience: HASTY });
+  await naive().answer(url, id, "red");
+  const second = await publish(colours({ title: "second" }), "open", new Signer());
+  await assert.rejects(naive().answer(url, second, "red"), SignatureError);
+  assert.equal((await naive().answer(url, await publish(colours({ title: "third" })), "red")).state, "sent");
+});
+
+test("an answer is given to one collector, and moves with it to another address", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  server.answers.set(`POST /v1/surveys/${id}/reports`, refuse(503, "busy"));
+  await device({}, store).answer(url, id, "red");
+  const elsewhere = new TestCollector();
+  const address = await elsewhere.start();
+  try {
+    elsewhere.publish(await new Signer().envelope(COLOURS));
+    await assert.rejects(new Device(store, { patience: HASTY }).answer(address, id, "red"), MismatchError);
+    assert.deepEqual(elsewhere.sent, []);
+    elsewhere.publish(await signer.envelope(COLOURS));
+    assert.equal((await device({}, store).answer(address, id, "red")).state, "sent");
+    assert.equal(elsewhere.sent[0], server.sent[0]);
+  } finally {
+    await elsewhere.stop();
+  }
+});
+
+test("a sealed survey is not answered", async () => {
+  await assert.rejects(device().answer(url, await publish(COLOURS, "sealed"), "red"), ServiceError);
+  assert.equal(server.sent.length, 0);
+});
+
+test("no cookie, no referrer, no way to tell devices apart but their reports", async () => {
+  await device().answer(url, await publish(), "red");
+  for (const { headers } of server.requests) {
+    assert.equal(headers.cookie ?? headers.referer ?? headers.authorization, undefined);
+  }
+});
+
+test("a clock that is years off changes nothing but a date", async (t) => {
+  const id = await publish();
+  t.mock.timers.enable({ apis: ["Date"], now: 8.64e15 });
+  const mine = device();
+  assert.equal((await mine.answer(url, id, "red")).state, "sent");
+  assert.equal((await mine.ledger()).entries[0]!.day, "unknown");
+});
+
+test("titles are shown without what moves a cursor", async () => {
+  const store = new MemoryStore();
+  const mine = device({}, store);
+  await store.record("q", () => ({
+    question: "q",
+    survey: "q",
+    collector: url,
+    key: signer.public,
+    title: "a\u001b[2J\u202e b\n c",
+    epsilon: 1,
+    delta: 0,
+    day: "",
+    reportId: new Uint8Array(16),
+    report: new Uint8Array(5),
+    state: "sent",
+  }));
+  const [entry] = (await mine.ledger()).entries;
+  assert.deepEqual([entry!.title, entry!.day], ["a[2J b c", "unknown"]);
+});

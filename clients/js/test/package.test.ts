@@ -1,0 +1,66 @@
+/** What is shipped: small, without dependencies, and as the README says. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { Signer, TestCollector } from "./server.js";
+
+const root = new URL("../../", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), "utf8");
+const run = promisify(execFile);
+
+test("everything is below 25 kB minified and gzipped", () => {
+  const bytes = gzipSync(read("dist/sottovoce.min.js"), { level: 9 }).length;
+  assert.ok(bytes < 25_000, `${bytes} bytes`);
+});
+
+test("no dependency at run time, nothing imported, no other source of randomness", () => {
+  const { dependencies, peerDependencies } = JSON.parse(read("package.json"));
+  assert.deepEqual([dependencies, peerDependencies], [undefined, undefined]);
+  const bundle = read("dist/sottovoce.min.js");
+  assert.ok(!/\bimport\b|\brequire\(|Math\.random|\beval\(|new Function/.test(bundle));
+  assert.ok(read("dist/index.d.ts").includes("readSurvey"));
+});
+
+/** Code blocks of the README in a language. */
+const examples = (language: string): string[] =>
+  [...read("README.md").matchAll(/```(\w+)\n(.*?)```/gs)].flatMap(([, found, code]) =>
+    found === language ? [code!] : [],
+  );
+
+/** What a block prints, run as a program of its own; it must say so itself, behind each `console.log`. */
+async function checkExample(code: string, args: string[]): Promise<void> {
+  const folder = mkdtempSync(fileURLToPath(new URL("build/example-", root))); // within the package, which it imports by name
+  try {
+    writeFileSync(`${folder}/example.mjs`, code);
+    const { stdout } = await run(process.execPath, [`${folder}/example.mjs`, ...args]);
+    const expected = [...code.matchAll(/console\.log\(.*\/\/ (.*)/g)].map(([, told]) => told);
+    assert.ok(expected.length > 0);
+    assert.deepEqual(stdout.trim().split("\n"), expected);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("the README's examples run and print what they say", async () => {
+  const [report, device, ...others] = examples("js");
+  assert.equal(others.length, 0);
+  await checkExample(report!, []);
+  const server = new TestCollector();
+  try {
+    const url = await server.start();
+    const statement = report!
+      .match(/'(\{.*)' \+\n\s*'(.*\})'/)!
+      .slice(1)
+      .join("");
+    const envelope = await new Signer().envelope(statement);
+    server.publish(envelope);
+    await checkExample(device!, [url, envelope.id]);
+    assert.equal(server.sent.length, 1);
+  } finally {
+    await server.stop();
+  }
+});

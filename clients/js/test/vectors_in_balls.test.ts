@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fromHex, toHex } from "../src/bytes.js";
+import { SurveyError, ValueOutsideDomainError } from "../src/errors.js";
+import { readMean } from "../src/means.js";
+import { amplitude, chance } from "../src/mechanisms/binary.js";
+import { mark } from "../src/mechanisms/codebook.js";
+import { clipToBall, lift } from "../src/mechanisms/vector.js";
+import { keyOf } from "../src/philox.js";
+import { readQueries } from "../src/queries.js";
+import { Source } from "../src/source.js";
+import { fromHexFloat, replay } from "./replay.js";
+import { vectors } from "./vectors.js";
+
+const MEAN = vectors("codebook").surveys[0];
+const asked = (survey: any, id: string) =>
+  (survey.kind === "mean" ? readMean : readQueries)(survey, { id, attachments: {} });
+
+test("codebook reports, byte for byte", async () => {
+  for (const { survey, id, key, report_bytes: width, reports } of vectors("codebook").surveys) {
+    assert.deepEqual(keyOf(fromHex(id)), key);
+    const { mechanism } = await asked(survey, id);
+    assert.equal(mechanism.reportBytes, width);
+    const dimension = survey.dimension ?? survey.workload.domain.size;
+    for (const { vector, tape, payload } of reports) {
+      // Trailing zeros are left out of the vectors.
+      const value = Array.from({ length: dimension }, (_, i) => vector[i] ?? 0);
+      assert.equal(toHex(replay(tape, (source) => mechanism.randomize(value, source))), payload);
+    }
+  }
+});
+
+test("chances of binary response, out of 2^64", () => {
+  for (const { epsilon, radius, amplitude: most, chances } of vectors("adaptive").thresholds) {
+    assert.equal(amplitude(epsilon), BigInt(most));
+    for (const [x, expected] of chances) assert.equal(chance(fromHexFloat(x), radius, BigInt(most)), BigInt(expected));
+  }
+});
+
+test("clipping: inside nothing moves, outside the nearest point, nothing overflows", () => {
+  const clip = (...entries: number[]) => [...clipToBall(Float64Array.from(entries), 1)];
+  assert.deepEqual(clip(3, 4), [0.6000000000000001, 0.8]);
+  assert.deepEqual(clip(0.25, -0.5), [0.25, -0.5]);
+  assert.deepEqual(clip(0, 0), [0, 0]);
+  assert.deepEqual(clip(1e308, 0), [1, 0]);
+  assert.deepEqual(clip(5e-324, 0), [5e-324, 0]);
+});
+
+test("the lift has length one", () => {
+  assert.deepEqual([...lift(Float64Array.of(1.2, 0), 2, 4)], [0.6, 0, 0.8, 0]);
+});
+
+test("exactly as many candidates are marked as stated, whatever the scores", () => {
+  assert.deepEqual([...mark(Float64Array.of(0.1, -0.7, NaN), 2)], [1, 0, 0, 1, 0, 0]);
+  assert.deepEqual([...mark(Float64Array.of(NaN, NaN, NaN), 2)], [1, 0, 1, 0, 0, 0]);
+  assert.deepEqual([...mark(Float64Array.of(Infinity, -Infinity, 0), 2)], [1, 0, 0, 1, 0, 0]);
+  assert.deepEqual([...mark(Float64Array.of(2, 2, -2), 1)], [1, 0, 0, 0, 0, 0]);
+});
+
+test("a report leaves whatever the entries are; only a wrong shape is refused, and before any draw", async () => {
+  const { mechanism } = await asked(MEAN.survey, MEAN.id);
+  const refusing = new Source(() => assert.fail("nothing may be drawn"));
+  for (const wrong of [[], [1, 2], [1, 2, 3, 4], [1, 2, "3"], [1, , 3], [1n, 2n, 3n], "abc", null, new DataView(new ArrayBuffer(3))]) {
+    assert.throws(() => mechanism.randomize(wrong as any, refusing), ValueOutsideDomainError);
+  }
+  for (const vector of [[NaN, Infinity, -Infinity], [1e308, 1e308, 1e308], [5e-324, 0, -0], new Float32Array(3)]) {
+    assert.equal(mechanism.randomize(vector, new Source()).length, MEAN.report_bytes);
+  }
+});
+
+test("parameters out of range are refused", async () => {
+  const { survey, id } = MEAN;
+  const own = survey.mechanism;
+  const bad: object[] = [
+    { size: 96 }, { size: 32 }, { size: 2 ** 22 }, { candidates: 24 }, { candidates: 256 }, { marked: 0 }, { marked: 17 },
+    { rotations: 0 }, { rotations: 2 ** 32 + 1 }, { layers: 5 }, { layers: 9 }, { marked: 1.5 }, { more: 1 }, { name: "sphere" },
+  ];
+  for (const change of bad) {
+    await assert.rejects(asked({ ...survey, mechanism: { ...own, ...change } }, id), SurveyError, JSON.stringify(change));
+  }
+  for (const change of [{ delta: 1e-6 }, { dimension: 64 }, { dimension: 0 }, { radius: 0 }, { epsilon: 17 }, { more: 1 }]) {
+    await assert.rejects(asked({ ...survey, ...change }, id), SurveyError, JSON.stringify(change));
+  }
+});
