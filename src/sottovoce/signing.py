@@ -132,7 +132,7 @@ def check_public_key(public: bytes) -> bytes:
     --------
     >>> check_public_key(bytes(32))
     Traceback (most recent call last):
-    sottovoce.errors.SignatureError: this public key is a point of small order ...
+    sottovoce.errors.SignatureError: this public key is a point of small order, ...
     """
     if not isinstance(public, bytes) or len(public) != PUBLIC_KEY_BYTES:
         raise SignatureError(f"a public key is {PUBLIC_KEY_BYTES} bytes, or the same in base64url")

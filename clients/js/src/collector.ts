@@ -5,6 +5,7 @@
  */
 import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
 import { canonicalText, isText } from "./canonical.js";
+import { checkAttachment, checkEffort, EFFORT, type Effort } from "./effort.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
 import { BAD_ANSWER, Http, type HttpOptions } from "./http.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
@@ -12,7 +13,6 @@ import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signat
 import { AdaptiveSurvey, readSurvey, Survey } from "./survey.js";
 import { BATCH_MEDIA_TYPE, checkSurveyId, encodeBatch } from "./wire.js";
 
-const LONGEST_ATTACHMENT = 2 ** 26;
 const MOST_ATTACHMENTS = 4;
 
 /** A survey as it travels. */
@@ -36,10 +36,21 @@ export interface Published {
 export class Collector {
   readonly #http: Http;
   readonly #patience: Patience;
+  readonly #effort: Effort;
+  readonly #ends: number;
 
-  constructor(url: string, options: HttpOptions = {}, patience: Patience = PATIENCE) {
-    this.#http = new Http(url, options);
+  /** Nothing is waited for once `performance.now()` is `ends`. */
+  constructor(
+    url: string,
+    options: HttpOptions = {},
+    patience: Patience = PATIENCE,
+    effort: Effort = EFFORT,
+    ends = Infinity,
+  ) {
+    this.#http = new Http(url, options, ends);
     this.#patience = patience;
+    this.#effort = effort;
+    this.#ends = ends;
   }
 
   /** Its address, in the one spelling. */
@@ -76,15 +87,20 @@ export class Collector {
   async send(surveyId: string, reportId: Uint8Array, report: Uint8Array): Promise<void> {
     const body = encodeBatch(surveyId, [[reportId, report]]);
     const path = `/v1/surveys/${surveyId}/reports`;
-    const answer: any = await patiently(this.#patience, () => this.#http.post(path, body, BATCH_MEDIA_TYPE));
+    const answer: any = await this.#try(() => this.#http.post(path, body, BATCH_MEDIA_TYPE));
     if (answer?.accepted !== 1) {
       // Somebody between the two may answer anything with 200; only these words mean that the report was kept.
       throw new ServiceError("the collector does not say that it has accepted the report", BAD_ANSWER);
     }
   }
 
+  #try<Found>(request: () => Promise<Found>): Promise<Found> {
+    return patiently(this.#patience, this.#ends, request);
+  }
+
   #get(path: string): Promise<unknown> {
-    return patiently(this.#patience, () => this.#http.get(path));
+    // JSON within JSON: quotes take two bytes each, letters beyond ASCII up to three times their own.
+    return this.#try(() => this.#http.get(path, 4 * this.#effort.statementBytes + 2 ** 16));
   }
 
   async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
@@ -97,6 +113,7 @@ export class Collector {
     }
     if (!isText(envelope.statement)) throw new SignatureError("the survey is not valid Unicode");
     const statement = new TextEncoder().encode(envelope.statement);
+    checkEffort(this.#effort, "statementBytes", statement.length);
     await verify(key, statement, fromBase64url(envelope.signature, SIGNATURE_BYTES));
     if (toHex(await sha256(statement)) !== envelope.id) {
       throw new SignatureError("the survey's id is not its SHA-256");
@@ -116,9 +133,10 @@ export class Collector {
     }
     const found: Record<string, Uint8Array> = {};
     for (const digest of named) {
-      found[digest] = await patiently(this.#patience, () =>
-        this.#http.getBytes(`/v1/attachments/${digest}`, LONGEST_ATTACHMENT),
+      found[digest] = await this.#try(() =>
+        this.#http.getBytes(`/v1/attachments/${digest}`, this.#effort.attachmentBytes),
       );
+      checkAttachment(this.#effort, found[digest]);
     }
     return found;
   }

@@ -6,15 +6,16 @@
 import { drawSeat } from "./adaptive.js";
 import { equalBytes, fromBase64url } from "./bytes.js";
 import { Collector, isRound, type Published } from "./collector.js";
+import { checkWork, EFFORT, type Effort } from "./effort.js";
 import { MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError } from "./errors.js";
 import { BAD_ANSWER, type HttpOptions } from "./http.js";
 import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, Ledger } from "./ledger.js";
 import { isPassing, PATIENCE, type Patience } from "./patience.js";
-import { fingerprint, PUBLIC_KEY_BYTES } from "./signature.js";
+import { type Receipt, receiptOf, waiting } from "./receipt.js";
+import { checkPublicKey, PUBLIC_KEY_BYTES } from "./signature.js";
 import { systemSource } from "./source.js";
 import type { Answer, Store } from "./store.js";
 import { AdaptiveSurvey, Survey } from "./survey.js";
-import { oneLine } from "./text.js";
 import { checkSurveyId, REPORT_ID_BYTES } from "./wire.js";
 
 /** What a device is made with. */
@@ -26,6 +27,10 @@ export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
   readonly key?: Uint8Array | string;
   /** How often it tries again within one call. */
   readonly patience?: Partial<Patience>;
+  /** Seconds that one call may take, with all attempts and waits. */
+  readonly seconds?: number;
+  /** How much it does for one survey. */
+  readonly effort?: Partial<Effort>;
 }
 
 /** How one survey is answered. */
@@ -39,20 +44,6 @@ export interface AnswerOptions {
   readonly send?: boolean;
 }
 
-/** What a device tells the application. Holds nothing that depends on the person's value, so it may be logged. */
-export interface Receipt {
-  readonly survey: string;
-  readonly collector: string;
-  /** "waiting": this device's round is not open yet, and nothing was drawn; ask again later. */
-  readonly state: "waiting" | Answer["state"];
-  readonly title: string;
-  /** Charged for this answer, once; 0 while waiting. */
-  readonly epsilon: number;
-  readonly delta: number;
-  /** Why it was not sent. */
-  readonly problem: string;
-}
-
 /** One person's device. Calls may overlap, and tabs may share its store. */
 export class Device {
   readonly #store: Store;
@@ -60,15 +51,19 @@ export class Device {
   readonly #allowance: Allowance;
   readonly #http: HttpOptions;
   readonly #patience: Patience;
+  readonly #effort: Effort;
+  readonly #milliseconds: number;
 
   /** Largest epsilons and deltas are 2 and 1e-6 a survey, 8 and 1e-5 in a life, unless the options say otherwise. */
   constructor(store: Store, options: DeviceOptions = {}) {
-    const { key, patience, insecure = false, timeout = 10, ...allowance } = options;
+    const { key, patience, effort, seconds = 300, insecure = false, timeout = 10, ...allowance } = options;
     this.#store = store;
     this.#key = key === undefined ? null : publicKey(key);
     this.#allowance = checkAllowance({ ...ALLOWANCE, ...allowance });
     this.#http = { insecure, timeout };
     this.#patience = { ...PATIENCE, ...patience };
+    this.#effort = { ...EFFORT, ...effort };
+    this.#milliseconds = 1000 * seconds;
   }
 
   /** Everything ever answered, and what the budget has left. */
@@ -97,22 +92,13 @@ export class Device {
     const question = checkSurveyId(id);
     const collector = this.#collector(url);
     let kept = await this.#store.answer(question);
-    if (kept === null || needsAnotherLook(kept, collector)) {
+    checkAddress(kept, collector);
+    if (kept === null || needsAnotherLook(kept)) {
       const asked = await this.#asked(collector, question, kept);
       if (asked !== null) kept = await this.#record(collector, question, asked, value, options);
     }
-    if (kept === null) {
-      return {
-        survey: question,
-        collector: collector.url,
-        state: "waiting",
-        title: "",
-        epsilon: 0,
-        delta: 0,
-        problem: "",
-      };
-    }
-    return options.send === false ? receipt(kept) : this.#send(collector, kept);
+    if (kept === null) return waiting(question, collector.url);
+    return options.send === false ? receiptOf(kept) : this.#send(collector, kept);
   }
 
   /** Send again everything that was not sent yet; the same bytes as ever. */
@@ -124,14 +110,32 @@ export class Device {
         receipts.push(await this.#send(this.#collector(kept.collector), kept));
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        receipts.push(receipt(kept, error.message));
+        receipts.push(receiptOf(kept, error.message));
       }
     }
     return receipts;
   }
 
+  /**
+   * Send an answer that has not arrived yet to another address from now on: its collector has moved there.
+   *
+   * Only the owner can know that: anybody can show a survey, which is public, at an address of their own. The survey
+   * must be there, signed with the same key as when it was answered; nothing is sent before `flush` or `answer`.
+   */
+  async move(id: string, url: string): Promise<Receipt> {
+    const question = checkSurveyId(id);
+    const collector = this.#collector(url);
+    const kept = await this.#store.answer(question);
+    if (kept?.state !== "unsent") throw new MismatchError("there is no unsent answer to this survey");
+    if (!equalBytes((await this.#fetch(collector, question)).key, kept.key)) {
+      throw new MismatchError("the survey there bears another key than the one that was answered");
+    }
+    await this.#store.move(question, collector.url);
+    return receiptOf((await this.#store.answer(question)) ?? kept);
+  }
+
   #collector(url: string): Collector {
-    return new Collector(url, this.#http, this.#patience);
+    return new Collector(url, this.#http, this.#patience, this.#effort, performance.now() + this.#milliseconds);
   }
 
   /** The survey under the trusted key; where none is, under the first that it shows, trusted from now on. */
@@ -166,6 +170,7 @@ export class Device {
     if (state !== "open") {
       throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
     }
+    checkWork(this.#effort, survey);
     checkBudget(this.#allowance, costOf(survey), await this.#store.answers());
   }
 
@@ -180,7 +185,7 @@ export class Device {
     const survey = asked.survey as Survey;
     const standing = await this.#store.answer(question);
     const chosen = standing === null ? choose(survey, value, options) : value;
-    let kept = await this.#store.record(question, (answers) => {
+    const kept = await this.#store.record(question, (answers) => {
       const cost = costOf(survey);
       checkBudget(this.#allowance, cost, answers);
       const reportId = systemSource.bytes(REPORT_ID_BYTES);
@@ -203,60 +208,48 @@ export class Device {
     if (kept.survey !== survey.id) {
       throw new MismatchError("this device has answered another question in this round");
     }
-    if (!equalBytes(kept.key, asked.key)) {
-      throw new MismatchError(
-        `this device has given its answer to another collector, whose key is ${(await fingerprint(kept.key)).slice(0, 16)}`,
-      );
-    }
-    if (kept.collector !== collector.url) {
-      await this.#store.move(question, collector.url);
-      kept = { ...kept, collector: collector.url };
-    }
+    checkAddress(kept, collector);
     return kept;
   }
 
   async #send(collector: Collector, kept: Answer): Promise<Receipt> {
-    if (kept.state === "sent") return receipt(kept);
+    if (kept.state === "sent") return receiptOf(kept);
     try {
       await collector.send(kept.survey, kept.reportId, kept.report);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       const isFinal = error.status >= 400 && error.status < 500 && !isPassing(error) && error.code !== BAD_ANSWER;
       if (isFinal) await this.#store.mark(kept.question, "refused");
-      return receipt(isFinal ? { ...kept, state: "refused" } : kept, error.message);
+      return receiptOf(isFinal ? { ...kept, state: "refused" } : kept, error.message);
     }
     await this.#store.mark(kept.question, "sent");
-    return receipt({ ...kept, state: "sent" });
+    return receiptOf({ ...kept, state: "sent" });
   }
 }
 
-/** Whether an answer may only be sent after asking again what it is for: elsewhere, or in a round not yet over. */
-const needsAnotherLook = (kept: Answer, collector: Collector): boolean =>
-  kept.collector !== collector.url || (kept.survey !== kept.question && kept.state !== "sent");
+/** An answer is for the address it was drawn for: a survey is public, and anybody can show it at one of their own. */
+function checkAddress(kept: Answer | null, collector: Collector): void {
+  if (kept !== null && kept.collector !== collector.url) {
+    throw new MismatchError(
+      `this device has given its answer to the collector at ${kept.collector}; if that one has moved here, say so: move`,
+    );
+  }
+}
+
+/** Whether an answer may only be sent after asking again what it is for: in a round not yet over. */
+const needsAnotherLook = (kept: Answer): boolean => kept.survey !== kept.question && kept.state !== "sent";
 
 /** The value, or what stands for it; the public default is looked at first, whatever the value is. */
 function choose(survey: Survey, value: unknown, options: AnswerOptions): unknown {
   if ("otherwise" in options) {
-    const wrong = problem(survey, options.otherwise);
-    if (wrong) throw new ValueOutsideDomainError(`\`otherwise\`: ${wrong}`);
-    return problem(survey, value) ? options.otherwise : value;
+    if (survey.has(options.otherwise)) return [options.otherwise, value][Number(survey.has(value))];
+    throw new ValueOutsideDomainError(`\`otherwise\` is not in the domain; allowed: ${survey.allowed}`);
   }
-  const wrong = problem(survey, value);
-  if (!wrong) return value;
+  if (survey.has(value)) return value;
   throw new ValueOutsideDomainError(
-    `${wrong}. Silence is an answer too: give \`otherwise\`, a value that stands for all others`,
+    `the value is not in the domain; allowed: ${survey.allowed}. Silence is an answer too: give \`otherwise\`, a value ` +
+      "that stands for all others",
   );
-}
-
-/** Why the survey has no such value, in words that do not hold it; empty if it has. */
-function problem(survey: Survey, value: unknown): string {
-  try {
-    survey.check(value);
-    return "";
-  } catch (error) {
-    if (error instanceof ValueOutsideDomainError) return error.message;
-    throw error;
-  }
 }
 
 const costOf = (survey: Survey | AdaptiveSurvey): { epsilon: number; delta: number } => ({
@@ -270,16 +263,6 @@ function titleOf(survey: Survey): string {
   return `${survey.title || parent.title || "(no title)"}, round ${round}`;
 }
 
-const receipt = (kept: Answer, why = ""): Receipt => ({
-  survey: kept.question,
-  collector: kept.collector,
-  state: kept.state,
-  title: oneLine(kept.title),
-  epsilon: kept.epsilon,
-  delta: kept.delta,
-  problem: why,
-});
-
 /** The day in UTC; empty where the clock is so wrong that there is none. */
 function today(): string {
   const now = new Date();
@@ -287,10 +270,5 @@ function today(): string {
   return /^\d{4}-\d\d-\d\d$/.test(day) ? day : "";
 }
 
-function publicKey(key: Uint8Array | string): Uint8Array {
-  if (typeof key === "string") return fromBase64url(key, PUBLIC_KEY_BYTES);
-  if (!(key instanceof Uint8Array) || key.length !== PUBLIC_KEY_BYTES) {
-    throw new SignatureError(`a key is ${PUBLIC_KEY_BYTES} bytes, or the same in base64url`);
-  }
-  return key.slice();
-}
+const publicKey = (key: Uint8Array | string): Uint8Array =>
+  checkPublicKey(typeof key === "string" ? fromBase64url(key, PUBLIC_KEY_BYTES) : key.slice());

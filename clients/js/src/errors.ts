@@ -19,69 +19,43 @@
  */
 
 /** Root of the tree: catch this to catch everything the package throws on purpose. */
-export class SottovoceError extends Error {
-  override name = "SottovoceError";
-}
+export class SottovoceError extends Error {}
 
 /** A survey cannot be stated like this; names the field, the allowed range and the remedy. */
-export class SurveyError extends SottovoceError {
-  override name = "SurveyError";
-}
+export class SurveyError extends SottovoceError {}
 
 /** The set of possible values is not well formed. */
-export class DomainError extends SurveyError {
-  override name = "DomainError";
-}
+export class DomainError extends SurveyError {}
 
 /** The mechanism is unknown, cannot serve this domain, or is not one that this client runs. */
-export class MechanismError extends SurveyError {
-  override name = "MechanismError";
-}
+export class MechanismError extends SurveyError {}
 
 /** An expression cannot be read, or could go wrong for some record. */
-export class QueryError extends SurveyError {
-  override name = "QueryError";
-}
+export class QueryError extends SurveyError {}
 
 /** The queries are not well formed, do not fit the domain, or are not ones that this client answers. */
-export class WorkloadError extends SurveyError {
-  override name = "WorkloadError";
-}
+export class WorkloadError extends SurveyError {}
 
 /** A person's value is not in the domain. Says what is allowed, never what was given. */
-export class ValueOutsideDomainError extends SottovoceError {
-  override name = "ValueOutsideDomainError";
-}
+export class ValueOutsideDomainError extends SottovoceError {}
 
 /** Bytes that no device following this survey could have sent. */
-export class ReportError extends SottovoceError {
-  override name = "ReportError";
-}
+export class ReportError extends SottovoceError {}
 
 /** A report or an attachment of one survey was handed to another. */
-export class MismatchError extends SottovoceError {
-  override name = "MismatchError";
-}
+export class MismatchError extends SottovoceError {}
 
 /** A survey whose signature, id or key is not what the device trusts; nothing was answered. */
-export class SignatureError extends SottovoceError {
-  override name = "SignatureError";
-}
+export class SignatureError extends SottovoceError {}
 
 /** A survey asks for a larger epsilon than the device's owner allows, or than the ledger has left. */
-export class BudgetError extends SottovoceError {
-  override name = "BudgetError";
-}
+export class BudgetError extends SottovoceError {}
 
 /** The device's records of what it has answered cannot be read or written, so it answers nothing. */
-export class LedgerError extends SottovoceError {
-  override name = "LedgerError";
-}
+export class LedgerError extends SottovoceError {}
 
 /** The collector cannot be reached, or refuses; `code` says why in one word, `status` is HTTP's number or 0. */
 export class ServiceError extends SottovoceError {
-  override name = "ServiceError";
-
   constructor(
     message: string,
     readonly code: string = "unreachable",
@@ -91,3 +65,21 @@ export class ServiceError extends SottovoceError {
     super(message);
   }
 }
+
+// A bundler renames classes, so that their names must be said.
+const ALL = {
+  SottovoceError,
+  SurveyError,
+  DomainError,
+  MechanismError,
+  QueryError,
+  WorkloadError,
+  ValueOutsideDomainError,
+  ReportError,
+  MismatchError,
+  SignatureError,
+  BudgetError,
+  LedgerError,
+  ServiceError,
+};
+for (const [name, kind] of Object.entries(ALL)) kind.prototype.name = name;

@@ -6,10 +6,14 @@ import { oneLine } from "./text.js";
 /** Code of an answer that no collector gives: a captive portal's page, an endless body, a redirect. */
 export const BAD_ANSWER = "bad_answer";
 
-const LONGEST_ANSWER = 2 ** 24;
+/** Code of a request whose time was over before its answer was. */
+export const TOO_SLOW = "too_slow";
+
+/** Bytes of an answer that are read where nothing else is said. */
+const LONGEST_ANSWER = 2 ** 16;
 const LONGEST_RETRY_AFTER = 86_400;
-/** Seconds after which a request is given up although an answer is still trickling in. */
-const LONGEST_SECONDS = 120;
+/** Milliseconds after which a request is given up, whatever still comes in. */
+const LONGEST = 120_000;
 
 /** How requests are made. */
 export interface HttpOptions {
@@ -39,15 +43,18 @@ export function collectorUrl(url: unknown, insecure = false): string {
 export class Http {
   readonly url: string;
   readonly #timeout: number;
+  readonly #ends: number;
 
-  constructor(url: string, options: HttpOptions = {}) {
+  /** All requests together end when `performance.now()` is `ends`. */
+  constructor(url: string, options: HttpOptions = {}, ends = Infinity) {
     this.url = collectorUrl(url, options.insecure);
     this.#timeout = 1000 * (options.timeout ?? 10);
+    this.#ends = ends;
   }
 
   /** The JSON under a path. */
-  async get(path: string): Promise<unknown> {
-    return parsed(await this.#request(path, {}, LONGEST_ANSWER));
+  async get(path: string, most: number): Promise<unknown> {
+    return parsed(await this.#request(path, {}, most));
   }
 
   /** The bytes under a path. */
@@ -63,12 +70,13 @@ export class Http {
 
   async #request(path: string, sent: RequestInit, most: number): Promise<Uint8Array<ArrayBuffer>> {
     const controller = new AbortController();
-    const ends = Date.now() + 1000 * LONGEST_SECONDS;
-    let timer = setTimeout(() => controller.abort(), this.#timeout);
+    const ends = Math.min(this.#ends, performance.now() + LONGEST);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const progress = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(), Math.min(this.#timeout, ends - Date.now()));
+      timer = setTimeout(() => controller.abort(), Math.min(this.#timeout, ends - performance.now()));
     };
+    progress();
     try {
       const response = await fetch(this.url + path, {
         ...sent,
@@ -84,7 +92,11 @@ export class Http {
     } catch (error) {
       controller.abort(); // nothing of an answer that was given up keeps a connection
       if (error instanceof ServiceError) throw error;
-      throw new ServiceError(`the collector at ${this.url} cannot be reached`);
+      const late = performance.now() >= ends;
+      throw new ServiceError(
+        `the collector at ${this.url} ${late ? "answers too slowly" : "cannot be reached"}`,
+        late ? TOO_SLOW : undefined,
+      );
     } finally {
       clearTimeout(timer);
     }

@@ -1,11 +1,13 @@
 /** The public face: read a survey, answer it from a device, see what was spent. */
 export type { Attachments } from "./kind.js";
-export { type AnswerOptions, Device, type DeviceOptions, type Receipt } from "./device.js";
+export { type AnswerOptions, Device, type DeviceOptions } from "./device.js";
 export { Domain } from "./domain.js";
+export type { Effort } from "./effort.js";
 export * from "./errors.js";
 export { IndexedDbStore } from "./indexed_db.js";
 export { type Allowance, type Entry, Ledger } from "./ledger.js";
 export type { Mechanism } from "./mechanism.js";
+export type { Receipt } from "./receipt.js";
 export { fingerprint } from "./signature.js";
 export { type Fill, Source } from "./source.js";
 export { type Answer, type AnswerState, type Draw, MemoryStore, type Store } from "./store.js";

@@ -98,7 +98,7 @@ export class IndexedDbStore implements Store {
   }
 
   move(question: string, collector: string): Promise<void> {
-    return this.#change(question, (kept) => ({ ...kept, collector }));
+    return this.#change(question, (kept) => (kept.state === "unsent" ? { ...kept, collector } : kept));
   }
 
   #change(question: string, change: (kept: Answer) => Answer): Promise<void> {

@@ -1,5 +1,6 @@
 /** When a device tries again: later and later, not all devices at once, and never sooner than it was told. */
 import { ServiceError } from "./errors.js";
+import { TOO_SLOW } from "./http.js";
 import { systemSource } from "./source.js";
 
 /** How often and how long a device tries within one call; what is still unsent then stays for `Device.flush`. */
@@ -18,10 +19,14 @@ const PARTS = 2 ** 20;
 
 /** Whether the same request may succeed later: no connection, too many at once, or the collector's own trouble. */
 export const isPassing = (error: ServiceError): boolean =>
-  [0, 408, 425, 429].includes(error.status) || error.status >= 500;
+  error.code !== TOO_SLOW && ([0, 408, 425, 429].includes(error.status) || error.status >= 500);
 
-/** What the request returns; it is repeated while its failure is passing. */
-export async function patiently<Found>(patience: Patience, request: () => Promise<Found>): Promise<Found> {
+/** What the request returns; it is repeated while its failure is passing, and not beyond `ends` of `performance.now()`. */
+export async function patiently<Found>(
+  patience: Patience,
+  ends: number,
+  request: () => Promise<Found>,
+): Promise<Found> {
   for (let attempt = 0; ; attempt++) {
     try {
       return await request();
@@ -31,7 +36,9 @@ export async function patiently<Found>(patience: Patience, request: () => Promis
       if (!isPassing(error) || told > patience.longest) throw error;
       // On top of what the collector says, so that devices told the same do not come back at once.
       const own = (Math.min(patience.longest, patience.first * 2 ** attempt) * systemSource.below(PARTS)) / PARTS;
-      await new Promise((resolve) => setTimeout(resolve, 1000 * (told + own)));
+      const wait = 1000 * (told + own);
+      if (performance.now() + wait >= ends) throw error;
+      await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
 }

@@ -14,7 +14,8 @@ export const readQueries: Reader = async (statement, { id, attachments }) => {
   const { name, digest, ...more } = stated && isObject(statement.strategy) ? statement.strategy : { name: "direct" };
   const read = STRATEGIES.get(name as string);
   const attached = ATTACHED.includes(name as string);
-  if (!read || stated === (name === "direct") || Object.keys(more).length > 0 || attached !== (typeof digest === "string")) {
+  const whole = Object.keys(more).length === 0 && attached === (typeof digest === "string");
+  if (!read || stated === (name === "direct") || !whole) {
     const known = [...STRATEGIES.keys()].slice(1).join(", ");
     throw new SurveyError(`a strategy must hold its name, one of ${known}, and a digest if it has an attachment`);
   }

@@ -1,5 +1,5 @@
 /**
- * Adaptive surveys and their rounds: a round asks for the mean of a number, or how people spread over a few choices.
+ * Rounds of adaptive surveys: each asks for the mean of a number, or how people spread over a few choices.
  *
  * A device evaluates a checked tree and nothing else. Whether a round is refused depends on the query and the domain
  * alone, never on the record: the query is checked when the round is read, before any value is at hand.
@@ -7,8 +7,8 @@
 import { ADAPTIVE, type Adaptive, readAdaptive } from "./adaptive.js";
 import { fromHex } from "./bytes.js";
 import { QueryError, SurveyError } from "./errors.js";
-import type { Plan } from "./expressions/check.js";
-import { numberOf, positionOf, Query } from "./expressions/query.js";
+import type { Part } from "./expressions/part.js";
+import { numberOf, positionOf, readQuery } from "./expressions/query.js";
 import { isObject, type JsonObject } from "./json.js";
 import { type Asked, checkFields, type Reader } from "./kind.js";
 import { checkEpsilon, checkInteger } from "./limits.js";
@@ -20,7 +20,7 @@ const MAX_CHOICES = 2 ** 20;
 
 interface Read {
   readonly adaptive: Adaptive;
-  readonly plan: Plan;
+  readonly query: Part;
   readonly shared: Pick<Asked, "delta" | "domain">;
   /** The numbers of a person's attributes. */
   record(value: unknown): bigint[];
@@ -39,27 +39,27 @@ function readRound(statement: JsonObject, ...own: string[]): Read {
   }
   checkInteger("round", statement.round, 1, adaptive.rounds);
   const { domain } = adaptive;
-  const plan = new Query(statement.query).check(domain);
+  const query = readQuery(statement.query, domain);
   const record = (value: unknown) => domain.split(domain.index(value));
-  return { adaptive, plan, record, shared: { delta: 0, domain } };
+  return { adaptive, query, record, shared: { delta: 0, domain } };
 }
 
 /** "adaptive_question": what is the mean of this number over everybody? Clipped into [-r, r], one bit. */
 export const readQuestion: Reader = async (statement, context) => {
-  const { adaptive, plan, record, shared } = readRound(statement);
+  const { adaptive, query, record, shared } = readRound(statement);
   const { radius, epsilon } = adaptive;
-  if (mechanismName(statement.mechanism) !== "binary") throw new SurveyError("such a round's mechanism must be 'binary'");
+  if (mechanismName(statement.mechanism) !== "binary") throw new SurveyError("a question's mechanism must be binary");
   const ball = { dimension: 1, radius, epsilon, delta: 0, key: keyOf(fromHex(context.id)) };
   const mechanism = readVectorMechanism(statement.mechanism, ball);
   const clip = (number: number) => Math.min(Math.max(number, -radius), radius);
-  return { ...shared, mechanism, input: (value) => [clip(numberOf(plan, record(value)))] };
+  return { ...shared, mechanism, input: (value) => [clip(numberOf(query, record(value)))] };
 };
 
 /** "adaptive_choice": how is everybody distributed over the values 0 .. size-1 of an integer query? */
 export const readChoice: Reader = async (statement) => {
-  const { adaptive, plan, record, shared } = readRound(statement, "size");
+  const { adaptive, query, record, shared } = readRound(statement, "size");
   const size = checkInteger("size", statement.size, 2, MAX_CHOICES);
-  if (plan.kind === "real") throw new QueryError("the query gives a real; a choice needs an integer, its number");
+  if (query.kind === "real") throw new QueryError("the query gives a real; a choice needs an integer, its number");
   const mechanism = readMechanism(statement.mechanism, BigInt(size), adaptive.epsilon);
-  return { ...shared, mechanism, input: (value) => positionOf(plan, record(value), size) };
+  return { ...shared, mechanism, input: (value) => positionOf(query, record(value), size) };
 };

@@ -42,11 +42,11 @@ export interface Store {
   answer(question: string): Promise<Answer | null>;
   /** All that was ever answered, oldest first. */
   answers(): Promise<readonly Answer[]>;
-  /** The answer that stands; if there is none, what `draw` makes of all answers so far. Nothing else is recorded meanwhile. */
+  /** The answer that stands; if there is none, what `draw` makes of all so far. Nothing is recorded meanwhile. */
   record(question: string, draw: Draw): Promise<Answer>;
   /** Change an answer's state; one that was sent stays so. */
   mark(question: string, state: AnswerState): Promise<void>;
-  /** Send an answer to another address of the same collector from now on. */
+  /** Send an answer to another address from now on; one that is not "unsent" stays as it is. */
   move(question: string, collector: string): Promise<void>;
 }
 
@@ -114,6 +114,6 @@ export class MemoryStore implements Store {
 
   async move(question: string, collector: string): Promise<void> {
     const kept = this.#answers.get(question);
-    if (kept) this.#answers.set(question, { ...kept, collector });
+    if (kept?.state === "unsent") this.#answers.set(question, { ...kept, collector });
   }
 }

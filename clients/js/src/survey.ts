@@ -57,9 +57,17 @@ export class Survey extends Stated {
     this.#input = (value) => asked.input(value);
   }
 
-  /** Throw `ValueOutsideDomainError`, which never names the value, unless the survey can be answered with it. */
-  check(value: unknown): void {
-    this.#input(value);
+  /** What may be given as a value. */
+  get allowed(): string {
+    return this.domain?.allowed ?? `vectors of ${this.statement.dimension} numbers`;
+  }
+
+  /** Whether the survey can be answered with this value, by the same work for every one: no error is made. */
+  has(value: unknown): boolean {
+    if (this.domain) return this.domain.find(value) >= 0n;
+    const vector = ArrayBuffer.isView(value) ? Array.from(value as Float64Array) : value;
+    const { dimension } = this.statement;
+    return Array.isArray(vector) && vector.length === dimension && vector.every((entry) => typeof entry === "number");
   }
 
   /**

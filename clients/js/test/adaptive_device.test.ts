@@ -132,3 +132,25 @@ test("an adaptive survey above the cap draws no seat", async () => {
   await assert.rejects(device(store, { cap: 0.5 }).answer(url, id, PERSON), BudgetError);
   assert.equal(await store.seat(id, () => 99), 99);
 });
+
+test("an answer to a round goes to nobody else, not even where that round is said not to be open", async () => {
+  const id = await start();
+  const store = new MemoryStore();
+  const naive = () => new Device(store, { patience: { attempts: 1 } });
+  await naive().answer(url, id, PERSON);
+  const seat = await seatOf(store, id);
+  const round = await open(id, seat);
+  server.answers.set(`POST /v1/surveys/${round}/reports`, refuse(503, "busy"));
+  assert.equal((await naive().answer(url, id, PERSON)).state, "unsent");
+  const stranger = new TestCollector();
+  const address = await stranger.start();
+  try {
+    stranger.publish(await new Signer().envelope(JSON.stringify(parent)));
+    stranger.answers.set(`GET /v1/surveys/${id}/rounds/${seat}`, refuse(404, "round_not_open"));
+    stranger.answers.set(`POST /v1/surveys/${round}/reports`, json(200, { accepted: 1, refused: [] }));
+    assert.equal((await naive().answer(address, id, PERSON)).state, "unsent");
+    assert.equal(stranger.sent.length, 0);
+  } finally {
+    await stranger.stop();
+  }
+});

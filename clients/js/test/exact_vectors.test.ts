@@ -13,7 +13,8 @@ import { exactly, expBounds, favouring, type Ratio, withinEpsilon } from "../src
 import { type Law, lawOf } from "./enumerate.js";
 
 const values = (size: number) => Array.from({ length: size }, (_, value) => value);
-const ball = (dimension: number, epsilon: number) => ({ dimension, radius: 2, epsilon, delta: 0, key: [1, 2] as const });
+const KEY = [1, 2] as const;
+const ball = (dimension: number, epsilon: number) => ({ dimension, radius: 2, epsilon, delta: 0, key: KEY });
 const CODEBOOK = { size: 64, candidates: 64, marked: 3, rotations: 2, layers: 6 };
 const EXTREMES = [[0, 0], [2, 0], [-2, 0], [0, 1e308], [NaN, Infinity], [1.5, -0.25], [5e-324, -5e-324]];
 

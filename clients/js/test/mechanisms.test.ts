@@ -54,7 +54,8 @@ test("every bad survey is refused", async () => {
 
 test("a good survey's neighbours: only the fault makes them bad", async () => {
   const good =
-    '{"domain":{"size":16,"start":0,"step":1},"epsilon":1,"format":1,"kind":"distribution","mechanism":{"name":"subset_selection","subset_size":4},"title":""}';
+    '{"domain":{"size":16,"start":0,"step":1},"epsilon":1,"format":1,"kind":"distribution",' +
+    '"mechanism":{"name":"subset_selection","subset_size":4},"title":""}';
   await readSurvey(good);
   await readSurvey(good.replace('"epsilon":1,', '"epsilon":16,'));
   await readSurvey(good.replace('"title":""', '"title":"Grün — 緑 😀"'));
@@ -75,7 +76,8 @@ test("a good survey's neighbours: only the fault makes them bad", async () => {
 
 test("reports too large to send are refused before anything is drawn", async () => {
   const text = (mechanism: string) =>
-    `{"domain":{"size":8388609,"start":0,"step":1},"epsilon":1,"format":1,"kind":"distribution","mechanism":${mechanism},"title":""}`;
+    '{"domain":{"size":8388609,"start":0,"step":1},"epsilon":1,"format":1,"kind":"distribution",' +
+    `"mechanism":${mechanism},"title":""}`;
   await assert.rejects(readSurvey(text('{"name":"unary_optimized"}')), { name: "MechanismError" });
   await assert.rejects(readSurvey(text('{"name":"subset_selection","subset_size":4000000}')), {
     name: "MechanismError",

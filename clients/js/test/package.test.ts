@@ -33,7 +33,8 @@ const examples = (language: string): string[] =>
 
 /** What a block prints, run as a program of its own; it must say so itself, behind each `console.log`. */
 async function checkExample(code: string, args: string[]): Promise<void> {
-  const folder = mkdtempSync(fileURLToPath(new URL("build/example-", root))); // within the package, which it imports by name
+  // Within the package, which the example imports by its name.
+  const folder = mkdtempSync(fileURLToPath(new URL("build/example-", root)));
   try {
     writeFileSync(`${folder}/example.mjs`, code);
     const { stdout } = await run(process.execPath, [`${folder}/example.mjs`, ...args]);

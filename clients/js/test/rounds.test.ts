@@ -22,8 +22,9 @@ test("reports of rounds: what a record gives, and the bytes sent", async () => {
   for (const round of rounds) {
     const asked = await read(round);
     for (const { positions, input, tape, report } of round.reports) {
-      const number = asked.domain!.attributes.reduce((n, [name, inner]) => n * inner.size + BigInt(positions[name]), 0n);
-      const found = asked.input(asked.domain!.attributes.length > 1 ? number : labelled(asked.domain, number)) as any;
+      const { attributes } = asked.domain!;
+      const number = attributes.reduce((n, [name, inner]) => n * inner.size + BigInt(positions[name]), 0n);
+      const found = asked.input(attributes.length > 1 ? number : labelled(asked.domain, number)) as any;
       const expected = typeof input === "string" ? [fromHexFloat(input)] : input;
       assert.deepEqual(found, expected);
       assert.equal(round.tag + toHex(replay(tape, (source) => asked.mechanism.randomize(found, source))), report);
@@ -55,7 +56,8 @@ test("rounds that break a rule are refused, whatever the record would be", async
   for (const [{ survey, id }, change] of bad) {
     await assert.rejects(read({ survey: { ...survey, ...change }, id }), SurveyError, JSON.stringify(change));
   }
-  for (const query of [["attribute", "nobody"], ["/", 1, ["-", ["attribute", "age"], 50]], ["attribute", "country"], 0.5]) {
+  const divided = ["/", 1, ["-", ["attribute", "age"], 50]];
+  for (const query of [["attribute", "nobody"], divided, ["attribute", "country"], 0.5]) {
     await assert.rejects(read({ survey: { ...choice.survey, query }, id: choice.id }), QueryError);
   }
 });

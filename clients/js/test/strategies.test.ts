@@ -35,7 +35,8 @@ test("coefficients and codes", () => {
     const layout = JSON.parse(canonical).mechanism;
     const codes = new Codes(layout);
     assert.deepEqual(codes.bits, derived.bits);
-    const masks = codes.counts.flatMap((count, i) => Array.from({ length: count }, (_, rank) => codes.mask(i + 1, rank)));
+    const ranks = (count: number) => Array.from({ length: count }, (_, rank) => rank);
+    const masks = codes.counts.flatMap((count, i) => ranks(count).map((rank) => codes.mask(i + 1, rank)));
     assert.deepEqual(masks.map(Number), derived.coefficients);
     assert.deepEqual(derived.codes.map((_: number, value: number) => Number(codes.code(value))), derived.codes);
   }

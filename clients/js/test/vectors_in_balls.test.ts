@@ -60,7 +60,8 @@ test("exactly as many candidates are marked as stated, whatever the scores", () 
 test("a report leaves whatever the entries are; only a wrong shape is refused, and before any draw", async () => {
   const { mechanism } = await asked(MEAN.survey, MEAN.id);
   const refusing = new Source(() => assert.fail("nothing may be drawn"));
-  for (const wrong of [[], [1, 2], [1, 2, 3, 4], [1, 2, "3"], [1, , 3], [1n, 2n, 3n], "abc", null, new DataView(new ArrayBuffer(3))]) {
+  const view = new DataView(new ArrayBuffer(3));
+  for (const wrong of [[], [1, 2], [1, 2, 3, 4], [1, 2, "3"], [1, , 3], [1n, 2n, 3n], "abc", null, view]) {
     assert.throws(() => mechanism.randomize(wrong as any, refusing), ValueOutsideDomainError);
   }
   for (const vector of [[NaN, Infinity, -Infinity], [1e308, 1e308, 1e308], [5e-324, 0, -0], new Float32Array(3)]) {
@@ -72,13 +73,16 @@ test("parameters out of range are refused", async () => {
   const { survey, id } = MEAN;
   const own = survey.mechanism;
   const bad: object[] = [
-    { size: 96 }, { size: 32 }, { size: 2 ** 22 }, { candidates: 24 }, { candidates: 256 }, { marked: 0 }, { marked: 17 },
-    { rotations: 0 }, { rotations: 2 ** 32 + 1 }, { layers: 5 }, { layers: 9 }, { marked: 1.5 }, { more: 1 }, { name: "sphere" },
+    { size: 96 }, { size: 32 }, { size: 2 ** 22 }, { candidates: 24 }, { candidates: 256 },
+    { marked: 0 }, { marked: 17 }, { marked: 1.5 }, { rotations: 0 }, { rotations: 2 ** 32 + 1 },
+    { layers: 5 }, { layers: 9 }, { more: 1 }, { name: "sphere" }, { name: "gaussian" }, { name: "rejection" },
   ];
   for (const change of bad) {
-    await assert.rejects(asked({ ...survey, mechanism: { ...own, ...change } }, id), SurveyError, JSON.stringify(change));
+    const changed = { ...survey, mechanism: { ...own, ...change } };
+    await assert.rejects(asked(changed, id), SurveyError, JSON.stringify(change));
   }
-  for (const change of [{ delta: 1e-6 }, { dimension: 64 }, { dimension: 0 }, { radius: 0 }, { epsilon: 17 }, { more: 1 }]) {
+  const wrong = [{ delta: 1e-6 }, { dimension: 64 }, { dimension: 0 }, { radius: 0 }, { epsilon: 17 }, { more: 1 }];
+  for (const change of wrong) {
     await assert.rejects(asked({ ...survey, ...change }, id), SurveyError, JSON.stringify(change));
   }
 });

@@ -5,10 +5,21 @@ import { SurveyError } from "../src/errors.js";
 import { readWorkload } from "../src/workloads/read.js";
 
 const line = (size: number, start = 0, step = 1) => ({ start, step, size });
-const people = { attributes: [{ name: "age", domain: line(3, 10, 5) }, { name: "sex", domain: { labels: ["F", "M"] } }] };
+const people = {
+  attributes: [
+    { name: "age", domain: line(3, 10, 5) },
+    { name: "sex", domain: { labels: ["F", "M"] } },
+  ],
+};
 const bits = { attributes: ["a", "b", "c"].map((name) => ({ name, domain: line(2) })) };
 const base64 = (...numbers: number[]) => Buffer.from(Float64Array.from(numbers).buffer).toString("base64");
 const integers = (...numbers: bigint[]) => Buffer.from(BigInt64Array.from(numbers).buffer).toString("base64");
+
+const dense = { type: "dense", domain: line(2), shape: [1, 2], matrix: base64(1, 2) };
+const entries = { rows: integers(1n, 0n), columns: integers(3n, 7n), values: base64(2, -3) };
+const sparse = { type: "sparse", domain: line(9), queries: 2, ...entries };
+const stack = { type: "stack", domain: line(2), parts: [{ type: "identity" }], weights: [1] };
+const both = (...types: string[]) => ({ ...stack, parts: types.map((type) => ({ type })) });
 
 /** A statement, the number of a value, its column, and the squared radius. */
 const good: [object, bigint, number[], number][] = [
@@ -26,9 +37,9 @@ const good: [object, bigint, number[], number][] = [
   [{ type: "parities", domain: bits, order: 3 }, 4n, [-1, 1, 1, -1, -1, 1, -1], 7],
   [{ type: "dense", domain: line(2), shape: [3, 2], matrix: base64(1, 2, 3, 4, 0, -0.5) }, 1n, [2, 4, -0.5], 20.25],
   [{ type: "features", domain: line(2), shape: [1, 2], matrix: base64(1, 2), names: ["x"] }, 0n, [1], 4],
-  [{ type: "sparse", domain: line(9), queries: 2, rows: integers(1n, 0n), columns: integers(3n, 7n), values: base64(2, -3) }, 7n, [-3, 0], 9],
-  [{ type: "stack", domain: line(2), parts: [{ type: "identity" }, { type: "prefix" }], weights: [2, 0.5] }, 0n, [2, 0, 0.5, 0.5], 4.5],
-  [{ type: "stack", domain: line(2), parts: [{ type: "ranges" }, { type: "prefix" }], weights: [1, 2] }, 1n, [0, 1, 1, 0, 2], 10],
+  [sparse, 7n, [-3, 0], 9],
+  [{ ...both("identity", "prefix"), weights: [2, 0.5] }, 0n, [2, 0, 0.5, 0.5], 4.5],
+  [{ ...both("ranges", "prefix"), weights: [1, 2] }, 1n, [0, 1, 1, 0, 2], 10],
 ];
 
 test("columns and radii", () => {
@@ -56,13 +67,10 @@ test("no column is longer than the radius, and one is as long", () => {
   }
 });
 
-const dense = { type: "dense", domain: line(2), shape: [1, 2], matrix: base64(1, 2) };
-const sparse = { type: "sparse", domain: line(9), queries: 2, rows: integers(1n, 0n), columns: integers(3n, 7n), values: base64(2, -3) };
-const stack = { type: "stack", domain: line(2), parts: [{ type: "identity" }], weights: [1] };
-
 test("what is not stated the one way it can be is refused", () => {
   const bad: unknown[] = [
-    null, [], {}, { type: "identity" }, { domain: line(3) }, { type: "toString", domain: line(3) }, { type: "identity", domain: line(1) },
+    null, [], {}, { type: "identity" }, { domain: line(3) }, { type: "toString", domain: line(3) },
+    { type: "identity", domain: line(1) },
     { type: "identity", domain: line(3), k: 1 },
     { type: "identity", domain: line(2 ** 26 + 1) },
     { type: "prefix", domain: people },
@@ -85,17 +93,22 @@ test("what is not stated the one way it can be is refused", () => {
     { type: "parities", domain: line(8, 1), order: 1 },
     { type: "parities", domain: people, order: 1 },
     { type: "parities", domain: line(8), order: 4 },
-    { ...dense, shape: [2, 1] }, { ...dense, shape: [1, 2, 1] }, { ...dense, shape: [2, 2] }, { ...dense, matrix: base64(1, NaN) },
+    { ...dense, shape: [2, 1] }, { ...dense, shape: [1, 2, 1] }, { ...dense, shape: [2, 2] },
+    { ...dense, matrix: base64(1, NaN) },
     { ...dense, matrix: base64(1, -0) }, { ...dense, matrix: base64(0, 0) }, { ...dense, matrix: base64(1, 1e200) },
-    { ...dense, matrix: base64(1, 2).replace(/=+$/, "") }, { ...dense, matrix: ` ${base64(1, 2)}` }, { ...dense, matrix: 1 },
-    { ...dense, names: ["a", "b"] }, { ...dense, names: [1] }, { ...dense, names: ["\ud800"] }, { ...dense, type: "features" },
+    { ...dense, matrix: base64(1, 2).replace(/=+$/, "") }, { ...dense, matrix: ` ${base64(1, 2)}` },
+    { ...dense, matrix: 1 }, { ...dense, type: "features" },
+    { ...dense, names: ["a", "b"] }, { ...dense, names: [1] }, { ...dense, names: ["\ud800"] },
     { ...sparse, rows: integers(1n) }, { ...sparse, rows: integers(1n, 2n) }, { ...sparse, rows: integers(1n, -1n) },
     { ...sparse, columns: integers(7n, 3n) }, { ...sparse, columns: integers(3n, 3n), rows: integers(1n, 1n) },
     { ...sparse, columns: integers(3n, 9n) }, { ...sparse, values: base64(2, 0) }, { ...sparse, queries: 0 },
-    { ...stack, parts: [] }, { ...stack, weights: [] }, { ...stack, weights: [0] }, { ...stack, weights: [-1] }, { ...stack, weights: [1, 1] },
+    { ...stack, parts: [] }, { ...stack, weights: [] }, { ...stack, weights: [0] }, { ...stack, weights: [-1] },
+    { ...stack, weights: [1, 1] },
     { ...stack, parts: [{ type: "stack", parts: [{ type: "identity" }], weights: [1] }] },
     { ...stack, parts: [{ type: "identity", domain: line(2) }] },
     { ...stack, parts: Array(1001).fill({ type: "identity" }), weights: Array(1001).fill(1) },
   ];
-  for (const stated of bad) assert.throws(() => readWorkload(stated as any), SurveyError, JSON.stringify(stated)?.slice(0, 200));
+  for (const stated of bad) {
+    assert.throws(() => readWorkload(stated as any), SurveyError, JSON.stringify(stated)?.slice(0, 200));
+  }
 });

@@ -5,7 +5,7 @@ import type { JsonObject } from "../json.js";
 import { checkDomainSize, MAX_DOMAIN_SIZE } from "../limits.js";
 import { asInteger, Domain, within } from "./base.js";
 
-/** A list of labels: all texts, or all integers. Texts may also be given by their index, unless one reads like a number. */
+/** All texts, or all integers. Texts may also be given by their index, unless one of them reads like a number. */
 export class LabelDomain extends Domain {
   readonly size: bigint;
   readonly #number: Map<string | number, number>;

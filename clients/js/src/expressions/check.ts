@@ -7,25 +7,30 @@
 import { canonicalText } from "../canonical.js";
 import { type Domain, LabelDomain, RangeDomain } from "../domain.js";
 import { fault } from "./fault.js";
-import { alike, asNumber, constant, gathered, greatest, integer, least, type Part, type Record } from "./part.js";
-import { text, truth } from "./part.js";
+import {
+  alike,
+  asNumber,
+  constant,
+  gathered,
+  greatest,
+  integer,
+  least,
+  type Part,
+  type Record,
+  text,
+  truth,
+} from "./part.js";
 import { OPERATIONS } from "./rules.js";
-import type { Operation, Reading, Tree } from "./tree.js";
+import type { Operation, Tree } from "./tree.js";
 
 /** Most integer labels of the attributes that an expression mentions, each attribute counted once. */
 const MAX_LABELS = 2 ** 21;
 
-/** What is known of an expression over a domain, and how it is computed for a record. */
-export interface Plan extends Pick<Part, "kind" | "low" | "high" | "of"> {
-  readonly nodes: number;
-  readonly depth: number;
-}
-
 /** Check a tree against a domain; throws `QueryError` at the first part that could go wrong for some record. */
-export function check({ tree, nodes, depth }: Reading, domain: Domain): Plan {
-  const { kind, low, high, of } = new Checker(domain).part(tree);
-  if (kind === "text") throw fault("it gives a text, where a number or a truth is due; compare it");
-  return { kind, low, high, of, nodes, depth };
+export function check(tree: Tree, domain: Domain): Part {
+  const found = new Checker(domain).part(tree);
+  if (found.kind === "text") throw fault("it gives a text, where a number or a truth is due; compare it");
+  return found;
 }
 
 /** One walk over one tree: arguments before their operation. What follows from an attribute alone is made once. */

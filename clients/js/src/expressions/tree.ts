@@ -81,7 +81,7 @@ class Reader {
       slot === "step" ? whole > 0n
       : slot === "place" ? whole >= 0n && whole < 64n
       : slot === "tree" || (Array.isArray(tree) && tree[0] === slot);
-    if (!good) throw fault("// and % take integers from 1, places are 0 to 63, and prefix and letter take an attribute");
+    if (!good) throw fault("// and % take integers from 1, places are 0 to 63, prefix and letter take an attribute");
     return tree;
   }
 
@@ -95,8 +95,8 @@ class Reader {
 }
 
 /**
- * A JSON number by its value: 1 and 1.0 are the same integer; a whole number beyond 2^53 - 1 is a real. An integer of 64
- * bits beyond 2^53 - 1 is written ["integer", "digits"].
+ * A JSON number by its value: 1 and 1.0 are the same integer; a whole number beyond 2^53 - 1 is a real. An integer
+ * of 64 bits beyond 2^53 - 1 is written ["integer", "digits"].
  */
 function number(raw: unknown): bigint | number {
   if (typeof raw === "number" && Number.isFinite(raw)) return Number.isSafeInteger(raw) ? BigInt(raw) : raw;

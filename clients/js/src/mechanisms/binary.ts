@@ -1,14 +1,15 @@
 /**
- * Binary response: one number, one bit. 1 with probability (1 + x/(c r))/2 for x in [-r, r], c = (e^eps + 1)/(e^eps - 1).
+ * Binary response: one number, one bit: 1 with probability (1 + x/(c r))/2, c = (e^eps + 1)/(e^eps - 1).
  *
- * Whatever x is, the chance of a 1 lies between 1/(1 + e^eps) and e^eps/(1 + e^eps), both rounded toward 1/2 in integers.
+ * Whatever x is, the chance of a 1 lies between 1/(1 + e^eps) and e^eps/(1 + e^eps), both rounded toward 1/2 in
+ * integers.
  */
 import { MechanismError, SurveyError } from "../errors.js";
 import { favouring } from "../thresholds.js";
 import { clipped, type VectorKind } from "./vector.js";
 
 const HALF = 2n ** 63n;
-/** A number's share of the radius is read in steps of 2^-53, toward 0: two operations that IEEE 754 fixes to the bit. */
+/** A number's share of the radius is read in steps of 2^-53, toward 0: operations that IEEE 754 fixes to the bit. */
 const STEPS = 2 ** 53;
 
 /** How far the chance of a 1 moves from 1/2 at x = r, out of 2^64. */

@@ -1,8 +1,9 @@
 /**
  * The codebook: one row of a public random rotation, or its opposite. A few bytes, whatever the dimension.
  *
- * Of M candidates, rows of a random block of a random rotation and their opposites, the m nearest to the person's vector
- * have weight e^epsilon, the others weight 1. Whatever the floats do, exactly m of M are marked: so epsilon holds exactly.
+ * Of M candidates, rows of a random block of a random rotation and their opposites, the m nearest to the person's
+ * vector have weight e^epsilon, the others weight 1. Whatever the floats do, exactly m of M are marked: so epsilon
+ * holds exactly.
  */
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { SurveyError } from "../errors.js";
@@ -54,8 +55,8 @@ export const codebook: VectorKind = {
 /**
  * Which of the candidates are the `marked` highest, as 1 and 0; candidate 2 i is row i, 2 i + 1 its opposite.
  *
- * Exactly `marked` are, whatever the scores: one that is not a number counts as zero, ties go to the lower row, and of a
- * row and its opposite at most one is marked.
+ * Exactly `marked` are, whatever the scores: one that is not a number counts as zero, ties go to the lower row, and of
+ * a row and its opposite at most one is marked.
  */
 export function mark(scores: Float64Array, marked: number): Uint8Array {
   const sizes = scores.map((score) => Math.abs(score) || 0); // NaN is falsy

@@ -1,8 +1,8 @@
 /**
  * Fourier response: the sign of one random parity of the value's binary code, through binary randomized response.
  *
- * Coefficients are masks of the code that touch 1 to `order` attributes, by how many they touch, then by which, then by the
- * mask. They may be 2^24, so they are never listed: a mask is found from its number.
+ * Coefficients are masks of the code that touch 1 to `order` attributes, by how many they touch, then by which, then by
+ * the mask. They may be 2^24, so they are never listed: a mask is found from its number.
  */
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { MechanismError } from "../errors.js";

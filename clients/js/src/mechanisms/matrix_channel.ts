@@ -16,6 +16,14 @@ const MAGIC = 0x4d435653; // "SVCM"
 
 const refused = (why: string) => new MechanismError(`the channel cannot be used: ${why}`);
 
+/** How many entries an attachment says that it holds; 0 where it holds no channel. Nothing is unpacked. */
+export function announcedEntries(attachment: Uint8Array): number {
+  const view = new DataView(attachment.buffer, attachment.byteOffset, attachment.byteLength);
+  const start = view.byteLength < 8 ? Infinity : 8 + 8 * Number(view.getBigUint64(0, true));
+  if (start + HEADER_BYTES > view.byteLength || view.getUint32(start, true) !== MAGIC) return 0;
+  return view.getUint32(start + 4, true) * view.getUint32(start + 8, true);
+}
+
 /** The mechanism of the channel in an attachment, and the digest that a survey must name it by. */
 export async function readChannel(
   attachment: Uint8Array,

@@ -16,7 +16,7 @@ export function readVectorMechanism(stated: Json | undefined, ball: Ball): Vecto
   const kind = MECHANISMS.get(mechanismName(stated));
   if (kind === undefined) {
     throw new MechanismError(
-      `the survey's mechanism is not one for vectors that this client runs; it runs ${[...MECHANISMS.keys()].join(", ")}`,
+      `for vectors this client runs ${[...MECHANISMS.keys()].join(", ")}; the survey states another mechanism`,
     );
   }
   return kind.make(ball, mechanismParameters(stated, kind.parameters));

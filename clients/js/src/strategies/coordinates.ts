@@ -1,4 +1,4 @@
-/** The attachment of the factorized strategy: the matrix V whose columns are randomized in place of the queries' own. */
+/** The attachment of the factorized strategy: the matrix V whose columns are randomized instead of the queries' own. */
 import { MechanismError } from "../errors.js";
 
 const MOST_ENTRIES = 2 ** 24;
@@ -22,9 +22,12 @@ export function readCoordinates(attachment: Uint8Array): Coordinates {
   }
   checkWeights(Float64Array.from({ length: columns }, (_, i) => view.getFloat64(8 + 8 * i, true)));
   const start = 8 + 8 * columns;
-  const matrix = Float32Array.from({ length: entries }, (_, i) => view.getFloat32(start + 4 * i, true));
+  const matrix = new Float32Array(entries);
   const norms = new Float64Array(columns);
-  matrix.forEach((entry, i) => (norms[i % columns]! += entry * entry));
+  for (let i = 0; i < entries; i++) {
+    const entry = (matrix[i] = view.getFloat32(start + 4 * i, true));
+    norms[i % columns]! += entry * entry;
+  }
   // A comparison with what is not a number is false.
   if (!norms.every((norm) => norm <= 1 + SLACK)) {
     throw new MechanismError("coordinates must be finite, and no column longer than 1");

@@ -88,12 +88,13 @@ const tree =
 
 const parities: StrategyReader = (survey) => {
   const size = valuesOf(survey, "fourier");
-  const { sizes, order, only, tilt }: JsonObject = mechanismParameters(survey.mechanism, ["sizes", "order", "only", "tilt"]);
+  const own: JsonObject = mechanismParameters(survey.mechanism, ["sizes", "order", "only", "tilt"]);
   const { layout } = survey.workload;
-  if (!layout || JSON.stringify([sizes, order, only]) !== JSON.stringify([layout.sizes, layout.order, layout.only])) {
+  const same = ({ sizes, order, only }: { [name: string]: unknown }) => JSON.stringify([sizes, order, only]);
+  if (!layout || same(own) !== same({ ...layout })) {
     throw new MechanismError("the mechanism's coefficients are not this workload's, or it has none");
   }
-  return { mechanism: fourier(size, survey.epsilon, layout, checkTilt(tilt)), input: Number };
+  return { mechanism: fourier(size, survey.epsilon, layout, checkTilt(own.tilt)), input: Number };
 };
 
 /** By name in a survey's JSON; the direct one is that of a survey that states none. */

@@ -15,12 +15,15 @@ function entries(text: Json | undefined): DataView {
   if (!raw || raw.length % 8 || btoa(raw) !== text) {
     throw new WorkloadError("a workload's numbers must be base64 of eight-byte entries");
   }
-  return new DataView(Uint8Array.from(raw, (sign) => sign.charCodeAt(0)).buffer);
+  const view = new DataView(new ArrayBuffer(raw.length));
+  for (let i = 0; i < raw.length; i++) view.setUint8(i, raw.charCodeAt(i));
+  return view;
 }
 
 function doubles(text: Json | undefined): Float64Array {
   const view = entries(text);
-  const numbers = Float64Array.from({ length: view.byteLength / 8 }, (_, i) => view.getFloat64(8 * i, true));
+  const numbers = new Float64Array(view.byteLength / 8);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = view.getFloat64(8 * i, true);
   if (!numbers.every((number) => Number.isFinite(number) && !Object.is(number, -0))) {
     throw new WorkloadError("a workload's numbers must be finite, and not -0");
   }
@@ -29,7 +32,9 @@ function doubles(text: Json | undefined): Float64Array {
 
 function integers(text: Json | undefined): BigInt64Array {
   const view = entries(text);
-  return BigInt64Array.from({ length: view.byteLength / 8 }, (_, i) => view.getBigInt64(8 * i, true));
+  const numbers = new BigInt64Array(view.byteLength / 8);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = view.getBigInt64(8 * i, true);
+  return numbers;
 }
 
 const table =
@@ -46,7 +51,7 @@ const table =
     }
     // Added from the first row to the last, as the collector does: the same roundings.
     const norms = new Float64Array(values);
-    matrix.forEach((entry, i) => (norms[i % values]! += entry * entry));
+    for (let i = 0; i < matrix.length; i++) norms[i % values]! += matrix[i]! * matrix[i]!;
     const radius = checkRadius(Math.sqrt(norms.reduce((a, b) => Math.max(a, b))));
     const fill = filled((v, i) => matrix[i * values + v]!);
     return { domain, queries, radius, fill, squaredNorm: (value) => norms[Number(value)]! };
@@ -80,5 +85,6 @@ export const sparse: Family = (domain, own) => {
     // Entries of other columns are added as zeros: all of them are gone through for every value.
     for (let i = 0; i < values.length; i++) answers[Number(rows[i])]! += values[i]! * Number(columns[i] === value);
   };
-  return { domain, queries, radius: checkRadius(Math.sqrt(largest)), fill, squaredNorm: (value) => norms.get(value) ?? 0 };
+  const radius = checkRadius(Math.sqrt(largest));
+  return { domain, queries, radius, fill, squaredNorm: (value) => norms.get(value) ?? 0 };
 };

@@ -27,7 +27,9 @@ export function readWorkload(stated: Json | undefined): Workload {
 function part(stated: Json, domain: Domain): Workload {
   const { type, ...own } = isObject(stated) ? stated : ({} as JsonObject);
   const family = typeof type === "string" ? FAMILIES.get(type) : undefined;
-  if (!family) throw new WorkloadError(`a workload must be of type ${[...FAMILIES.keys()].join(", ")} or, outermost only, stack`);
+  if (!family) {
+    throw new WorkloadError(`a workload must be of type ${[...FAMILIES.keys()].join(", ")} or, outermost only, stack`);
+  }
   return family(domain, own);
 }
 
@@ -39,15 +41,17 @@ function stack(domain: Domain, { type: _, ...own }: JsonObject): Workload {
   if (count < 1 || count > MAX_PARTS || count !== (weights as Json[]).length) {
     throw new WorkloadError(`a stack must have 1 to ${MAX_PARTS} parts, and as many weights from 1e-100 to 1e100`);
   }
-  const parts = (listed as Json[]).map((stated, i) => ({ of: part(stated, domain), weight: (weights as number[])[i]! }));
+  const parts = (weights as number[]).map((weight, i) => ({ weight, of: part((listed as Json[])[i]!, domain) }));
   const queries = checkQueries(parts.reduce((sum, { of }) => sum + of.queries, 0));
   // Where all columns have one norm, its square is an integer.
-  const squaredNorm = (value: bigint): number =>
-    parts.reduce((sum, { of, weight }) => sum + weight ** 2 * (of.squaredNorm?.(value) ?? Math.round(of.radius ** 2)), 0);
-  const varying = parts.filter(({ of }) => of.squaredNorm !== undefined).length;
+  const norm = (of: Workload, value: bigint) => of.squaredNorm?.(value) ?? Math.round(of.radius ** 2);
+  const squaredNorm = (value: bigint) => parts.reduce((sum, { of, weight }) => sum + weight ** 2 * norm(of, value), 0);
+  const varying = parts.filter(({ of }) => of.squaredNorm).length;
   let radius = Math.hypot(...parts.map(({ of, weight }) => weight * of.radius));
   if (varying > 1) {
-    if (domain.size > MAX_VALUES) throw new WorkloadError(`this client answers such a stack over ${MAX_VALUES} values at most`);
+    if (domain.size > MAX_VALUES) {
+      throw new WorkloadError(`this client answers such a stack over ${MAX_VALUES} values at most`);
+    }
     let largest = 0;
     for (let value = 0n; value < domain.size; value++) largest = Math.max(largest, squaredNorm(value));
     radius = Math.sqrt(largest);

@@ -1,0 +1,28 @@
+/** What a device tells the application after it was asked to answer. */
+import type { Answer } from "./store.js";
+import { oneLine } from "./text.js";
+
+/** Holds nothing that depends on the person's value, so an application may log it. */
+export interface Receipt {
+  readonly survey: string;
+  readonly collector: string;
+  /** "waiting": this device's round is not open yet, and nothing was drawn; ask again later. */
+  readonly state: "waiting" | Answer["state"];
+  readonly title: string;
+  /** Charged for this answer, once; 0 while waiting. */
+  readonly epsilon: number;
+  readonly delta: number;
+  /** Why it was not sent. */
+  readonly problem: string;
+}
+
+/** Of an answer that stands in the ledger. */
+export function receiptOf(kept: Answer, problem = ""): Receipt {
+  const { question: survey, collector, state, title, epsilon, delta } = kept;
+  return { survey, collector, state, title: oneLine(title), epsilon, delta, problem };
+}
+
+/** While this device's round of an adaptive survey is not open. */
+export function waiting(survey: string, collector: string): Receipt {
+  return { survey, collector, state: "waiting", title: "", epsilon: 0, delta: 0, problem: "" };
+}
