@@ -125,6 +125,17 @@ def test_another_file_under_the_same_name(
     assert played.bodies == []
 
 
+def test_another_file_that_has_answered_as_little(
+    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
+) -> None:
+    mine = device()
+    (tmp_path / "device.db").rename(tmp_path / "old.db")
+    SqliteStore(tmp_path / "device.db")
+    with pytest.raises(LedgerError, match="another file"):
+        mine.answer(played.url, survey.id, 7)
+    assert played.requests == []
+
+
 def test_an_older_copy_put_back_is_noticed(
     played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
 ) -> None:

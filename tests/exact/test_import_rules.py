@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,12 +15,28 @@ import sottovoce
 ROOT = Path(sottovoce.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
 
+ROOMS = {f"sottovoce.{room}" for room in ("client", "collector", "analyst", "fleet", "cli", "experiments")}
+"""What stands on the library; nothing in the library stands on them."""
+
+SERVICE = {"litestar", "granian", "uvloop", "prometheus_client", "psycopg"}
+"""What only the collector needs."""
+
 FORBIDDEN = {
-    "mechanisms": {"sottovoce.collector", "sottovoce.client", "sottovoce.cli", "sottovoce.engines"},
-    "projections": {"sottovoce.randomness"},
-    "client": {"scipy", "numba", "litestar"},
-    "randomness": {"sottovoce.mechanisms", "sottovoce.survey"},
+    "mechanisms": {*ROOMS, "sottovoce.engines"},
+    "projections": {*ROOMS, "sottovoce.randomness"},
+    "protocols": ROOMS,
+    "randomness": {*ROOMS, "sottovoce.mechanisms", "sottovoce.survey"},
+    "theory": ROOMS,
+    "wire.py": ROOMS,
+    "signing.py": ROOMS,
+    "aggregate_bytes.py": ROOMS,
+    "client": {*ROOMS - {"sottovoce.client"}, *SERVICE, "scipy", "numba"},
+    "collector": ROOMS - {"sottovoce.collector"},
+    "analyst": {*ROOMS - {"sottovoce.client", "sottovoce.analyst"}, *SERVICE},
+    "fleet": {"sottovoce.collector", "sottovoce.cli", *SERVICE},
 }
+"""By package or module: what its source must not import, not even inside a function."""
+
 MAY_IMPORT_PUBLISHED = {"published", "experiments", "audit"}
 
 BUILDING_BLOCKS = {"Generator", "BitGenerator", "SeedSequence", "SFC64", "PCG64", "PCG64DXSM", "Philox", "default_rng"}
@@ -64,6 +82,11 @@ def unseeded(tree: ast.AST) -> list[str]:
 
 
 every_source = pytest.mark.parametrize("path", SOURCES, ids=dotted)
+
+
+def test_every_rule_is_about_something() -> None:
+    assert set(FORBIDDEN) <= {path.relative_to(ROOT).parts[0] for path in SOURCES}
+    assert {room for room in ROOMS if not (ROOT / room.removeprefix("sottovoce.")).is_dir()} == set()
 
 
 @every_source
@@ -124,6 +147,15 @@ def test_device_randomness_is_read_in_one_place() -> None:
 )
 def test_the_reader_finds_every_form_of_import(source: str) -> None:
     assert breaches(imports(ast.parse(source), "sottovoce.mechanisms.hadamard"), {"sottovoce.cli"})
+
+
+@pytest.mark.parametrize("module", ["sottovoce.client", "sottovoce.analyst.live"])
+def test_what_is_imported_imports_nothing_forbidden_either(module: str) -> None:
+    """The source of a package is not all it loads: what it imports loads more."""
+    program = f"import sys, sottovoce; before = set(sys.modules); import {module}; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert module in loaded
+    assert not breaches(set(loaded), FORBIDDEN[module.split(".")[1]])
 
 
 def test_the_reader_is_not_fooled_by_names() -> None:

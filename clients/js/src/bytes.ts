@@ -51,3 +51,6 @@ export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 export async function sha256(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));
 }
+
+/** The numbers in some bytes. */
+export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

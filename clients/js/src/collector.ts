@@ -4,10 +4,10 @@
  * The order matters: key, signature and id are checked over the bytes as they came, before anything in them is read.
  */
 import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
-import { canonicalText, isText } from "./canonical.js";
-import { checkAttachment, checkEffort, EFFORT, type Effort } from "./effort.js";
+import { canonicalText } from "./canonical.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
 import { BAD_ANSWER, Http, type HttpOptions } from "./http.js";
+import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "./limits.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signature.js";
 import { AdaptiveSurvey, readSurvey, Survey } from "./survey.js";
@@ -36,20 +36,12 @@ export interface Published {
 export class Collector {
   readonly #http: Http;
   readonly #patience: Patience;
-  readonly #effort: Effort;
   readonly #ends: number;
 
   /** Nothing is waited for once `performance.now()` is `ends`. */
-  constructor(
-    url: string,
-    options: HttpOptions = {},
-    patience: Patience = PATIENCE,
-    effort: Effort = EFFORT,
-    ends = Infinity,
-  ) {
+  constructor(url: string, options: HttpOptions = {}, patience: Patience = PATIENCE, ends = Infinity) {
     this.#http = new Http(url, options, ends);
     this.#patience = patience;
-    this.#effort = effort;
     this.#ends = ends;
   }
 
@@ -100,7 +92,7 @@ export class Collector {
 
   #get(path: string): Promise<unknown> {
     // JSON within JSON: quotes take two bytes each, letters beyond ASCII up to three times their own.
-    return this.#try(() => this.#http.get(path, 4 * this.#effort.statementBytes + 2 ** 16));
+    return this.#try(() => this.#http.get(path, 4 * MAX_SURVEY_BYTES + 2 ** 16));
   }
 
   async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
@@ -111,9 +103,7 @@ export class Collector {
           `${(await fingerprint(trusted)).slice(0, 16)}: ask its owner, by another way, whether the key was changed`,
       );
     }
-    if (!isText(envelope.statement)) throw new SignatureError("the survey is not valid Unicode");
     const statement = new TextEncoder().encode(envelope.statement);
-    checkEffort(this.#effort, "statementBytes", statement.length);
     await verify(key, statement, fromBase64url(envelope.signature, SIGNATURE_BYTES));
     if (toHex(await sha256(statement)) !== envelope.id) {
       throw new SignatureError("the survey's id is not its SHA-256");
@@ -133,10 +123,7 @@ export class Collector {
     }
     const found: Record<string, Uint8Array> = {};
     for (const digest of named) {
-      found[digest] = await this.#try(() =>
-        this.#http.getBytes(`/v1/attachments/${digest}`, this.#effort.attachmentBytes),
-      );
-      checkAttachment(this.#effort, found[digest]);
+      found[digest] = await this.#try(() => this.#http.getBytes(`/v1/attachments/${digest}`, MAX_ATTACHMENT_BYTES));
     }
     return found;
   }

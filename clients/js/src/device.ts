@@ -6,7 +6,6 @@
 import { drawSeat } from "./adaptive.js";
 import { equalBytes, fromBase64url } from "./bytes.js";
 import { Collector, isRound, type Published } from "./collector.js";
-import { checkWork, EFFORT, type Effort } from "./effort.js";
 import { MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError } from "./errors.js";
 import { BAD_ANSWER, type HttpOptions } from "./http.js";
 import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, Ledger } from "./ledger.js";
@@ -29,8 +28,6 @@ export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
   readonly patience?: Partial<Patience>;
   /** Seconds that one call may take, with all attempts and waits. */
   readonly seconds?: number;
-  /** How much it does for one survey. */
-  readonly effort?: Partial<Effort>;
 }
 
 /** How one survey is answered. */
@@ -51,18 +48,16 @@ export class Device {
   readonly #allowance: Allowance;
   readonly #http: HttpOptions;
   readonly #patience: Patience;
-  readonly #effort: Effort;
   readonly #milliseconds: number;
 
   /** Largest epsilons and deltas are 2 and 1e-6 a survey, 8 and 1e-5 in a life, unless the options say otherwise. */
   constructor(store: Store, options: DeviceOptions = {}) {
-    const { key, patience, effort, seconds = 300, insecure = false, timeout = 10, ...allowance } = options;
+    const { key, patience, seconds = 300, insecure = false, timeout = 10, ...allowance } = options;
     this.#store = store;
     this.#key = key === undefined ? null : publicKey(key);
     this.#allowance = checkAllowance({ ...ALLOWANCE, ...allowance });
     this.#http = { insecure, timeout };
     this.#patience = { ...PATIENCE, ...patience };
-    this.#effort = { ...EFFORT, ...effort };
     this.#milliseconds = 1000 * seconds;
   }
 
@@ -135,7 +130,7 @@ export class Device {
   }
 
   #collector(url: string): Collector {
-    return new Collector(url, this.#http, this.#patience, this.#effort, performance.now() + this.#milliseconds);
+    return new Collector(url, this.#http, this.#patience, performance.now() + this.#milliseconds);
   }
 
   /** The survey under the trusted key; where none is, under the first that it shows, trusted from now on. */
@@ -170,7 +165,6 @@ export class Device {
     if (state !== "open") {
       throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
     }
-    checkWork(this.#effort, survey);
     checkBudget(this.#allowance, costOf(survey), await this.#store.answers());
   }
 

@@ -11,7 +11,6 @@ export const TOO_SLOW = "too_slow";
 
 /** Bytes of an answer that are read where nothing else is said. */
 const LONGEST_ANSWER = 2 ** 16;
-const LONGEST_RETRY_AFTER = 86_400;
 /** Milliseconds after which a request is given up, whatever still comes in. */
 const LONGEST = 120_000;
 
@@ -72,9 +71,17 @@ export class Http {
     const controller = new AbortController();
     const ends = Math.min(this.#ends, performance.now() + LONGEST);
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let late = false;
     const progress = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => controller.abort(), Math.min(this.#timeout, ends - performance.now()));
+      const left = ends - performance.now();
+      timer = setTimeout(
+        () => {
+          late = left <= this.#timeout;
+          controller.abort();
+        },
+        Math.min(this.#timeout, left),
+      );
     };
     progress();
     try {
@@ -92,7 +99,6 @@ export class Http {
     } catch (error) {
       controller.abort(); // nothing of an answer that was given up keeps a connection
       if (error instanceof ServiceError) throw error;
-      const late = performance.now() >= ends;
       throw new ServiceError(
         `the collector at ${this.url} ${late ? "answers too slowly" : "cannot be reached"}`,
         late ? TOO_SLOW : undefined,
@@ -131,9 +137,8 @@ function parsed(body: Uint8Array): unknown {
 /** The error that an answer other than 2xx stands for; its words are the collector's if it is one. */
 function refusal(response: Response, body: Uint8Array): ServiceError {
   const told = response.headers.get("Retry-After") ?? "";
-  const seconds = /^[0-9]{1,9}$/.test(told) ? Math.min(Number(told), LONGEST_RETRY_AFTER) : null;
-  const redirected = response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
-  const status = response.status || 302; // a browser hides which redirect it was
+  const seconds = /^[0-9]{1,9}$/.test(told) ? Number(told) : null;
+  const status = response.status || 302; // a browser hides which redirect it was, and none is followed
   let answer: any;
   try {
     answer = parsed(body);
@@ -141,9 +146,7 @@ function refusal(response: Response, body: Uint8Array): ServiceError {
     answer = null;
   }
   const { code, message } = answer?.error ?? {};
-  if (!redirected && typeof code === "string" && typeof message === "string") {
-    return new ServiceError(oneLine(message, 500), oneLine(code, 60), status, seconds);
-  }
-  const where = redirected ? "; redirects are not followed" : "";
-  return new ServiceError(`the collector answered with status ${status}${where}`, BAD_ANSWER, status, seconds);
+  return typeof code === "string" && typeof message === "string"
+    ? new ServiceError(oneLine(message, 500), oneLine(code, 60), status, seconds)
+    : new ServiceError(`the collector answered with status ${status}`, BAD_ANSWER, status, seconds);
 }

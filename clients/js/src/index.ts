@@ -2,7 +2,6 @@
 export type { Attachments } from "./kind.js";
 export { type AnswerOptions, Device, type DeviceOptions } from "./device.js";
 export { Domain } from "./domain.js";
-export type { Effort } from "./effort.js";
 export * from "./errors.js";
 export { IndexedDbStore } from "./indexed_db.js";
 export { type Allowance, type Entry, Ledger } from "./ledger.js";

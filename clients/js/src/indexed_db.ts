@@ -19,9 +19,9 @@ export class IndexedDbStore implements Store {
 
   private constructor(database: IDBDatabase) {
     this.#database = database;
-    database.onclose = () => (this.#gone = "they were cleared while the page was open");
+    database.onclose = () => (this.#gone = "cleared while open");
     database.onversionchange = () => {
-      this.#gone = "another tab deletes or updates them";
+      this.#gone = "changed by another tab";
       database.close();
     };
   }
@@ -34,12 +34,12 @@ export class IndexedDbStore implements Store {
       try {
         request = globalThis.indexedDB.open(name, VERSION);
       } catch {
-        return refuse("there is no IndexedDB, or it is blocked");
+        return refuse("IndexedDB is blocked");
       }
       request.onupgradeneeded = () => {
         for (const store of [KEYS, SEATS, ANSWERS]) request.result.createObjectStore(store!);
       };
-      request.onblocked = () => refuse("another tab holds an older version");
+      request.onblocked = () => refuse("held by another tab");
       request.onerror = () => refuse(reasonOf(request.error));
       request.onsuccess = () => resolve(new IndexedDbStore(request.result));
     });
@@ -171,4 +171,4 @@ function checkKey(kept: unknown): Uint8Array {
 const asLedgerError = (error: unknown): unknown => (error instanceof DOMException ? damaged(reasonOf(error)) : error);
 
 const reasonOf = (error: DOMException | null): string =>
-  error?.name === "QuotaExceededError" ? "the device's storage is full" : (error?.name ?? "unknown reason");
+  error?.name === "QuotaExceededError" ? "storage is full" : (error?.name ?? "");

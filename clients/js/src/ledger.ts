@@ -57,11 +57,9 @@ export interface Entry {
   readonly title: string;
   readonly epsilon: number;
   readonly delta: number;
-  readonly state: string;
+  readonly state: Answer["state"];
   readonly survey: string;
 }
-
-const STATE_WORDS = { unsent: "not sent yet", sent: "sent", refused: "refused by the collector" };
 
 /**
  * All answers of a device, oldest first, and what they leave. Everything drawn counts, whether it arrived or not.
@@ -82,7 +80,7 @@ export class Ledger {
       title: oneLine(answer.title) || "(no title)",
       epsilon: answer.epsilon,
       delta: answer.delta,
-      state: STATE_WORDS[answer.state],
+      state: answer.state,
       survey: answer.question,
     }));
   }

@@ -1,4 +1,8 @@
-/** What a survey may ask for: the one home of every allowed range, and the checks at the edge. */
+/**
+ * What a survey may ask for: the one home of every allowed range, and the checks at the edge.
+ *
+ * Sizes are what a person's device goes to, about a second of work, whoever signs: less than a survey may ask at all.
+ */
 import { DomainError, SurveyError } from "./errors.js";
 
 export const MIN_EPSILON = 2 ** -20;
@@ -7,10 +11,13 @@ export const MAX_EPSILON = 16;
 export const MAX_DOMAIN_SIZE = 2n ** 40n;
 /** Largest number of records or texts a domain may describe; they are never listed. */
 export const MAX_PRODUCT_SIZE = 2n ** 63n;
-/** Largest report any survey may ask a device to send. */
-export const MAX_REPORT_BYTES = 2 ** 20;
-/** Most queries or coordinates a vector survey may have. */
-export const MAX_DIMENSION = 2 ** 20;
+/** Longest statement, and longest attachment. */
+export const MAX_SURVEY_BYTES = 2 ** 21;
+export const MAX_ATTACHMENT_BYTES = 2 ** 24;
+/** Largest report: a bit for every value, or sets of values, take as much work. */
+export const MAX_REPORT_BYTES = 2 ** 16;
+/** Most queries or coordinates of a vector. */
+export const MAX_DIMENSION = 2 ** 18;
 /** Most rounds of an adaptive survey. */
 export const MAX_ROUNDS = 2 ** 16;
 

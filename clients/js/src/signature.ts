@@ -22,7 +22,9 @@ const EIGHTH = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c
 export function checkPublicKey(key: Uint8Array): Uint8Array {
   const height = key.length === PUBLIC_KEY_BYTES ? BigInt(`0x${toHex(key.slice().reverse())}`) % 2n ** 255n : 0n;
   if (height >= FIELD || [0n, 1n, FIELD - 1n, EIGHTH, FIELD - EIGHTH].includes(height)) {
-    throw new SignatureError(`a key is ${PUBLIC_KEY_BYTES} bytes, or the same in base64url, and no point of small order`);
+    throw new SignatureError(
+      `a key is ${PUBLIC_KEY_BYTES} bytes, or the same in base64url, and no point of small order`,
+    );
   }
   return key;
 }

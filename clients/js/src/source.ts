@@ -21,29 +21,21 @@ const POOL_BYTES = 4096;
  * `fill` (tests), exactly the bytes needed are asked for, one draw at a time.
  */
 export class Source {
-  readonly #fill: Fill | undefined;
+  readonly #fill: Fill;
+  /** How many bytes are fetched at a time; 0 for as many as one draw reads. */
+  readonly #block: number;
   #pool = new Uint8Array(0);
   #at = 0;
 
   constructor(fill?: Fill) {
-    this.#fill = fill;
+    this.#fill = fill ?? ((into) => globalThis.crypto.getRandomValues(into as Uint8Array<ArrayBuffer>));
+    this.#block = fill ? 0 : POOL_BYTES;
   }
 
-  /** `n` fresh bytes, the caller's own. */
+  /** `n` fresh bytes, at most 65,536, the caller's own. */
   bytes(n: number): Uint8Array {
     const taken = new Uint8Array(n);
-    if (this.#fill) {
-      this.#fill(taken);
-      return taken;
-    }
-    for (let done = 0; done < n;) {
-      this.#ready(1);
-      const part = Math.min(n - done, this.#pool.length - this.#at);
-      taken.set(this.#pool.subarray(this.#at, this.#at + part), done);
-      this.#pool.fill(0, this.#at, this.#at + part);
-      this.#at += part;
-      done += part;
-    }
+    this.#fill(taken);
     return taken;
   }
 
@@ -51,15 +43,14 @@ export class Source {
   below(n: number): number;
   below(n: bigint): bigint;
   below(n: number | bigint): number | bigint {
+    if (n < 1 || (typeof n === "number" && !Number.isSafeInteger(n))) {
+      throw new RangeError("below needs an integer of at least 1");
+    }
     if (typeof n === "bigint") return this.#belowWide(n);
-    if (!Number.isSafeInteger(n) || n < 1) throw new RangeError("below needs an integer of at least 1");
-    if (n > 0x1_0000_0000) return Number(this.#belowWide(BigInt(n)));
-    const bits = 32 - Math.clz32(n - 1);
-    if (bits === 0) return 0;
-    const width = (bits + 7) >> 3;
-    const mask = bits === 32 ? 0xffffffff : (1 << bits) - 1;
+    const high = Math.floor((n - 1) / 2 ** 32);
+    const bits = high ? 64 - Math.clz32(high) : 32 - Math.clz32(n - 1);
     for (;;) {
-      const drawn = (this.#word(width) & mask) >>> 0;
+      const drawn = this.#integer(bits);
       if (drawn < n) return drawn;
     }
   }
@@ -68,13 +59,12 @@ export class Source {
   bernoulli(threshold: bigint): boolean {
     if (threshold < 0n || threshold > ONE) throw new RangeError("a threshold must lie in 0 .. 2^64");
     this.#ready(8);
-    const low = this.#word(4);
-    const high = this.#word(4);
+    const low = this.#integer(32);
+    const high = this.#integer(32);
     return ((BigInt(high) << 32n) | BigInt(low)) < threshold;
   }
 
   #belowWide(n: bigint): bigint {
-    if (n < 1n) throw new RangeError("below needs an integer of at least 1");
     if (n === 1n) return 0n;
     const bits = (n - 1n).toString(2).length;
     const width = (bits + 7) >> 3;
@@ -89,29 +79,23 @@ export class Source {
     }
   }
 
-  /** The next `width` bytes (at most 4) as an integer. */
-  #word(width: number): number {
-    this.#ready(width);
-    let word = 0;
-    for (let i = 0; i < width; i++) {
-      word |= this.#pool[this.#at]! << (8 * i);
+  /** The lowest `bits` bits, at most 53, of the fewest bytes that hold as many. */
+  #integer(bits: number): number {
+    const last = ((bits + 7) >> 3) - 1;
+    this.#ready(last + 1);
+    let found = 0; // stays below 2^53, and so exact
+    for (let i = 0, place = 1; i <= last; i++, place *= 256) {
+      found += (this.#pool[this.#at]! & (i < last ? 255 : 255 >> (8 * last + 8 - bits))) * place;
       this.#pool[this.#at++] = 0;
     }
-    return word >>> 0;
+    return found;
   }
 
-  /** Have at least `n` unread bytes in the pool; a source with a `fill` holds exactly what one draw reads. */
+  /** Have at least `n` unread bytes in the pool; a source with a `fill` of its own holds exactly what one draw reads. */
   #ready(n: number): void {
-    const left = this.#pool.length - this.#at;
-    if (left >= n) return;
-    if (this.#fill) {
-      this.#pool = new Uint8Array(n);
-      this.#fill(this.#pool);
-    } else {
-      if (this.#pool.length === 0) this.#pool = new Uint8Array(POOL_BYTES);
-      this.#pool.fill(0);
-      globalThis.crypto.getRandomValues(this.#pool);
-    }
+    if (this.#pool.length - this.#at >= n) return;
+    if (this.#pool.length === 0 || this.#block === 0) this.#pool = new Uint8Array(this.#block || n);
+    this.#fill(this.#pool.fill(0));
     this.#at = 0;
   }
 }

@@ -7,12 +7,11 @@ import { isObject, type JsonObject, parseJson } from "./json.js";
 import { type Asked, type Attachments, checkTitle } from "./kind.js";
 import { ADAPTIVE, readAdaptive } from "./adaptive.js";
 import { READERS } from "./kinds.js";
-import { checkEpsilon } from "./limits.js";
+import { checkEpsilon, MAX_SURVEY_BYTES } from "./limits.js";
 import type { Mechanism } from "./mechanism.js";
 import { type Source, systemSource } from "./source.js";
 
 const FORMAT = 1;
-const LONGEST = 2 ** 26;
 const TAG_BYTES = 4;
 
 /** Who a survey is: what every kind has. */
@@ -104,7 +103,7 @@ export async function readSurvey(
   text: string | Uint8Array,
   attachments: Attachments = {},
 ): Promise<Survey | AdaptiveSurvey> {
-  if (text.length > LONGEST) throw new SurveyError(`a survey has at most ${LONGEST} bytes`);
+  if (text.length > MAX_SURVEY_BYTES) throw new SurveyError(`a survey must have at most ${MAX_SURVEY_BYTES} bytes`);
   const statement = parseJson(text);
   if (!isObject(statement) || statement.format !== FORMAT) {
     throw new SurveyError(`a survey is a JSON object of format ${FORMAT}`);

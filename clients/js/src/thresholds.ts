@@ -33,8 +33,8 @@ const ceilDivide = (n: bigint, d: bigint): bigint => -floorDivide(-n, d);
 
 const HALVINGS = 12; // exponents are at most a few dozen, so that the series runs at arguments below 1/100
 
-/** Integers low and high with low / 2^bits <= e^x <= high / 2^bits, for x >= 0. */
-function expScaled(x: Ratio, bits: number): [bigint, bigint] {
+/** Rationals below and above e^x, about 2^-bits apart, for x from 0 on. */
+export function expBounds(x: Ratio, bits = 256): [Ratio, Ratio] {
   const shift = BigInt(bits);
   const one = 1n << shift;
   const d = x.d << BigInt(HALVINGS);
@@ -50,21 +50,9 @@ function expScaled(x: Ratio, bits: number): [bigint, bigint] {
     low = (low * low) >> shift;
     high = ceilDivide(high * high, one);
   }
-  return [low, high];
-}
-
-/** Rationals below and above e^x, about 2^-bits apart. */
-export function expBounds(x: Ratio, bits = 256): [Ratio, Ratio] {
-  const scale = 1n << BigInt(bits);
-  const [low, high] = expScaled({ n: x.n < 0n ? -x.n : x.n, d: x.d }, bits);
-  if (x.n < 0n)
-    return [
-      { n: scale, d: high },
-      { n: scale, d: low },
-    ];
   return [
-    { n: low, d: scale },
-    { n: high, d: scale },
+    { n: low, d: one },
+    { n: high, d: one },
   ];
 }
 

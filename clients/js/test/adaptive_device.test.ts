@@ -148,7 +148,7 @@ test("an answer to a round goes to nobody else, not even where that round is sai
     stranger.publish(await new Signer().envelope(JSON.stringify(parent)));
     stranger.answers.set(`GET /v1/surveys/${id}/rounds/${seat}`, refuse(404, "round_not_open"));
     stranger.answers.set(`POST /v1/surveys/${round}/reports`, json(200, { accepted: 1, refused: [] }));
-    assert.equal((await naive().answer(address, id, PERSON)).state, "unsent");
+    await assert.rejects(naive().answer(address, id, PERSON), MismatchError);
     assert.equal(stranger.sent.length, 0);
   } finally {
     await stranger.stop();

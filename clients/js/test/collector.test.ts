@@ -5,7 +5,7 @@ import { fromBase64url, fromHex, toBase64url, toHex } from "../src/bytes.js";
 import { Collector } from "../src/collector.js";
 import { ServiceError, SottovoceError } from "../src/errors.js";
 import { collectorUrl } from "../src/http.js";
-import { fingerprint, verify } from "../src/signature.js";
+import { checkPublicKey, fingerprint, verify } from "../src/signature.js";
 import { AdaptiveSurvey, readSurvey, Survey } from "../src/survey.js";
 import { encodeBatch } from "../src/wire.js";
 import { json, raw, refuse, TestCollector } from "./server.js";
@@ -66,6 +66,19 @@ test("a signature holds for its bytes, its context and its key alone", async () 
     [trusted.slice(1), bytes, signed],
   ];
   for (const change of changes) await assert.rejects(verify(...change), { name: "SignatureError" });
+});
+
+test("keys under which anybody can sign, and second spellings of a key, are refused", async () => {
+  const field = 2n ** 255n - 19n;
+  const eighth = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
+  for (const height of [0n, 1n, field - 1n, eighth, field - eighth, field, field + 1n, 2n ** 255n - 1n]) {
+    for (const sign of [0n, 2n ** 255n]) {
+      const hex = (height + sign).toString(16).padStart(64, "0");
+      assert.throws(() => checkPublicKey(fromHex(hex).reverse()), { name: "SignatureError" });
+    }
+  }
+  assert.equal(checkPublicKey(trusted), trusted);
+  assert.throws(() => checkPublicKey(trusted.slice(1)), { name: "SignatureError" });
 });
 
 test("batches, byte for byte", () => {

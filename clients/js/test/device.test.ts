@@ -262,23 +262,51 @@ test("without a key the first one is pinned, and another is refused ever after",
   assert.equal((await naive().answer(url, await publish(colours({ title: "third" })), "red")).state, "sent");
 });
 
-test("an answer is given to one collector, and moves with it to another address", async () => {
+test("an answer is given to one address, and moves only where its owner says so and the key is the same", async () => {
   const id = await publish();
   const store = new MemoryStore();
   server.answers.set(`POST /v1/surveys/${id}/reports`, refuse(503, "busy"));
   await device({}, store).answer(url, id, "red");
   const elsewhere = new TestCollector();
   const address = await elsewhere.start();
+  const naive = new Device(store, { patience: HASTY });
   try {
     elsewhere.publish(await new Signer().envelope(COLOURS));
-    await assert.rejects(new Device(store, { patience: HASTY }).answer(address, id, "red"), MismatchError);
-    assert.deepEqual(elsewhere.sent, []);
+    await assert.rejects(naive.answer(address, id, "red"), MismatchError);
+    await assert.rejects(naive.move(id, address), MismatchError);
     elsewhere.publish(await signer.envelope(COLOURS));
+    await assert.rejects(device({}, store).answer(address, id, "red"), MismatchError);
+    assert.equal(elsewhere.sent.length, 0);
+    assert.equal((await device({}, store).move(id, address)).collector, address);
     assert.equal((await device({}, store).answer(address, id, "red")).state, "sent");
     assert.equal(elsewhere.sent[0], server.sent[0]);
+    await assert.rejects(device({}, store).move(id, url), MismatchError);
   } finally {
     await elsewhere.stop();
   }
+});
+
+test("a call ends in time, whatever the collector does", async () => {
+  const id = await publish();
+  server.answers.set(`GET /v1/surveys/${id}`, (_, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(" "), 20);
+    response.on("close", () => clearInterval(drip));
+  });
+  await assert.rejects(device({ seconds: 0.3 }).answer(url, id, "red"), { code: "too_slow" });
+  assert.equal(server.requests.length, 1);
+  server.answers.set(`GET /v1/surveys/${id}`, refuse(503, "busy", { "Retry-After": "1" }));
+  await assert.rejects(device({ seconds: 0.3 }).answer(url, id, "red"), { code: "busy" });
+  assert.equal(server.requests.length, 2);
+});
+
+test("work beyond what a device does is refused before the value is looked at", async () => {
+  const domain = { size: 2 ** 20, start: 0, step: 1 };
+  const bits = await publish(colours({ domain, mechanism: { name: "unary_optimized" } }));
+  await assert.rejects(device().answer(url, bits, 5), SurveyError);
+  const labels = Array.from({ length: 60_000 }, (_, i) => `a label of some length, number ${i}, and so on`);
+  await assert.rejects(device().answer(url, await publish(colours({ domain: { labels } })), 5), SurveyError);
+  assert.equal(server.sent.length, 0);
 });
 
 test("a sealed survey is not answered", async () => {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { canonicalText } from "../src/canonical.js";
 import { readDomain } from "../src/domain.js";
 import { QueryError, SurveyError } from "../src/errors.js";
-import { canonicalText } from "../src/canonical.js";
 import { readQuery } from "../src/expressions/query.js";
 import { readTree } from "../src/expressions/tree.js";
 import { parseJson } from "../src/json.js";

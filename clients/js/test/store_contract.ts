@@ -100,9 +100,13 @@ export const CONTRACT: Readonly<Record<string, (open: Open) => Promise<void>>> =
     await store.record("q", () => answerOf("q"));
     await store.mark("q", "refused");
     check((await store.answer("q"))!.state === "refused", "change a state");
-    await store.mark("q", "sent");
+    await store.move("q", "https://c.example");
+    check((await store.answer("q"))!.collector === "https://a.example", "move nothing that was refused");
     await store.mark("q", "unsent");
     await store.move("q", "https://b.example");
+    await store.mark("q", "sent");
+    await store.mark("q", "unsent");
+    await store.move("q", "https://c.example");
     const [kept, ...others] = await (await open()).answers();
     check(kept!.state === "sent" && kept!.collector === "https://b.example", "keep what was sent");
     check(others.length === 0, "keep one answer");

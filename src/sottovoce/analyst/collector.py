@@ -20,17 +20,14 @@ from sottovoce.errors import ServiceError, SurveyError
 from sottovoce.limits import check_integer
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
+from sottovoce.scopes import SCOPES, TOKEN_ID
 from sottovoce.statement import Stated
 from sottovoce.survey import Survey
 
-__all__ = ["SCOPES", "Collector"]
-
-SCOPES: Final = ("read", "ask", "publish", "admin")
-"""What a token may be for."""
+__all__ = ["Collector"]
 
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 _PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
-_TOKEN_ID: Final = re.compile(r"[0-9a-f]{8}")
 _SHOWN: Final = 8
 
 
@@ -134,7 +131,7 @@ class Collector:
 
     def revoke_token(self, token_id: str) -> None:
         """From now on the token of that id opens nothing."""
-        if not isinstance(token_id, str) or not _TOKEN_ID.fullmatch(token_id):
+        if not isinstance(token_id, str) or not TOKEN_ID.fullmatch(token_id):
             # Not shown: somebody may have pasted the whole token.
             raise SurveyError("a token is revoked by its id, the 8 characters after 'sv_'; see 'sottovoce token list'")
         self.http.delete(f"/v1/tokens/{token_id}")

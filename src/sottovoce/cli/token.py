@@ -7,6 +7,7 @@ import argparse
 from sottovoce.cli.arguments import Commands
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.scopes import SCOPES
 
 __all__ = ["register"]
 
@@ -19,13 +20,7 @@ examples:
   sottovoce token revoke 0123abcd
 """
 
-_SCOPES = """\
-scopes:
-  read      status, estimates and aggregates
-  ask       open and close rounds of adaptive surveys; all that read may
-  publish   create and seal surveys; all that read may
-  admin     everything: tokens, deleting, exporting, the log level
-"""
+_SCOPES = "scopes:\n" + "".join(f"  {scope:<9} {meaning}\n" for scope, meaning in SCOPES.items())
 
 
 def register(commands: Commands) -> None:

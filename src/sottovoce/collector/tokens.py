@@ -7,25 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Iterable
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from sottovoce.collector.store.base import Store, TokenRecord
+from sottovoce.scopes import SCOPES, TOKEN, Scope
 from sottovoce.signing import to_base64url
 
 __all__ = ["SCOPES", "Scope", "allows", "check_token", "create_token", "ensure_admin"]
-
-Scope: TypeAlias = Literal["read", "ask", "publish", "admin"]
-
-SCOPES: Final[dict[str, str]] = {
-    "read": "read status, aggregates, estimates and metrics",
-    "ask": "open and close rounds; all that read may",
-    "publish": "create and seal surveys; all that read may",
-    "admin": "everything: tokens, deleting, exporting, the log level",
-}
-"""What each scope is for."""
 
 _OPENS: Final[dict[str, frozenset[str]]] = {
     "read": frozenset({"read"}),
@@ -33,8 +23,6 @@ _OPENS: Final[dict[str, frozenset[str]]] = {
     "publish": frozenset({"read", "publish"}),
     "admin": frozenset(SCOPES),
 }
-
-_TOKEN: Final = re.compile(r"sv_([0-9a-f]{8})_([0-9A-Za-z_-]{43})")
 
 
 def create_token(store: Store, scopes: Iterable[str], note: str, epoch: int) -> tuple[str, TokenRecord]:
@@ -50,7 +38,7 @@ def create_token(store: Store, scopes: Iterable[str], note: str, epoch: int) -> 
 
 def check_token(store: Store, presented: str) -> TokenRecord | None:
     """What is kept of a token, if it is a known one that was not revoked."""
-    parts = _TOKEN.fullmatch(presented)
+    parts = TOKEN.fullmatch(presented)
     if parts is None:
         return None
     record = store.token(parts[1])

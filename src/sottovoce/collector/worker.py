@@ -37,7 +37,8 @@ _BETWEEN_TIDYING: Final = 10.0
 """Seconds between looks for epochs that are over, while nothing waits."""
 
 _BETWEEN_FORGETTING: Final = 10.0
-"""Seconds after which traces of counted reports are dropped from the database's own log, even while more come in."""
+"""Seconds after which traces of counted reports are dropped from the database's own log, even while more come in; and those of
+surveys that were deleted, of which a worker hears nothing."""
 
 _LONGEST_OUTAGE_PAUSE: Final = 5.0
 """Seconds between attempts while the database is away or full."""
@@ -173,7 +174,7 @@ def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
                 if not taken and now - tidied > _BETWEEN_TIDYING:
                     dirty |= aggregator.tidy()
                     tidied = now
-                if dirty and (not taken or now - forgotten > _BETWEEN_FORGETTING):
+                if (dirty and not taken) or now - forgotten > _BETWEEN_FORGETTING:
                     dirty, forgotten = not store.forget(), now
                 dirty |= taken > 0
             except (StoreUnavailableError, StoreFullError) as error:

@@ -63,7 +63,7 @@ export class ProductDomain extends Domain {
 
   get allowed(): string {
     const inner = this.parts.map(([name, domain]) => `${name}: ${domain.allowed}`).join("; ");
-    return `records with exactly these attributes (${inner})`;
+    return `records of exactly ${inner}`;
   }
 
   toStatement(): JsonObject {

@@ -21,7 +21,7 @@ export const codebook: VectorKind = {
   parameters: ["size", "candidates", "marked", "rotations", "layers"],
   make(ball, own) {
     if (ball.delta !== 0) throw new SurveyError("delta must be 0 for codebook: its guarantee is pure epsilon-LDP");
-    const size = checkInteger("size", own.size, 64, 2 ** 21);
+    const size = checkInteger("size", own.size, 64, 2 ** 19);
     const candidates = checkInteger("candidates", own.candidates, 2, 2 * size);
     const marked = checkInteger("marked", own.marked, 1, candidates / 2);
     const rotations = checkInteger("rotations", own.rotations, 1, 2 ** 32);

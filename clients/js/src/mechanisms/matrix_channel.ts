@@ -3,26 +3,20 @@
  *
  * A survey carries the matrix as an attachment; a device checks all of it, exactly, before it draws anything from it.
  */
-import { concat, sha256, toHex } from "../bytes.js";
+import { concat, sha256, toHex, viewOf } from "../bytes.js";
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { MechanismError } from "../errors.js";
 import { inflate } from "../inflate.js";
+import { checkWeights } from "../strategies/coordinates.js";
 import { withinEpsilon } from "../thresholds.js";
 import { checkValue, type FiniteMechanism } from "./finite.js";
 
-const MOST_ENTRIES = 2 ** 24;
+/** Of a channel as it is unpacked, however small it was packed. */
+const MOST_ENTRIES = 2 ** 21;
 const HEADER_BYTES = 13;
 const MAGIC = 0x4d435653; // "SVCM"
 
 const refused = (why: string) => new MechanismError(`the channel cannot be used: ${why}`);
-
-/** How many entries an attachment says that it holds; 0 where it holds no channel. Nothing is unpacked. */
-export function announcedEntries(attachment: Uint8Array): number {
-  const view = new DataView(attachment.buffer, attachment.byteOffset, attachment.byteLength);
-  const start = view.byteLength < 8 ? Infinity : 8 + 8 * Number(view.getBigUint64(0, true));
-  if (start + HEADER_BYTES > view.byteLength || view.getUint32(start, true) !== MAGIC) return 0;
-  return view.getUint32(start + 4, true) * view.getUint32(start + 8, true);
-}
 
 /** The mechanism of the channel in an attachment, and the digest that a survey must name it by. */
 export async function readChannel(
@@ -30,21 +24,22 @@ export async function readChannel(
   domainSize: number,
   epsilon: number,
 ): Promise<{ readonly digest: string; readonly mechanism: FiniteMechanism }> {
-  const view = new DataView(attachment.buffer, attachment.byteOffset, attachment.byteLength);
+  const view = viewOf(attachment);
   const start = 8 + 8 * domainSize;
   if (attachment.length < start + HEADER_BYTES || view.getBigUint64(0, true) !== BigInt(domainSize)) {
     throw refused("it is not over the survey's values");
   }
-  checkWeights(Array.from({ length: domainSize }, (_, v) => view.getFloat64(8 + 8 * v, true)));
+  checkWeights(Float64Array.from({ length: domainSize }, (_, v) => view.getFloat64(8 + 8 * v, true)));
   const [magic, reports, values] = [0, 4, 8].map((at) => view.getUint32(start + at, true)) as [number, number, number];
   const bits = view.getUint8(start + 12);
   if (magic !== MAGIC || values !== domainSize || bits < 1 || bits > 32) throw refused("its header is not one");
   if (reports < 2 || values < 2 || reports * values > MOST_ENTRIES) throw refused("its size is out of range");
   const header = attachment.subarray(start, start + HEADER_BYTES);
   const body = await inflate(attachment.subarray(start + HEADER_BYTES), 8 * reports + 4 * reports * values);
-  const entries = decode(body, reports, values);
+  const content = viewOf(body);
+  const entries = decode(content, reports, values);
   checkColumns(entries, values, 2 ** bits);
-  checkRows(body, reports, epsilon);
+  checkRows(content, reports, epsilon);
   const digest = await sha256(concat(attachment.subarray(8, start), await sha256(concat(header, body))));
   return { digest: toHex(digest), mechanism: channel(entries, reports, values, 2 ** bits) };
 }
@@ -69,8 +64,7 @@ function channel(entries: Uint32Array, reports: number, values: number, one: num
 }
 
 /** The entries, row by row, if they are coded the one way they can be: 0 for the least, 1 for the greatest of a row. */
-function decode(body: Uint8Array, reports: number, values: number): Uint32Array {
-  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+function decode(view: DataView, reports: number, values: number): Uint32Array {
   const count = reports * values;
   const entries = new Uint32Array(count);
   for (let row = 0; row < reports; row++) {
@@ -78,7 +72,7 @@ function decode(body: Uint8Array, reports: number, values: number): Uint32Array 
     let [atLeast, atGreatest] = [false, least === greatest];
     for (let i = row * values; i < (row + 1) * values; i++) {
       let code = 0;
-      for (let plane = 3; plane >= 0; plane--) code = code * 256 + body[8 * reports + plane * count + i]!;
+      for (let plane = 3; plane >= 0; plane--) code = code * 256 + view.getUint8(8 * reports + plane * count + i);
       const entry = code === 0 ? least : code === 1 ? greatest : least + code - 1;
       const between = entry > least && entry < greatest;
       if (code === 1 ? greatest <= least : code > 1 && !between) throw refused("its coding is not canonical");
@@ -102,8 +96,7 @@ function checkColumns(entries: Uint32Array, values: number, one: number): void {
 }
 
 /** The largest ratio of two entries of one row must be within e^epsilon, decided exactly. */
-function checkRows(body: Uint8Array, reports: number, epsilon: number): void {
-  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+function checkRows(view: DataView, reports: number, epsilon: number): void {
   let [quotient, n, d] = [0, 1n, 1n];
   for (let row = 0; row < reports; row++) {
     const [least, greatest] = [view.getUint32(4 * row, true), view.getUint32(4 * (reports + row), true)];
@@ -114,11 +107,4 @@ function checkRows(body: Uint8Array, reports: number, epsilon: number): void {
     }
   }
   if (!withinEpsilon({ n, d }, epsilon)) throw refused("some report tells more than epsilon allows");
-}
-
-function checkWeights(weights: readonly number[]): void {
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  if (!weights.every((weight) => weight >= 0) || !(Math.abs(sum - 1) <= 1e-6)) {
-    throw refused("its weights do not add up");
-  }
 }

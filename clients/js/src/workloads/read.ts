@@ -47,7 +47,8 @@ function stack(domain: Domain, { type: _, ...own }: JsonObject): Workload {
   const norm = (of: Workload, value: bigint) => of.squaredNorm?.(value) ?? Math.round(of.radius ** 2);
   const squaredNorm = (value: bigint) => parts.reduce((sum, { of, weight }) => sum + weight ** 2 * norm(of, value), 0);
   const varying = parts.filter(({ of }) => of.squaredNorm).length;
-  let radius = Math.hypot(...parts.map(({ of, weight }) => weight * of.radius));
+  // Not Math.hypot, which engines round differently; where this overflows, the radius is too large in any case.
+  let radius = Math.sqrt(parts.reduce((sum, { of, weight }) => sum + (weight * of.radius) ** 2, 0));
   if (varying > 1) {
     if (domain.size > MAX_VALUES) {
       throw new WorkloadError(`this client answers such a stack over ${MAX_VALUES} values at most`);
