@@ -56,7 +56,7 @@ ERRORS = (
     Code(422, "invalid_survey", "the statement is no survey, or not written canonically", "send what `to_json` gives"),
     Code(422, "minimum_too_low", "`minimum_reports` is below the operator's", "leave it out, or ask for more"),
     Code(422, "round_of_a_survey", "a round was published as a survey of its own", "open it under its survey"),
-    Code(422, "too_many_counters", "no worker could hold the survey's counts", "ask for fewer values, or another mechanism"),
+    Code(422, "too_many_counters", "no worker could hold its counts", "ask for fewer values, or another mechanism"),
     Code(422, "unexpected_attachment", "other attachments came than the survey names", "send exactly those it names"),
     Code(422, "wrong_attachment", "an attachment is no base64", "mend it"),
     Code(429, "too_many_requests", "more than `max_reports_per_second` for this survey", "wait `Retry-After`"),
