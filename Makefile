@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types docs bench constraints clean
+.PHONY: help setup demo test lint types js docs bench constraints clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup  ## a service, a million devices, three surveys: estimates beside truth, report.html
 	@$(BIN)/sottovoce demo
 
-test: lint types  ## every check: style, types, exact channels, properties, statistics, docs
+test: lint types js  ## every check: style, types, exact channels, properties, statistics, docs
 	@echo "==> tests"
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
@@ -33,6 +33,10 @@ lint: setup  ## style only
 types: setup  ## types only
 	@echo "==> types (mypy --strict)"
 	@$(BIN)/mypy
+
+js: setup  ## the client for browsers and Node: types, shared vectors, exact channels, size
+	@echo "==> browser client (npm test)"
+	@PYTHON=$(PYTHON) tools/with_node sh -c 'cd clients/js && npm ci --silent --no-audit --no-fund && npm test --silent'
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> documentation"
@@ -46,4 +50,4 @@ constraints: setup  ## pin again what .venv holds now
 	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-peers .venv-solvers docs/_build .pytest_cache .mypy_cache .ruff_cache report.html
+	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers docs/_build .pytest_cache .mypy_cache .ruff_cache report.html

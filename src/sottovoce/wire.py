@@ -18,6 +18,7 @@ from sottovoce.statement import TAG_BYTES
 __all__ = [
     "BATCH_HEADER_BYTES",
     "BATCH_MEDIA_TYPE",
+    "DEFAULT_BODY_BYTES",
     "REPORT_ID_BYTES",
     "SURVEY_ID_BYTES",
     "batch_rows",
@@ -26,6 +27,9 @@ __all__ = [
 ]
 
 BATCH_MEDIA_TYPE: Final = "application/vnd.sottovoce.reports"
+
+DEFAULT_BODY_BYTES: Final = 2**20
+"""Longest body that a collector takes unless its operator says otherwise."""
 
 REPORT_ID_BYTES: Final = 16
 """Drawn once by the device and kept with the report: the same report sent twice is counted once."""

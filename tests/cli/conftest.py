@@ -31,12 +31,6 @@ class Outcome:
 Run = Callable[..., Outcome]
 
 
-@pytest.fixture(autouse=True)
-def as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables have the width they have in a file, whatever terminal the tests are run from."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the command here, without a process of its own."""

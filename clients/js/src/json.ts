@@ -12,7 +12,7 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-const TEXT_OR_BLANKS = /("(?:[^"\\]|\\.)*")|[ \t\n\r]+/g;
+const TEXT_OR_BLANKS = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\n\r]+/g;
 
 /** Whether it is an object of JSON: neither null nor a list. */
 export function isObject(found: unknown): found is JsonObject {

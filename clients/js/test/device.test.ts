@@ -293,10 +293,11 @@ test("a call ends in time, whatever the collector does", async () => {
     const drip = setInterval(() => response.write(" "), 20);
     response.on("close", () => clearInterval(drip));
   });
-  await assert.rejects(device({ seconds: 0.3 }).answer(url, id, "red"), { code: "too_slow" });
+  await assert.rejects(device({ seconds: 1 }).answer(url, id, "red"), { code: "too_slow" });
   assert.equal(server.requests.length, 1);
-  server.answers.set(`GET /v1/surveys/${id}`, refuse(503, "busy", { "Retry-After": "1" }));
-  await assert.rejects(device({ seconds: 0.3 }).answer(url, id, "red"), { code: "busy" });
+  server.answers.set(`GET /v1/surveys/${id}`, refuse(503, "busy", { "Retry-After": "30" }));
+  const patience = { ...HASTY, longest: 60 };
+  await assert.rejects(device({ seconds: 10, patience }).answer(url, id, "red"), { code: "busy" });
   assert.equal(server.requests.length, 2);
 });
 

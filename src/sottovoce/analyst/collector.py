@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Final, final
+from typing import Any, final
 
+from sottovoce.analyst.find import find_survey
 from sottovoce.analyst.live import LiveSurvey
 from sottovoce.analyst.pin import check_key, check_pin
 from sottovoce.analyst.records import NewToken, TokenInfo, read
 from sottovoce.client.fetch import Collector as Publications
 from sottovoce.client.fetch import Listed
-from sottovoce.client.http import BAD_ANSWER, Http
+from sottovoce.client.http import Http
 from sottovoce.client.patience import Patience
-from sottovoce.client.text import one_line
-from sottovoce.errors import ServiceError, SurveyError
+from sottovoce.errors import SurveyError
 from sottovoce.limits import check_integer
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
@@ -25,10 +24,6 @@ from sottovoce.statement import Stated
 from sottovoce.survey import Survey
 
 __all__ = ["Collector"]
-
-_ID: Final = re.compile(r"[0-9a-f]{64}")
-_PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
-_SHOWN: Final = 8
 
 
 @final
@@ -55,9 +50,7 @@ class Collector:
 
     def survey(self, name: str) -> LiveSurvey:
         """The survey of that id; or the only one whose id begins so (4 characters or more), or that has this title."""
-        if not isinstance(name, str) or not name:
-            raise SurveyError("a survey is named by its id, the beginning of its id, or its title")
-        return self._fetch(name if _ID.fullmatch(name) else self._find(name))
+        return self._fetch(find_survey(name, self.surveys))
 
     def publish(self, survey: Survey | AdaptiveSurvey, minimum_reports: int | None = None) -> LiveSurvey:
         """Publish a survey, signed by the collector, for devices to answer. One that stands already is left as it is.
@@ -87,25 +80,6 @@ class Collector:
 
     def _fetch(self, survey_id: str) -> LiveSurvey:
         return LiveSurvey(self, self._published.survey(survey_id, self.key).survey)
-
-    def _find(self, name: str) -> str:
-        listed = self.surveys()
-        prefix = name if _PREFIX.fullmatch(name) else None
-        found = [one for one in listed if one.title == name or (prefix and one.id.startswith(prefix))]
-        if not found:
-            raise ServiceError(
-                f"there is no survey with the title {one_line(name)!r} or an id that begins so; 'sottovoce survey "
-                "list' shows what there is",
-                code="unknown_survey",
-                status=404,
-            )
-        if len(found) > 1:
-            shown = ", ".join(f"{one.id[:12]} ({one_line(one.title, 40) or 'no title'})" for one in found[:_SHOWN])
-            more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            raise SurveyError(f"{len(found)} surveys fit {one_line(name)!r}: {shown}{more}; name one by its id")
-        if not _ID.fullmatch(found[0].id):
-            raise ServiceError("the collector lists a survey by something that is no id", code=BAD_ANSWER)
-        return found[0].id
 
     # --- tokens -----------------------------------------------------------------------------
 

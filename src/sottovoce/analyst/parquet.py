@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.client.http import BAD_ANSWER
+from sottovoce.durable import sync
 from sottovoce.errors import MismatchError, MissingExtraError, ReportError, ServiceError
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES, batch_rows
@@ -118,11 +119,11 @@ class Folder:
         with _writing(self.path):
             try:
                 pq.write_table(table, part, compression="zstd")
-                _sync(part)
+                sync(part)
                 os.link(part, place)  # unlike a rename, never replaces a file that stands
             finally:
                 part.unlink(missing_ok=True)
-            _sync(self.path)
+            sync(self.path)
         return len(ids)
 
     def batches(self) -> Iterator[tuple[Path, Rows, list[bytes]]]:
@@ -231,12 +232,3 @@ def _writing(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise ReportError(f"{folder} cannot be written to: {reason}; name a folder that can") from error
-
-
-def _sync(path: Path) -> None:
-    """Make sure of it before going on: a power cut must not leave a name without its content."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

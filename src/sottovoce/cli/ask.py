@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, number, whole_number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
@@ -73,8 +75,8 @@ def _run(arguments: argparse.Namespace) -> int:
                 answer = _ask(session, arguments, advance)
             finished = False
     except KeyboardInterrupt:
-        number = len(session.history) + 1
-        sys.stderr.write(f"round {number} stays open on the collector; the same command waits for it again\n")
+        left_open = len(session.history) + 1
+        sys.stderr.write(f"round {left_open} stays open on the collector; the same command waits for it again\n")
         raise
     if arguments.json:
         result = {"survey": live.id, "answer": answer.to_dict(arguments.level), "finished": finished}
@@ -84,30 +86,23 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _waiting(arguments: argparse.Namespace, words: str) -> Any:
+def _waiting(arguments: argparse.Namespace, words: str) -> AbstractContextManager[Advance]:
     """A bar where it is known how many are waited for."""
-    if arguments.reports is not None:
-        return progress(words, arguments.reports, "reports")
-    return _counting(words)
+    return _counting(words) if arguments.reports is None else progress(words, arguments.reports, "reports")
 
 
-class _counting:  # noqa: N801 - used like a function
+@contextmanager
+def _counting(words: str) -> Iterator[Advance]:
     """A line that counts, for a wait whose length nobody knows."""
-
-    def __init__(self, words: str) -> None:
-        self._words, self._count, self._line = words, 0, working(words)
-
-    def __enter__(self) -> Advance:
-        tell = self._line.__enter__()
+    count = 0
+    with working(words) as tell:
 
         def advance(more: int) -> None:
-            self._count += more
-            tell(f"{self._words}: {self._count:,} so far; Ctrl-C leaves the round open")
+            nonlocal count
+            count += more
+            tell(f"{words}: {count:,} so far; Ctrl-C leaves the round open")
 
-        return advance
-
-    def __exit__(self, *raised: Any) -> None:
-        self._line.__exit__(*raised)
+        yield advance
 
 
 def _choices(text: str) -> int | list[str]:

@@ -81,13 +81,10 @@ def _run_restore(arguments: argparse.Namespace) -> int:
 
 
 def _say(contents: Contents, what: str, as_json: bool) -> None:
-    numbers = {
-        "surveys": contents.surveys,
-        "counted": contents.counted,
-        "waiting": contents.waiting,
-        "tokens": contents.tokens,
-    }
+    import msgspec
+
+    numbers = msgspec.structs.asdict(contents)
     if as_json:
-        print_json(dict(numbers))
+        print_json(numbers)
     else:
         print(f"{what}: " + ", ".join(f"{number:,} {name}" for name, number in numbers.items()))

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli.arguments import add_json
+from sottovoce.collector.settings import TOKEN_VARIABLE, URL_VARIABLE
 
 if TYPE_CHECKING:
     from sottovoce.analyst.collector import Collector
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CONNECTION", "SURVEY", "add_connection", "connected", "shown"]
 
-CONNECTION: Final = """\
-The collector's address and your token come from SOTTOVOCE_URL and SOTTOVOCE_TOKEN unless given. Prefer the variable
+CONNECTION: Final = f"""\
+The collector's address and your token come from {URL_VARIABLE} and {TOKEN_VARIABLE} unless given. Prefer the variable
 for the token: other users of this machine can read command lines.
 """
 
@@ -24,8 +25,8 @@ SURVEY: Final = "its id, the beginning of its id, or its title"
 
 def add_connection(parser: Parser) -> None:
     """`--url`, `--token`, `--key`, `--insecure` and `--json`."""
-    parser.add_argument("--url", metavar="URL", help="where the collector is (default: $SOTTOVOCE_URL)")
-    parser.add_argument("--token", metavar="TOKEN", help="your token (default: $SOTTOVOCE_TOKEN)")
+    parser.add_argument("--url", metavar="URL", help=f"where the collector is (default: ${URL_VARIABLE})")
+    parser.add_argument("--token", metavar="TOKEN", help=f"your token (default: ${TOKEN_VARIABLE})")
     parser.add_argument(
         "--key", metavar="KEY", help="the collector's key or fingerprint, checked (default: whatever it tells)"
     )
@@ -38,13 +39,13 @@ def connected(arguments: argparse.Namespace) -> Collector:
     from sottovoce import connect
     from sottovoce.cli.parser import UsageError
 
-    url = arguments.url or os.environ.get("SOTTOVOCE_URL", "")
-    token = arguments.token or os.environ.get("SOTTOVOCE_TOKEN", "")
+    url = arguments.url or os.environ.get(URL_VARIABLE, "")
+    token = arguments.token or os.environ.get(TOKEN_VARIABLE, "")
     if not url:
-        raise UsageError("no collector is named; give --url, or set SOTTOVOCE_URL, for example http://127.0.0.1:8470")
+        raise UsageError(f"no collector is named; give --url, or set {URL_VARIABLE}, for example http://127.0.0.1:8470")
     if not token:
         raise UsageError(
-            "no token is given; set SOTTOVOCE_TOKEN to the one that 'sottovoce serve' or 'sottovoce token create' "
+            f"no token is given; set {TOKEN_VARIABLE} to the one that 'sottovoce serve' or 'sottovoce token create' "
             "printed, or give --token"
         )
     return connect(url, token, key=arguments.key, insecure=arguments.insecure)

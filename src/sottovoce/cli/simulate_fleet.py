@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from sottovoce.cli import INTERRUPTED
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.connection import shown
 from sottovoce.cli.output import console, print_json, progress, titled_table
@@ -40,8 +41,6 @@ _ENDED: Final = {
     "interrupted": "interrupted before everybody had answered",
 }
 
-INTERRUPTED: Final = 130
-
 
 def register(kinds: Commands) -> None:
     """Add the kind."""
@@ -73,9 +72,9 @@ def register(kinds: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce import fleet
-    from sottovoce.fleet.find import find_survey
+    from sottovoce.fleet.find import survey_id_of
 
-    survey_id = find_survey(arguments.url, arguments.survey, insecure=arguments.insecure)
+    survey_id = survey_id_of(arguments.url, arguments.survey, insecure=arguments.insecure)
     with progress("answering", max(1, arguments.users), "devices") as advance:
         sent = fleet.run(
             arguments.url,

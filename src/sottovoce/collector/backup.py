@@ -19,6 +19,7 @@ import msgspec
 from sottovoce.collector.store import DATABASE_FILE, open_store
 from sottovoce.collector.store.migrations import COLUMNS, latest
 from sottovoce.collector.store.sql import Row, SqlStore, Transaction
+from sottovoce.durable import sync
 from sottovoce.errors import StoreError
 
 __all__ = ["Contents", "backup", "restore", "verify"]
@@ -79,7 +80,7 @@ def backup(database: str, data: Path, archive: Path) -> Contents:
             file.flush()
             os.fsync(file.fileno())
         contents = verify(archive)
-        _sync_folder(archive.absolute().parent)
+        sync(archive.absolute().parent)
     except BaseException as error:
         archive.unlink()
         if isinstance(error, OSError) and not isinstance(error, StoreError):
@@ -226,11 +227,3 @@ def _continue_numbers(transaction: Transaction) -> None:
                 f"SELECT setval(pg_get_serial_sequence('{table}', 'number'), COALESCE(MAX(number), 0) + 1, false) "
                 f"FROM {table}"
             )
-
-
-def _sync_folder(folder: Path) -> None:
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

@@ -7,32 +7,44 @@ with the setting's name, where it came from, what is allowed and what to do.
 from __future__ import annotations
 
 import difflib
-import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
+from sottovoce.collector import setting_kinds as kinds
+from sottovoce.collector.log import FORMATS, LEVELS
+from sottovoce.collector.setting_kinds import Read
 from sottovoce.errors import SettingsError
+from sottovoce.wire import DEFAULT_BODY_BYTES
 
-__all__ = ["OTHER_VARIABLES", "SETTINGS", "SETTINGS_VARIABLE", "Setting", "Settings", "load"]
+__all__ = [
+    "OTHER_VARIABLES",
+    "SETTINGS",
+    "SETTINGS_VARIABLE",
+    "TOKEN_VARIABLE",
+    "URL_VARIABLE",
+    "Setting",
+    "Settings",
+    "load",
+]
 
 SETTINGS_VARIABLE: Final = "SOTTOVOCE_SETTINGS"
 """Names the settings file where no flag does."""
 
-OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, "SOTTOVOCE_URL", "SOTTOVOCE_TOKEN"})
+URL_VARIABLE: Final = "SOTTOVOCE_URL"
+TOKEN_VARIABLE: Final = "SOTTOVOCE_TOKEN"
+"""Where analysts keep the collector's address and their token."""
+
+OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE})
 """Variables of the prefix that are no settings of the service: its file's, and those of analysts."""
 
 _PREFIX: Final = "SOTTOVOCE_"
 
 _TESTS: Final = "SOTTOVOCE_TEST_"
 """Begins what the tests of this package are told."""
-
-Read: TypeAlias = Callable[[object], Any]
-"""From what was given to the setting's value; raises ValueError when it is not allowed."""
 
 
 @dataclass(frozen=True)
@@ -84,89 +96,6 @@ def _shown(given: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _text(given: object) -> str:
-    if not isinstance(given, str) or "\0" in given:
-        raise ValueError
-    return given
-
-
-def _whole(smallest: int, largest: int, *, or_zero: bool = False) -> Read:
-    def read(given: object) -> int:
-        if isinstance(given, bool) or not isinstance(given, (int, str)):
-            raise ValueError
-        try:
-            exact = Decimal(given.strip().replace(",", "") if isinstance(given, str) else given)
-        except InvalidOperation:
-            raise ValueError from None
-        if not exact.is_finite() or exact.adjusted() > 30 or exact != exact.to_integral_value():
-            raise ValueError
-        number = int(exact)
-        if not smallest <= number <= largest and not (or_zero and number == 0):
-            raise ValueError
-        return number
-
-    return read
-
-
-def _seconds(smallest: float, largest: float) -> Read:
-    def read(given: object) -> float:
-        if isinstance(given, bool) or not isinstance(given, (int, float, str)):
-            raise ValueError
-        number = float(given)
-        if not math.isfinite(number) or not smallest <= number <= largest:
-            raise ValueError
-        return number
-
-    return read
-
-
-def _one_of(*words: str) -> Read:
-    def read(given: object) -> str:
-        word = _text(given).lower()
-        if word not in words:
-            raise ValueError
-        return word
-
-    return read
-
-
-def _host(given: object) -> str:
-    host = _text(given).strip("[]")
-    if not re.fullmatch(r"[0-9A-Za-z_.:%-]{1,253}", host):
-        raise ValueError
-    return host
-
-
-def _folder(given: object) -> Path:
-    name = str(given) if isinstance(given, Path) else _text(given)
-    if not name:
-        raise ValueError
-    return Path(name).expanduser()
-
-
-def _file(given: object) -> str:
-    name = str(given) if isinstance(given, Path) else _text(given)
-    return str(Path(name).expanduser()) if name else ""
-
-
-def _database(given: object) -> str:
-    url = _text(given)
-    if url and not re.match(r"postgres(ql)?://.", url):
-        raise ValueError
-    return url
-
-
-def _origins(given: object) -> tuple[str, ...]:
-    if isinstance(given, str):
-        given = [part.strip() for part in given.split(",") if part.strip()]
-    if not isinstance(given, (list, tuple)):
-        raise ValueError
-    origins = tuple(_text(part) for part in given)
-    if not all(origin == "*" or re.fullmatch(r"https?://[0-9A-Za-z.:\[\]-]+", origin) for origin in origins):
-        raise ValueError
-    return origins
-
-
 def _setting(default: Any, read: Read, allowed: str, meaning: str, *, metavar: str = "N", secret: bool = False) -> Any:
     about = {"read": read, "allowed": allowed, "meaning": meaning, "metavar": metavar, "secret": secret}
     return field(default=default, metadata=about, repr=not secret)
@@ -187,113 +116,117 @@ class Settings:
 
     host: str = _setting(
         "127.0.0.1",
-        _host,
+        kinds.host,
         "an address or a host name of this machine",
         "where to listen; 0.0.0.0 for every network, behind TLS",
         metavar="HOST",
     )
     port: int = _setting(
         8470,
-        _whole(0, 65535),
+        kinds.whole(0, 65535),
         "a whole number from 0 to 65535 (0: any free port, printed at the start)",
         "where to listen; 0 picks a free one",
     )
     data: Path = _setting(  # noqa: RUF009 - a field, not a shared object
         Path("sottovoce-data"),
-        _folder,
+        kinds.folder,
         "the name of a folder",
         "folder of the SQLite database (collector.db) and of the signing key (signing.key)",
         metavar="FOLDER",
     )
     database: str = _setting(
         "",
-        _database,
+        kinds.database,
         "empty (SQLite in the data folder) or postgresql://user:password@host/name",
         "empty: SQLite in the data folder; or a PostgreSQL address, better in a variable than in a flag",
         metavar="URL",
         secret=True,
     )
     workers: int = _setting(
-        1, _whole(0, 64), "a whole number from 0 to 64", "counting processes; 0 where others count elsewhere"
+        1, kinds.whole(0, 64), "a whole number from 0 to 64", "counting processes; 0 where others count elsewhere"
     )
     minimum_reports: int = _setting(
         100,
-        _whole(1, 10**12),
+        kinds.whole(1, 10**12),
         "a whole number from 1 to 10^12",
         "no estimate of a survey before that many reports; a survey may ask for more, not for fewer",
     )
     time_precision: int = _setting(
         3600,
-        _whole(60, 31 * 86400),
+        kinds.whole(60, 31 * 86400),
         "a whole number of seconds from 60 to 2,678,400 (31 days)",
         "seconds: nothing finer about when a report came is ever kept",
         metavar="SECONDS",
     )
     max_body_bytes: int = _setting(
-        2**20,
-        _whole(1024, 2**30),
+        DEFAULT_BODY_BYTES,
+        kinds.whole(1024, 2**30),
         "a whole number from 1024 to 1,073,741,824",
         "longest body of a request; longer ones are answered 413",
         metavar="BYTES",
     )
     max_batch_reports: int = _setting(
-        10_000, _whole(1, 10**6), "a whole number from 1 to 1,000,000", "most reports in one body"
+        10_000, kinds.whole(1, 10**6), "a whole number from 1 to 1,000,000", "most reports in one body"
     )
     queue_reports: int = _setting(
         100_000,
-        _whole(1, 10**8),
+        kinds.whole(1, 10**8),
         "a whole number from 1 to 10^8, not below max_batch_reports",
         "most reports between their arrival and the disk; beyond it requests are answered 503",
     )
     max_reports_per_second: int = _setting(
         0,
-        _whole(0, 10**9),
+        kinds.whole(0, 10**9),
         "a whole number from 0 (no limit) to 10^9",
         "of one survey; beyond it requests are answered 429; 0: no limit",
     )
     body_seconds: float = _setting(
         10.0,
-        _seconds(0.1, 3600),
+        kinds.seconds(0.1, 3600),
         "a number of seconds from 0.1 to 3600",
         "how long a request's head may take, and its body; slower ones are cut off, or answered 408",
         metavar="SECONDS",
     )
     lease_seconds: float = _setting(
         30.0,
-        _seconds(0.5, 3600),
+        kinds.seconds(0.5, 3600),
         "a number of seconds from 0.5 to 3600",
         "after which another counting process takes over from one that died",
         metavar="SECONDS",
     )
     max_database_bytes: int = _setting(
         0,
-        _whole(2**20, 2**50, or_zero=True),
+        kinds.whole(2**20, 2**50, or_zero=True),
         "0 (no limit) or a whole number from 1,048,576 to 2^50",
         "largest SQLite database; beyond it reports are answered 507; 0: no limit",
         metavar="BYTES",
     )
     log_level: str = _setting(
         "info",
-        _one_of("debug", "info", "warning", "error"),
+        kinds.one_of(*LEVELS),
         "debug, info, warning or error",
         "what is logged, on standard error; can be changed while the service runs",
         metavar="LEVEL",
     )
     log_format: str = _setting(
-        "text", _one_of("text", "json"), "text or json", "lines for people, or one JSON object a line", metavar="FORMAT"
+        "text",
+        kinds.one_of(*FORMATS),
+        "text or json",
+        "lines for people, or one JSON object a line",
+        metavar="FORMAT",
     )
     allow_origins: tuple[str, ...] = _setting(
         (),
-        _origins,
+        kinds.origins,
         "web origins such as https://survey.example, or *; several with commas between them (a list in the file)",
         "web pages whose scripts may send reports",
         metavar="ORIGINS",
     )
     tls_certificate: str = _setting(
-        "", _file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
+        "", kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
     )
     tls_key: str = _setting(
-        "", _file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
+        "", kinds.file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
     )
 
     def __post_init__(self) -> None:

@@ -37,8 +37,8 @@ _BETWEEN_TIDYING: Final = 10.0
 """Seconds between looks for epochs that are over, while nothing waits."""
 
 _BETWEEN_FORGETTING: Final = 10.0
-"""Seconds after which traces of counted reports are dropped from the database's own log, even while more come in. So are
-those of deleted surveys, of which a worker hears nothing."""
+"""Seconds after which traces of counted reports are dropped from the database's own log, even while more come in; so
+are those of deleted surveys, of which a worker hears nothing."""
 
 _LONGEST_OUTAGE_PAUSE: Final = 5.0
 """Seconds between attempts while the database is away or full."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sottovoce.client import Collector, Device, Http, MemoryStore, Patience
 from sottovoce.client.fetch import Published, check_survey_id
 from sottovoce.errors import ServiceError
-from sottovoce.fleet.people import Crowd, Urn, crowd_of, seed_of
+from sottovoce.fleet.people import MOST_USERS, REPORTS, Crowd, Urn, crowd_of, seed_of
 from sottovoce.fleet.relay import Relay, bodies
 from sottovoce.fleet.sent import Ended, Sent, Tally
 from sottovoce.fleet.truth import true_answers
@@ -28,10 +28,10 @@ __all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "run"]
 
 DEFAULT_SINGLES: Final = 200
 DEFAULT_BATCH: Final = 1000
-CONNECTIONS: Final = 4
 
+_CONNECTIONS: Final = 4
+_ATTEMPTS: Final = 12
 _MOST_BATCH: Final = 10**6
-ATTEMPTS: Final = 12
 _LOOK: Final = 0.1
 """Seconds between looks whether a round has opened."""
 
@@ -49,10 +49,10 @@ def run(
     seed: Seed = None,
     resend: int = 0,
     seconds: float | None = None,
-    connections: int = CONNECTIONS,
+    connections: int = _CONNECTIONS,
     insecure: bool = False,
     guests: Sequence[tuple[Device, object]] = (),
-    attempts: int = ATTEMPTS,
+    attempts: int = _ATTEMPTS,
     progress: Progress | None = None,
     stop: threading.Event | None = None,
 ) -> Sent:
@@ -92,8 +92,8 @@ def run(
     ServiceError
         If the collector cannot be reached, or refuses all that comes.
     """
-    people = check_integer("users", users, 1, 2**53)
-    alone = min(people, check_integer("singles", singles, 0, 2**53))
+    people = check_integer("users", users, 1, MOST_USERS)
+    alone = min(people, check_integer("singles", singles, 0, MOST_USERS))
     check_integer("batch", batch, 1, _MOST_BATCH)
     check_integer("resend", resend, 0, 2**20)
     threads = check_integer("connections", connections, 1, 16)
@@ -200,7 +200,7 @@ class _Fleet:
         self._one_by_one(asked.id, devices)
         relay = Relay(self.http, asked.id, self.patience, self.pool, 2 * self.threads, self.tally)
         kept: list[tuple[bytes, int]] = []
-        for body, n in bodies(asked, crowd, self.batch, seed_of(self.seed, 3, getattr(asked, "round", 0))):
+        for body, n in bodies(asked, crowd, self.batch, seed_of(self.seed, REPORTS, getattr(asked, "round", 0))):
             if relay.over or self._late():
                 break
             relay.send(body, n, self._done)

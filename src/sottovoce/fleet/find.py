@@ -1,17 +1,16 @@
-"""Which survey is meant, by its id, the beginning of one, or its title."""
+"""Which survey a fleet is to answer: what a device, which has no token, can find out."""
 
 from __future__ import annotations
 
-import re
-
+from sottovoce.analyst.find import find_survey
 from sottovoce.client import Collector, Http
-from sottovoce.errors import SurveyError
+from sottovoce.errors import ServiceError, SurveyError
 
-__all__ = ["find_survey"]
+__all__ = ["survey_id_of"]
 
 
-def find_survey(url: str, wanted: str, *, insecure: bool = False) -> str:
-    """The id of the one survey of a collector that has this title, or whose id begins so (4 digits or more).
+def survey_id_of(url: str, name: str, *, insecure: bool = False) -> str:
+    """The id of the survey of that id, beginning of an id, or title.
 
     Raises
     ------
@@ -20,15 +19,12 @@ def find_survey(url: str, wanted: str, *, insecure: bool = False) -> str:
     ServiceError
         If the collector cannot be reached.
     """
-    if re.fullmatch(r"[0-9a-f]{64}", wanted):
-        return wanted
     http = Http(url, insecure=insecure)
-    listed = Collector(http).surveys()
-    http.close()
-    prefix = wanted if re.fullmatch(r"[0-9a-f]{4,63}", wanted) else None
-    found = sorted({one.id for one in listed if one.title == wanted or (prefix and one.id.startswith(prefix))})
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise SurveyError(f"{len(found)} surveys are called that; name one by its id: {', '.join(found)}")
-    raise SurveyError("the collector has no survey of that title or id; 'sottovoce survey list' shows what there is")
+    try:
+        return find_survey(name, Collector(http).surveys)
+    except ServiceError as error:
+        if error.code != "unknown_survey":
+            raise
+        raise SurveyError(str(error)) from error
+    finally:
+        http.close()

@@ -21,7 +21,7 @@ from sottovoce.protocols.means import MeanSurvey
 from sottovoce.simulation import People, check_histogram, histogram_of
 from sottovoce.survey import Survey
 
-__all__ = ["MOST_USERS", "Crowd", "Urn", "Vectors", "crowd_of", "seed_of"]
+__all__ = ["MOST_USERS", "REPORTS", "Crowd", "Urn", "Vectors", "crowd_of", "seed_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -29,7 +29,7 @@ Integers = NDArray[np.int64]
 MOST_USERS: Final = 10**9
 """NumPy draws without putting back among at most so many."""
 
-_VALUES, _ORDER, _VECTORS = 0, 1, 2
+_VALUES, _ORDER, _VECTORS, REPORTS = 0, 1, 2, 3
 """What a fleet's seed is spawned for."""
 
 

@@ -19,14 +19,12 @@ from sottovoce.fleet.sent import Tally
 from sottovoce.simulation import draw_reports
 from sottovoce.statement import TAG_BYTES
 from sottovoce.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
+from sottovoce.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, DEFAULT_BODY_BYTES, REPORT_ID_BYTES, encode_batch
 
 __all__ = ["Relay", "bodies"]
 
 _DRAWN_AT_ONCE: Final = 1 << 15
 _CHUNK_BYTES: Final = 2**26
-_LONGEST_BODY: Final = 2**20
-"""What a collector takes unless it was set up otherwise."""
 
 _OVER: Final = ("survey_sealed", "survey_deleted")
 
@@ -37,7 +35,7 @@ def bodies(survey: Survey, crowd: Crowd, batch: int, seed: int) -> Iterator[tupl
     Report ids come from the system's entropy whatever the seed is: a second run with the same seed is other devices.
     """
     row = REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes
-    most = max(1, min(batch, (_LONGEST_BODY - BATCH_HEADER_BYTES) // row))
+    most = max(1, min(batch, (DEFAULT_BODY_BYTES - BATCH_HEADER_BYTES) // row))
     at_once = max(most, min(_DRAWN_AT_ONCE, _CHUNK_BYTES // row) // most * most)
     header, chunk = encode_batch(survey.id, []), 0
     while crowd.left:

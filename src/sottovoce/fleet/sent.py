@@ -68,7 +68,6 @@ class Tally:
         self._lock = threading.Lock()
         self.singles = self.batches = self.relayed = self.resent = self.waits = 0
         self.refused: Counter[str] = Counter()
-        self.sealed = False
 
     def single(self) -> None:
         """A device's own report was acknowledged."""

@@ -1,0 +1,60 @@
+"""Which of a collector's surveys is meant: by its id, the beginning of one, or its title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from sottovoce.client.fetch import Listed
+from sottovoce.client.text import one_line
+from sottovoce.errors import ServiceError, SurveyError
+
+__all__ = ["find_survey"]
+
+_ID: Final = re.compile(r"[0-9a-f]{64}")
+_PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
+_SHOWN: Final = 8
+
+
+def find_survey(name: str, surveys: Callable[[], Iterable[Listed]]) -> str:
+    """The id, if `name` is one; else that of the only survey whose id begins so (4 digits or more) or has this title.
+
+    The list is asked for only where it is needed. Nobody has signed it: whatever is found must be verified.
+
+    Examples
+    --------
+    >>> listed = [Listed("3f" * 32, "Colours", "distribution", 1.0, "open")]
+    >>> find_survey("Colours", lambda: listed) == find_survey("3f3f", lambda: listed) == "3f" * 32
+    True
+
+    Raises
+    ------
+    SurveyError
+        If there is more than one.
+    ServiceError
+        If there is none, or the collector cannot be reached.
+    """
+    if not isinstance(name, str) or not name:
+        raise SurveyError("a survey is named by its id, the beginning of its id, or its title")
+    if _ID.fullmatch(name):
+        return name
+    prefix = name if _PREFIX.fullmatch(name) else None
+    found = {
+        one.id: one
+        for one in surveys()
+        if _ID.fullmatch(one.id) and (one.title == name or (prefix and one.id.startswith(prefix)))
+    }
+    if not found:
+        raise ServiceError(
+            f"there is no survey with the title {one_line(name)!r} or an id that begins so; 'sottovoce survey list' "
+            "shows what there is",
+            code="unknown_survey",
+            status=404,
+        )
+    if len(found) > 1:
+        first = list(found.values())[:_SHOWN]
+        shown = ", ".join(f"{one.id[:12]} ({one_line(one.title, 40) or 'no title'})" for one in first)
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise SurveyError(f"{len(found)} surveys fit {one_line(name)!r}: {shown}{more}; name one by its id")
+    return next(iter(found))
