@@ -8,6 +8,7 @@ from __future__ import annotations
 import abc
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self, TypeAlias, final
@@ -16,7 +17,7 @@ import rfc8785
 
 from sottovoce.errors import SurveyError
 
-__all__ = ["FORMAT", "Attachments", "Stated", "check_fields", "parse_json", "read_statement"]
+__all__ = ["FORMAT", "Attachments", "Stated", "check_fields", "is_digest", "parse_json", "read_statement"]
 
 FORMAT = 1
 """Version of the JSON of surveys; a device refuses one it does not know."""
@@ -33,6 +34,8 @@ Attachments: TypeAlias = Mapping[str, bytes]
 """What a survey's JSON names by its digest, by that digest."""
 
 _NONE: Final[Attachments] = {}
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 _COMMON = frozenset({"format", "kind", "title", "epsilon"})
 
@@ -95,6 +98,11 @@ class Stated(abc.ABC):
     def to_json(self) -> str:
         """The canonical JSON as text."""
         return self.canonical.decode()
+
+
+def is_digest(text: str) -> bool:
+    """Whether it is written as ids and the digests of attachments are: SHA-256 in lower-case hexadecimal."""
+    return _DIGEST.fullmatch(text) is not None
 
 
 def read_statement(text: str | bytes, attachments: Attachments = _NONE) -> Stated:

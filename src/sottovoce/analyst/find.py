@@ -9,10 +9,10 @@ from typing import Final
 from sottovoce.client.fetch import Listed
 from sottovoce.client.text import one_line
 from sottovoce.errors import ServiceError, SurveyError
+from sottovoce.statement import is_digest
 
 __all__ = ["find_survey"]
 
-_ID: Final = re.compile(r"[0-9a-f]{64}")
 _PREFIX: Final = re.compile(r"[0-9a-f]{4,63}")
 _SHOWN: Final = 8
 
@@ -37,13 +37,13 @@ def find_survey(name: str, surveys: Callable[[], Iterable[Listed]]) -> str:
     """
     if not isinstance(name, str) or not name:
         raise SurveyError("a survey is named by its id, the beginning of its id, or its title")
-    if _ID.fullmatch(name):
+    if is_digest(name):
         return name
     prefix = name if _PREFIX.fullmatch(name) else None
     found = {
         one.id: one
         for one in surveys()
-        if _ID.fullmatch(one.id) and (one.title == name or (prefix and one.id.startswith(prefix)))
+        if is_digest(one.id) and (one.title == name or (prefix and one.id.startswith(prefix)))
     }
     if not found:
         raise ServiceError(

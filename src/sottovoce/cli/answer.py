@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from sottovoce.cli.arguments import Commands, add_json, number
 from sottovoce.cli.output import print_json
 from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP
+from sottovoce.statement import is_digest
 
 if TYPE_CHECKING:
     from sottovoce.client import Collector, Device, Receipt
@@ -40,7 +41,6 @@ examples:
 _SHORTEST_PREFIX: Final = 8
 _MOST_SHOWN: Final = 8
 _LONGEST_ERROR: Final = 1000
-_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def register(commands: Commands) -> None:
@@ -118,13 +118,13 @@ def _find(collector: Collector, wanted: str) -> str:
     """The id that is meant. The list is unsigned; whatever is found is checked before it is answered."""
     from sottovoce.errors import SurveyError
 
-    if _ID.fullmatch(wanted):
+    if is_digest(wanted):
         return wanted
     is_prefix = re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},63}}", wanted) is not None
     found = {
         listed.id
         for listed in collector.surveys()
-        if _ID.fullmatch(listed.id) and (listed.title == wanted or (is_prefix and listed.id.startswith(wanted)))
+        if is_digest(listed.id) and (listed.title == wanted or (is_prefix and listed.id.startswith(wanted)))
     }
     if len(found) == 1:
         return found.pop()

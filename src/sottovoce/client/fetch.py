@@ -6,7 +6,6 @@ The order matters: key, signature and id are checked over the bytes as they came
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, final
 
@@ -20,6 +19,7 @@ from sottovoce.errors import MismatchError, ServiceError, SignatureError, Sottov
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 from sottovoce.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
+from sottovoce.statement import is_digest
 from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
@@ -30,7 +30,6 @@ T = TypeVar("T")
 ROUND_NOT_OPEN: Final = "round_not_open"
 
 _MOST_ATTACHMENTS: Final = 4
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -75,7 +74,7 @@ def check_survey_id(survey_id: object) -> str:
     Traceback (most recent call last):
     sottovoce.errors.SurveyError: a survey's id is 64 hexadecimal digits ...
     """
-    if isinstance(survey_id, str) and _DIGEST.fullmatch(survey_id):
+    if isinstance(survey_id, str) and is_digest(survey_id):
         return survey_id
     raise SurveyError("a survey's id is 64 hexadecimal digits in small letters: the SHA-256 of its canonical JSON")
 
@@ -180,7 +179,7 @@ class Collector:
     def _attachments(self, envelope: _Envelope) -> dict[str, bytes]:
         """What the statement names by a digest; reading the statement checks them against it."""
         named = [digest for digest in envelope.attachments if f'"{digest}"' in envelope.statement]
-        if len(named) > _MOST_ATTACHMENTS or not all(_DIGEST.fullmatch(digest) for digest in named):
+        if len(named) > _MOST_ATTACHMENTS or not all(is_digest(digest) for digest in named):
             raise ServiceError("the survey's attachments are too many, or not named by digests", BAD_ANSWER)
         return {digest: self._attachment(digest) for digest in named}
 

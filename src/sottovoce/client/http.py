@@ -20,12 +20,11 @@ from sottovoce.client.deadline import left, within
 from sottovoce.client.text import one_line
 from sottovoce.errors import ServiceError
 
-__all__ = ["BAD_ANSWER", "LONGEST_ANSWER", "TOO_SLOW", "UNREACHABLE", "Http", "collector_url"]
+__all__ = ["BAD_ANSWER", "LONGEST_ANSWER", "TOO_SLOW", "Http", "collector_url"]
 
 BAD_ANSWER: Final = "bad_answer"
 """Code of an answer that no collector gives: a captive portal's page, an endless body, a redirect."""
 
-UNREACHABLE: Final = "unreachable"
 
 TOO_SLOW: Final = "too_slow"
 """Code of a request whose time was over before its answer was."""

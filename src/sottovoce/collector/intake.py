@@ -6,7 +6,6 @@ all of them at once, so that a hostile batch costs no more than an honest one.
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -17,12 +16,13 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.json_reports import FieldCode, JsonBodyError, base64url_letters, parse_reports, read_report
 from sottovoce.collector.store.base import Arrival, SurveyRecord
 from sottovoce.errors import MismatchError, ReportError, StoreError, SurveyError
 from sottovoce.mechanisms.codecs import Codec
 from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.statement import TAG_BYTES, Stated, read_statement
+from sottovoce.statement import TAG_BYTES, Stated, is_digest, read_statement
 from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows, encode_batch
 
@@ -50,8 +50,6 @@ _SHORT: Final = 8
 """Payloads up to so many bytes are judged one by one in Python's own integers; longer ones always as arrays."""
 
 _TAG_END: Final = REPORT_ID_BYTES + TAG_BYTES
-
-_SURVEY_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class BodyRefusedError(ReportError):
@@ -207,7 +205,7 @@ class Intake:
 
     def learn(self, survey_id: str) -> None:
         """Make a survey ready, from the store; `BodyRefusedError` when there is none or it is deleted."""
-        if not _SURVEY_ID.fullmatch(survey_id):
+        if not is_digest(survey_id):
             raise _unknown()
         record = self._shelf.survey(survey_id)
         if record is None:
@@ -339,7 +337,7 @@ class Intake:
         return Taken(Arrival(known.id, self._epoch(), len(rows), kept.tobytes()), refused)
 
     def _epoch(self) -> int:
-        return int(self._clock() // self._precision)
+        return epoch_of(self._clock(), self._precision)
 
 
 def _unknown() -> BodyRefusedError:

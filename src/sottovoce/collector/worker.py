@@ -154,6 +154,7 @@ def run_worker(settings: WorkerSettings, stop: StopSign | None = None, holder: s
 def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
     """Open the store and count in it until it is time to stop, or the store fails."""
     from sottovoce.collector.aggregator import Aggregator
+    from sottovoce.collector.epoch import epoch_of
     from sottovoce.collector.store import open_store
 
     store = open_store(settings.database, settings.data, max_bytes=settings.max_database_bytes)
@@ -161,7 +162,7 @@ def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
         store,
         holder,
         lease_seconds=settings.lease_seconds,
-        epoch=lambda: int(time.time() // settings.time_precision),
+        epoch=lambda: epoch_of(time.time(), settings.time_precision),
     )
     with contextlib.closing(store), contextlib.closing(aggregator):
         pause, failures = _SHORTEST_PAUSE, 0

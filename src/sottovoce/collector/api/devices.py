@@ -11,10 +11,10 @@ from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import Envelope, KeyAnswer, SurveyEntry, Surveys
 from sottovoce.collector.failures import Refused
 from sottovoce.signing import fingerprint
+from sottovoce.statement import is_digest
 
 __all__ = ["ROUTES"]
 
-_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _ROUND: Final = re.compile(r"[1-9][0-9]{0,8}")
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
@@ -89,7 +89,7 @@ async def get_round(request: AnyRequest) -> Answer:
 )
 async def get_attachment(request: AnyRequest) -> Answer:
     service, digest = service_of(request), request.path_params["digest"]
-    found = await service.ask(service.store.attachment, digest) if _DIGEST.fullmatch(digest) else None
+    found = await service.ask(service.store.attachment, digest) if is_digest(digest) else None
     if found is None:
         raise Refused(404, "unknown_attachment", "nothing here has that digest: 64 hexadecimal digits in lower case")
     return Answer(found, "application/octet-stream", keep=_FOR_EVER)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import threading
 import time
 from collections import OrderedDict
@@ -16,6 +15,7 @@ from litestar.connection import ASGIConnection
 
 from sottovoce.collector.api.structs import Envelope
 from sottovoce.collector.committer import Committer
+from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.failures import Refused
 from sottovoce.collector.intake import Intake, survey_of
 from sottovoce.collector.metrics import Metrics, Watched
@@ -25,6 +25,7 @@ from sottovoce.collector.throttle import Throttle
 from sottovoce.errors import StoreUnavailableError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import SigningKey, to_base64url
+from sottovoce.statement import is_digest
 from sottovoce.survey import Survey
 
 __all__ = ["Kept", "Service", "service_of"]
@@ -42,7 +43,6 @@ _ESTIMATE_THREADS: Final = 2
 
 _SURVEYS_KEPT: Final = 64
 _ESTIMATES_KEPT: Final = 32
-_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @final
@@ -119,11 +119,11 @@ class Service:
 
     def epoch(self) -> int:
         """Now, in the coarse time that may be kept."""
-        return int(time.time() // self.settings.time_precision)
+        return epoch_of(time.time(), self.settings.time_precision)
 
     def record(self, survey_id: str) -> SurveyRecord:
         """The survey of that id; what cannot be an id is as unknown as what is none."""
-        record = self.store.survey(survey_id) if _ID.fullmatch(survey_id) else None
+        record = self.store.survey(survey_id) if is_digest(survey_id) else None
         if record is None:
             message = "there is no survey of that id here; /v1/surveys lists those that there are"
             raise Refused(404, "unknown_survey", message)
