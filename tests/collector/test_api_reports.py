@@ -97,6 +97,7 @@ def test_nothing_good_is_422_with_every_reason(api: Api) -> None:
 @pytest.mark.parametrize(
     "body",
     [b"", b"SVR1", b"SVR2" + bytes(32), encode_batch(DRINKS.id, honest(DRINKS, "tea", 1))[:-1], b"{}", b"\0" * 100],
+    ids=["empty", "only letters", "other letters", "cut short", "JSON", "zeros"],
 )
 def test_no_batch(api: Api, body: bytes) -> None:
     response = api.ask("POST", PATH, token="", content=body, headers={"Content-Type": BATCH_MEDIA_TYPE})
