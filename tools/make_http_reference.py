@@ -26,7 +26,8 @@ document by `tools/make_http_reference.py`, and a test keeps the two equal. The 
 [wire format](wire_format.md#between-devices-and-the-collector).
 
 Everything is JSON in UTF-8 unless a media type is named. Bodies come as they are: any `Content-Encoding` is refused.
-Unknown fields and unknown parameters are refused too, so that a misspelled one is noticed.
+Unknown fields of a body are refused too, so that a misspelled one is noticed, and so are unknown parameters where an
+address has any.
 
 **Devices** need no token and are told apart by nothing. **Analysts** send `Authorization: Bearer sv_...`, and so does
 what reads `/metrics`. A token that lacks the scope is answered 403, one that is unknown or revoked 401, before the body

@@ -95,6 +95,8 @@ def test_the_pinned_key_must_be_the_collectors(service, collector):
         assert sv.connect(service.url, service.token, key=pin).survey(survey.id).id == survey.id
     with pytest.raises(SignatureError, match="another key than the one given"):
         sv.connect(service.url, service.token, key="0" * 64).survey(survey.id)
+    with pytest.raises(SignatureError, match="another key than the one given"):
+        sv.connect(service.url, service.token, key="0" * 64).surveys()
 
 
 # --- estimates ----------------------------------------------------------------------------------

@@ -116,6 +116,22 @@ def test_damaged_and_foreign_files_are_named_and_left(tmp_path):
         read_export(SURVEY, tmp_path)
 
 
+def test_no_flipped_bit_changes_a_count(tmp_path):
+    """Reports carry no redundancy of their own: pages have checksums."""
+    pairs = rows(400)
+    write(tmp_path, 1, pairs)
+    (path,) = tmp_path.glob("*.parquet")
+    good, expected = path.read_bytes(), read_export(SURVEY, tmp_path)
+    noticed = 0
+    for place in range(8, len(good) - 8, 61):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 16]) + good[place + 1 :])
+        try:
+            assert read_export(SURVEY, tmp_path) == expected
+        except (MismatchError, ReportError):
+            noticed += 1
+    assert noticed > len(good) // 61 // 2
+
+
 def test_a_renamed_file_is_noticed(tmp_path):
     write(tmp_path, 1, rows(5))
     os.rename(tmp_path / "reports-0000000001.parquet", tmp_path / "reports-0000000009.parquet")

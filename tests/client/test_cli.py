@@ -73,12 +73,34 @@ def test_two_surveys_of_one_title(played: Played, colours: sv.Survey, run: Any) 
     assert run("answer", played.url, colours.id[:9], "red")[0] == 0
 
 
-@pytest.mark.parametrize("name", ["No such title", "abcdef0", "ab" * 10, ""])
+@pytest.mark.parametrize("name", ["No such title", "abcdef0", "ab" * 10])
 def test_no_such_survey(played: Played, colours: sv.Survey, run: Any, name: str) -> None:
     status, _, err = run("answer", played.url, name, SECRET)
     assert status == 2
     assert "no survey of that title or id" in err
     assert SECRET not in err
+
+
+def test_an_empty_name_is_no_untitled_survey(played: Played, run: Any) -> None:
+    """As from a variable of the shell that was never set."""
+    played.publish(sv.Survey.distribution(["red", "green"], epsilon=1.0))
+    status, _, err = run("answer", played.url, "", "red")
+    assert status == 2
+    assert "no survey is named" in err
+    assert not played.bodies
+
+
+def test_answering_again_is_told_as_such(played: Played, colours: sv.Survey, run: Any) -> None:
+    assert "once and for all" in run("answer", played.url, colours.title, "red")[1]
+    told = {run("answer", played.url, colours.title, value)[:2] for value in ("red", "blue", SECRET)}
+    assert len(told) == 1
+    ((status, out),) = told
+    assert status == 0
+    assert "had answered before: the first value stands" in out
+
+
+def test_a_value_that_looks_like_an_option(played: Played, colours: sv.Survey, run: Any) -> None:
+    assert "write -- before a value that begins with a dash" in run("answer", played.url, colours.id, "-0.1,0")[2]
 
 
 def test_a_list_that_lies_about_a_title(played: Played, colours: sv.Survey, run: Any) -> None:

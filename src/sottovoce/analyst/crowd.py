@@ -87,8 +87,8 @@ class CollectorCrowd:
         self._collector, self._survey, self._minimum = collector, survey, minimum_reports
         if reports is None and seconds is None:
             raise SessionError(
-                "say when a round is over: after so many reports (reports=10_000), after so many seconds "
-                "(seconds=3600), or whichever comes first"
+                "say when a round is over: after so many reports (reports=10_000, or --reports 10000), after so many "
+                "seconds (seconds=3600, or --seconds 3600), or whichever comes first"
             )
         self._reports = None if reports is None else check_integer("reports", reports, 1, 2**53)
         if seconds is not None and not (isinstance(seconds, (int, float)) and 0 <= seconds <= _LONGEST_ROUND):

@@ -118,7 +118,7 @@ class Folder:
         part = place.with_name(f".{place.stem}.{secrets.token_hex(8)}.part")
         with _writing(self.path):
             try:
-                pq.write_table(table, part, compression="zstd")
+                pq.write_table(table, part, compression="zstd", write_page_checksum=True)
                 sync(part)
                 os.link(part, place)  # unlike a rename, never replaces a file that stands
             finally:
@@ -211,7 +211,7 @@ def _read_table(path: Path) -> Any:
     pa, pq = _pyarrow()
 
     try:
-        return pq.read_table(path, columns=["report_id", "report", "epoch"])
+        return pq.read_table(path, columns=["report_id", "report", "epoch"], page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise MismatchError(f"{path} is damaged and cannot be read; it was left as it is") from error
 

@@ -76,8 +76,9 @@ def _run(arguments: argparse.Namespace) -> int:
     text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
     settings = {"cap": arguments.cap, "budget": arguments.budget, "insecure": arguments.insecure}
     with fit_for_a_terminal(), Device(arguments.store, key=arguments.key, **settings) as device:
+        before = len(device.ledger)
         receipt = _answer(device, arguments, text)
-        _show(device, receipt, as_json=arguments.json)
+        _show(device, receipt, anew=len(device.ledger) > before, as_json=arguments.json)
     return 0 if receipt.state in ("sent", "waiting") else 2
 
 
@@ -105,7 +106,7 @@ def _answer(device: Device, arguments: argparse.Namespace, text: str) -> Receipt
     from sottovoce.errors import SignatureError
 
     survey_id = _find(device.collector(arguments.url), arguments.survey)
-    if any(entry.survey == survey_id for entry in device.ledger):
+    if _has_answered(device, survey_id):
         return device.answer(arguments.url, survey_id, None)
     survey = device.survey(arguments.url, survey_id)
     if arguments.survey not in (survey.title, survey_id[: len(arguments.survey)]):
@@ -114,10 +115,16 @@ def _answer(device: Device, arguments: argparse.Namespace, text: str) -> Receipt
     return device.answer(arguments.url, survey_id, read_value(survey, text), otherwise=otherwise)
 
 
+def _has_answered(device: Device, survey_id: str) -> bool:
+    return any(entry.survey == survey_id for entry in device.ledger)
+
+
 def _find(collector: Collector, wanted: str) -> str:
     """The id that is meant. The list is unsigned; whatever is found is checked before it is answered."""
     from sottovoce.errors import SurveyError
 
+    if not wanted:
+        raise SurveyError("no survey is named; give its title or its id")
     if is_digest(wanted):
         return wanted
     is_prefix = re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},63}}", wanted) is not None
@@ -136,14 +143,16 @@ def _find(collector: Collector, wanted: str) -> str:
     )
 
 
-def _show(device: Device, receipt: Receipt, *, as_json: bool) -> None:
+def _show(device: Device, receipt: Receipt, *, anew: bool, as_json: bool) -> None:
     ledger = device.ledger
     if as_json:
         print_json({**receipt.to_dict(), "ledger": ledger.to_dict()})
         return
     print(f"{receipt.title or 'survey'} ({receipt.survey[:12]}), asked by {receipt.collector}")
     print(f"  {receipt}")
-    if receipt.state != "waiting":
+    if receipt.state != "waiting" and not anew:
+        print("  this device had answered before: the first value stands, nothing was drawn again")
+    elif receipt.state != "waiting":
         delta = f" and delta {receipt.delta:.3g}" if receipt.delta else ""
         print(f"  it was randomized on this device with epsilon {receipt.epsilon:.4g}{delta}, once and for all")
     print()

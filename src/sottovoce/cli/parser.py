@@ -61,6 +61,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing and leaving."""
+        if self.hides_words and "required" in message:
+            message += "; write -- before a value that begins with a dash"
         raise UsageError(f"{message} (see: {self.prog} --help)")
 
 

@@ -276,7 +276,11 @@ def _run(arguments: argparse.Namespace) -> int:
     status = live.status()
     url, adaptive = collector.http.url, status.rounds is not None
     answer = f"sottovoce answer {url} {survey.id} VALUE"
-    watch = f"sottovoce ask {survey.id[:12]} QUESTION" if adaptive else f"sottovoce estimate {survey.id[:12]} --watch"
+    watch = (
+        f"sottovoce ask {survey.id[:12]} QUESTION --reports N"
+        if adaptive
+        else f"sottovoce estimate {survey.id[:12]} --watch"
+    )
     if arguments.json:
         print_json({**status.to_dict(), "url": url, "answer": answer, "watch": watch})
         return 0
