@@ -110,7 +110,7 @@ class _Told:
     def __init__(self, answer: Envelope) -> None:
         self._answer = answer
 
-    def get(self, path: str) -> Envelope:
+    def get(self, path: str, *, most: int, kind: Any) -> Envelope:
         return self._answer
 
 

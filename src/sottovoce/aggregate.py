@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import CapacityError, MismatchError, ReportError
 from sottovoce.mechanisms.base import Batch, Counts
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.survey import Survey
@@ -38,7 +39,7 @@ class Reports:
                 yield self.survey.tag + row.tobytes()
 
     def __repr__(self) -> str:
-        return f"<{len(self):,} reports of survey {self.survey.id[:12]}>"
+        return f"<{counted(len(self), 'report')} of survey {self.survey.id[:12]}>"
 
 
 @final
@@ -121,7 +122,7 @@ class Aggregate:
         return Aggregate, (self.survey, self.n_reports, self.counts)
 
     def __repr__(self) -> str:
-        return f"<aggregate of {self.n_reports:,} reports of survey {self.survey.id[:12]}>"
+        return f"<aggregate of {counted(self.n_reports, 'report')} of survey {self.survey.id[:12]}>"
 
     def _batches(self, reports: Reports | bytes | Iterable[bytes]) -> Iterator[Batch]:
         if isinstance(reports, Reports):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sottovoce.domain import Domain
 from sottovoce.errors import MissingExtraError, SurveyError
 from sottovoce.limits import check_integer
+from sottovoce.plural import counted
 from sottovoce.theory.bounds import Bound
 
 if TYPE_CHECKING:
@@ -235,7 +236,8 @@ class Estimate:
 
     def __repr__(self) -> str:
         return (
-            f"<estimate of {len(self):,} answers from {self.n_reports:,} reports, epsilon {self.epsilon:g}, "
+            f"<estimate of {counted(len(self), 'answer')} from {counted(self.n_reports, 'report')}, "
+            f"epsilon {self.epsilon:g}, "
             f"{self.survey.mechanism.name}; expected L2 error at most {self.bound.value:.3g}>"
         )
 

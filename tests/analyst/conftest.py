@@ -129,8 +129,14 @@ Run = Callable[..., Outcome]
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Run:
-    """Run the command here; where the module has a service, the environment leads to it."""
+def run(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Run:
+    """Run the command in an empty folder; where the module has a service, the environment leads to it."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("here"))
     if "service" in request.fixturenames:
         service = request.getfixturevalue("service")
         monkeypatch.setenv("SOTTOVOCE_URL", service.url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_create_publishes_what_the_library_would_state(service, run, collector, 
     spoken = run("survey", "create", *words)
     assert spoken.status == 0
     assert survey.id in spoken.out
-    assert f"sottovoce answer {service.url} {survey.id} VALUE" in spoken.out
+    assert f"sottovoce answer {service.url} {survey.id[:12]} VALUE" in spoken.out
     assert f"sottovoce {'ask' if words[0] == 'adaptive' else 'estimate'} {survey.id[:12]}" in spoken.out
 
 
@@ -78,7 +79,7 @@ def test_create_from_a_file(service, run, tmp_path):
     assert run(*words, "--attachment", str(tmp_path / "attached")).status == 2
     check_error(run("survey", "create", "file", str(tmp_path / "no.json"), "--json"), "SurveyError", "no.json")
     (tmp_path / "survey.json").write_text("{")
-    check_error(run(*words), "SurveyError", "not valid JSON")
+    check_error(run(*words), "SurveyError", "survey.json", "not valid JSON")
 
 
 def test_list_and_show(service, run, answered):
@@ -125,6 +126,19 @@ def test_estimate(service, run, answered):
     assert "500 reports" in spoken
     assert "red" in spoken
     assert "5 hostile devices among 500 reports" in " ".join(spoken.split())
+
+
+def test_answers_to_queries_keep_their_order(service, run, collector):
+    survey = sv.Survey.queries(sv.workloads.Prefix(4), epsilon=4.0, title="in order")
+    live = collector.publish(survey)
+    send(service.url, survey, survey.simulate([0] * 300 + [3] * 200, seed=1))
+    counted(live)
+    expected = live.estimate()
+    told = run("estimate", "in order", "--level", "0.9", "--json").json
+    assert told["answers"] == expected.to_dict(0.9)["answers"]
+    largest = run("estimate", "in order", "--level", "0.9", "--top", "4", "--json").json
+    assert largest["answers"] == [line._asdict() for line in expected.top(4, 0.9)]
+    assert largest["answers"] != told["answers"]
 
 
 def test_watch_ends_with_the_survey(service, run, collector):
@@ -298,6 +312,7 @@ def test_a_wrong_token_is_told(service, run, collector, answered, words):
     named = [rounds.id if words[0] == "ask" and word == "answered" else word for word in words]
     outcome = run(*named, "--token", SECRET, "--json")
     assert SECRET not in check_error(outcome, "ServiceError", "token") + outcome.out
+    assert not any(Path.cwd().iterdir())
 
 
 def test_other_bad_connections(service, run):

@@ -32,6 +32,7 @@ def test_an_answer_arrives_and_is_in_the_ledger(played: Played, survey: Distribu
     (entry,) = mine.ledger
     assert (entry.title, entry.state, entry.survey) == ("Colours", "sent", survey.id)
     assert (mine.ledger.spent, mine.ledger.left) == (1.0, 7.0)
+    assert repr(mine) == "<Device: 1 answer, epsilon 7 of 8 left>"
     assert played.requests == [
         ("GET", f"/v1/surveys/{survey.id}"),
         ("POST", f"/v1/surveys/{survey.id}/reports"),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import socket
+import ssl
 import time
 from typing import Any
 
 import pytest
+import urllib3
 
 from client.played import Played, as_json, refusal
 from sottovoce.client import Http
 from sottovoce.client.http import collector_url
+from sottovoce.client.problems import in_words
 from sottovoce.errors import ServiceError
 
 
@@ -140,7 +144,7 @@ def test_a_body_that_trickles(played: Played) -> None:
 
 def test_a_server_that_says_nothing(played: Played) -> None:
     played.twists["GET", ""] = lambda _: time.sleep(0.5)
-    with pytest.raises(ServiceError) as info:
+    with pytest.raises(ServiceError, match=r"cannot be reached: no answer within 0\.05 seconds") as info:
         Http(played.url, timeout=0.05).get("/x")
     assert (info.value.code, info.value.status) == ("unreachable", 0)
 
@@ -148,11 +152,39 @@ def test_a_server_that_says_nothing(played: Played) -> None:
 def test_nobody_there() -> None:
     with Played() as gone:
         url = gone.url
-    with pytest.raises(ServiceError, match="cannot be reached") as info:
+    with pytest.raises(ServiceError, match="cannot be reached: the connection was refused") as info:
         Http(url, "sv_secret").post("/x", {"private": "gazpacho"})
     assert info.value.__cause__ is None
     assert info.value.__context__ is None
     assert b"gazpacho" not in pickle.dumps(info.value)
+
+
+def test_a_connection_that_is_cut(played: Played) -> None:
+    def cut(handler: Any) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "10")
+        handler.end_headers()
+        handler.wfile.write(b"{")
+        handler.close_connection = True
+
+    played.twists["GET", ""] = cut
+    with pytest.raises(ServiceError, match="cannot be reached: the connection was cut"):
+        Http(played.url).get("/x")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (urllib3.exceptions.ProtocolError("x", socket.gaierror(-2, "secret")), "the name is not known"),
+        (urllib3.exceptions.SSLError(ssl.SSLCertVerificationError("secret")), "its certificate is not trusted"),
+        (urllib3.exceptions.SSLError(ssl.SSLError("secret")), "no TLS connection could be made"),
+        (urllib3.exceptions.ProtocolError("x", OSError(113, "No route to host")), "no route to host"),
+        (urllib3.exceptions.ProtocolError("secret"), "what came is no answer of HTTP"),
+        (urllib3.exceptions.ProxyError("secret", TimeoutError()), "at the proxy, no answer within 1 second"),
+    ],
+)
+def test_problems_in_words(error: Exception, words: str) -> None:
+    assert in_words(error, 1.0) == words
 
 
 def test_the_bound_of_an_answer(played: Played) -> None:

@@ -165,5 +165,25 @@ def test_tokens_that_cannot_be_made(api: Api, body: Any) -> None:
     assert (response.status_code, code(response)) == (400, "invalid_body")
 
 
+@pytest.mark.parametrize(
+    ("body", "field", "words"),
+    [
+        ({}, "scopes", "scopes is missing"),
+        ([], None, "the body must be an object"),
+        ({"scopes": []}, "scopes", "scopes must be a list of at least 1 entry"),
+        ({"scopes": ["gazpacho"]}, "scopes[0]", "scopes[0] must be one of read, ask, publish, admin"),
+        ({"scopes": ["read"], "note": 1}, "note", "note must be text"),
+        ({"scopes": ["read"], "note": "gazpacho\0"}, "note", "note must be one line of text"),
+        ({"scopes": ["read"], "note": "x" * 201}, "note", "note must be text of at most 200 characters"),
+        ({"scopes": ["read"], "gazpacho": 1}, None, "the body holds a field that there is not; there are scopes, note"),
+    ],
+)
+def test_what_is_wrong_with_a_body_is_said_without_repeating_it(api: Api, body: Any, field: str, words: str) -> None:
+    error = api.ask("POST", "/v1/tokens", json=body).json()["error"]
+    assert error["field"] == field
+    assert error["message"].startswith(words)
+    assert "gazpacho" not in error["message"]
+
+
 def test_every_scope_is_explained() -> None:
     assert set(SCOPES) == {"read", "ask", "publish", "admin"}

@@ -201,7 +201,7 @@ def test_backup_of_a_running_service_and_restore_elsewhere(place, tmp_path, monk
         assert main(backup) == 2
         assert "never overwrites" in capsys.readouterr().err
     assert main(restore) == 0
-    assert capsys.readouterr().out == f"restored from {archive}: 1 surveys, 120 counted, 0 waiting, 1 tokens\n"
+    assert capsys.readouterr().out == f"restored from {archive}: 1 survey, 120 counted, 0 waiting, 1 token\n"
     assert main(restore) == 2
     assert "already holds" in capsys.readouterr().err
     with running(folder, "--workers", "0", token=service.token) as restored:

@@ -156,14 +156,24 @@ def test_variables_of_the_tests_are_left_alone():
     assert "SOTTOVOCE_TESTS" in refusal({}, {"SOTTOVOCE_TESTS": "1"})
 
 
-@pytest.mark.parametrize(
-    ("line", "near"), [("prot = 1", "port"), ("[server]\nport = 1", ""), ('"po\\nrt" = 1', "port")]
-)
+@pytest.mark.parametrize(("line", "near"), [("prot = 1", "port"), ('"po\\nrt" = 1', "port")])
 def test_an_unknown_key_is_refused_with_the_nearest_name(line, near, tmp_path):
     file = written(tmp_path, line)
     words = refusal({}, {}, file)
     assert str(file) in words
     assert f"did you mean {near}" in words
+
+
+@pytest.mark.parametrize("lines", ["[server]\nport = 1", "[[server]]\nport = 1", "server.port = 1"])
+def test_a_table_is_refused_as_one(lines, tmp_path):
+    file = written(tmp_path, lines)
+    words = refusal({}, {}, file)
+    assert f"in {file}, server is a table" in words
+    assert "did you mean" not in words
+
+
+def test_a_boolean_is_shown_as_toml_writes_it(tmp_path):
+    assert "port is true (" in refusal({}, {}, written(tmp_path, "port = true"))
 
 
 def test_an_unknown_flag_of_a_program_is_refused():

@@ -109,8 +109,12 @@ def test_domain(domain: Any, phrases: tuple[str, ...]) -> None:
 
 def test_mechanism() -> None:
     known = "randomized_response, hadamard, hadamard_blocks, projective_geometry, subset_selection"
-    with told(MechanismError, "mechanism 'rappor' is not one a survey can use", known, "or 'auto'"):
+    with told(MechanismError, "mechanism 'rappor' is none for distributions", known, "or 'auto'"):
         sv.Survey.distribution(5, 1.0, "rappor")
+    with told(MechanismError, "mechanism 'codebook' is none for distributions", known, "or 'auto'"):
+        sv.Survey.distribution(5, 1.0, "codebook")
+    with told(MechanismError, "mechanism 'hadamard' is none for queries and means", "codebook, gaussian, rejection"):
+        sv.Survey.mean(5, 1.0, 1.0, 0.0, "hadamard")
     with told(MechanismError, "mechanism has type NoneType", known):
         sv.Survey.distribution(5, 1.0, None)  # type: ignore[arg-type]
     with told(MechanismError, "bytes a report", "at most 1,048,576", "use mechanism='"):

@@ -202,6 +202,7 @@ class LiveSurvey:
     def _export(self, folder: Path, progress: Callable[[int], object] | None) -> Exported:
         from sottovoce.analyst.parquet import Folder
 
+        self.segments()  # asked once beforehand: who may not export shall not find an empty folder either
         held = Folder(self.answerable, folder)
         held.prepare()
         kept, files, reports = len(held.files()), 0, 0

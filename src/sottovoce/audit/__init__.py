@@ -77,23 +77,28 @@ def audit(
     """
     from sottovoce.audit.finite import audit_finite
     from sottovoce.audit.vector import audit_vector
+    from sottovoce.errors import MechanismError
     from sottovoce.limits import check_integer
-    from sottovoce.mechanisms import VectorMechanism, create
+    from sottovoce.mechanisms import MECHANISMS, VectorMechanism, create
     from sottovoce.mechanisms.channel_registry import CHANNELS, typical
     from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS, create_vector
 
     check_integer("samples", samples, 100, 10**9)
+    vectors = [name for name, kind in VECTOR_MECHANISMS.items() if kind.deployable]
     subject: ChannelMechanism | VectorMechanism
     if not isinstance(mechanism, str):
         subject = mechanism
-    elif mechanism in VECTOR_MECHANISMS:
+    elif mechanism in vectors:
         allowed = delta if mechanism == "gaussian" else 0.0
         dimension = min(domain_size, VECTOR_MECHANISMS[mechanism].largest_dimension)
         subject = create_vector(mechanism, dimension, 1.0, epsilon, allowed, _VECTOR_USERS)
     elif mechanism in CHANNELS:
         subject = typical(mechanism, domain_size, epsilon)
-    else:
+    elif mechanism in MECHANISMS:
         subject = create(mechanism, domain_size, epsilon)
+    else:
+        known = ", ".join([*MECHANISMS, *vectors, *CHANNELS])
+        raise MechanismError(f"mechanism {mechanism!r} is none that can be audited; choose among {known}")
     if isinstance(subject, VectorMechanism):
         return audit_vector(subject, samples=min(samples, _VECTOR_SAMPLES), alpha=alpha)
     return audit_finite(subject, samples, alpha)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sottovoce.cli.arguments import Commands, number, whole_number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import Advance, console, print_json, progress, titled_table, working
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.adaptive.history import AnyAnswer
@@ -125,7 +126,7 @@ def _ask(session: Session, arguments: argparse.Namespace, advance: Advance) -> A
 def _show(session: Session, title: str, level: float) -> None:
     history = session.history
     survey = session.survey
-    left = "1 round" if session.remaining == 1 else f"{session.remaining:,} rounds"
+    left = counted(session.remaining, "round")
     table = titled_table(
         f"{shown(title) or survey.id[:12]}: {len(history):,} of {survey.rounds:,} rounds asked, epsilon "
         f"{survey.epsilon:g}",

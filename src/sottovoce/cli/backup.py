@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sottovoce.cli.arguments import Commands, add_json
 from sottovoce.cli.output import print_json
 from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings, load
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.collector.backup import Contents
@@ -87,4 +88,6 @@ def _say(contents: Contents, what: str, as_json: bool) -> None:
     if as_json:
         print_json(numbers)
     else:
-        print(f"{what}: " + ", ".join(f"{number:,} {name}" for name, number in numbers.items()))
+        print(
+            f"{what}: " + ", ".join(counted(number, name.removesuffix("s"), name) for name, number in numbers.items())
+        )

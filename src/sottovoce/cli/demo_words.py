@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.output import plain, titled_table
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,8 +92,9 @@ def show_sent(out: Console, sent: Sent) -> None:
     """How the fleet's reports arrived."""
     out.print(
         f"[bold]{sent.accepted:,} devices[/] have answered over HTTP in {sent.seconds:.1f} s: {sent.singles:,} one by "
-        f"one (fetch, verify, draw, record, send), the others in {sent.batches:,} batches of relays; "
-        f"{sent.rate:,.0f} reports a second, each on disk before it was acknowledged."
+        "one (fetch, verify, draw, record, send), the others in "
+        f"{counted(sent.batches, 'batch', 'batches')} of relays; {sent.rate:,.0f} reports a second, each on disk "
+        "before it was acknowledged."
     )
     refused = sum(sent.refused.values())
     if refused:

@@ -12,6 +12,7 @@ from sottovoce.cli.arguments import Commands, number, whole_number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, plain, print_json, titled_table
 from sottovoce.cli.plan_parts import check_picture
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
 
 __all__ = ["register"]
+
+_ROWS = 20
+"""How many answers are shown unless --top says so."""
 
 _DESCRIPTION = """\
 The estimate from all reports counted so far: projected (what a distribution can give) and raw (unbiased), with
@@ -58,7 +62,10 @@ def register(commands: Commands) -> None:
     parser.add_argument("--watch", action="store_true", help="again whenever it changes, until the survey is sealed")
     parser.add_argument("--level", type=number, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
     parser.add_argument(
-        "--top", type=whole_number, default=20, metavar="K", help="the most frequent values only (default: 20)"
+        "--top",
+        type=whole_number,
+        metavar="K",
+        help=f"the largest answers only, largest first (default: {_ROWS}, of queries and means the first)",
     )
     parser.add_argument(
         "--hostile",
@@ -77,7 +84,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.limits import check_integer
 
     check_level(arguments.level, "normal")
-    check_integer("top", arguments.top, 1, 2**53)
+    if arguments.top is not None:
+        check_integer("top", arguments.top, 1, 2**53)
     check_picture(arguments.plot)
     live = connected(arguments).survey(arguments.survey)
     if not arguments.watch:
@@ -121,7 +129,7 @@ def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
         return
     problem = ""
     try:
-        estimate.plot(k=arguments.top, level=arguments.level).figure.savefig(arguments.plot)
+        estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure.savefig(arguments.plot)
     except OSError as error:
         problem = error.strerror or "it cannot be written"
     if problem:
@@ -143,9 +151,17 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate)
         "level": arguments.level,
         "influence": influence(estimate.survey, estimate.n_reports, arguments.hostile).to_dict(),
         "n_answers": len(estimate),
-        "answers": [answer._asdict() for answer in estimate.top(arguments.top, arguments.level)],
+        "answers": _answers(arguments, estimate),
     }
     return stated if arguments.plot is None else {**stated, "plot": str(arguments.plot)}
+
+
+def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
+    """The rows: values by their frequency; queries and coordinates in their own order, which means something."""
+    if arguments.top is None and estimate.survey.kind != "distribution":
+        listed: list[dict[str, Any]] = estimate.to_dict(arguments.level)["answers"]
+        return listed[:_ROWS]
+    return [answer._asdict() for answer in estimate.top(arguments.top or _ROWS, arguments.level)]
 
 
 def _page(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> Group:
@@ -156,9 +172,9 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -
     waiting = f", {found['waiting']:,} waiting" if found["waiting"] else ""
     more = found["n_answers"] - len(found["answers"])
     table = titled_table(
-        f"{shown(found['title']) or found['survey'][:12]}: {found['n_reports']:,} reports{waiting}; epsilon "
-        f"{found['epsilon']:g}, {found['mechanism']}",
-        f"{more:,} more answers; --top shows more of them" if more else "",
+        f"{shown(found['title']) or found['survey'][:12]}: {counted(found['n_reports'], 'report')}{waiting}; "
+        f"epsilon {found['epsilon']:g}, {found['mechanism']}",
+        f"{counted(more, 'more answer')}; --top shows more of them" if more else "",
     )
     # Wide enough for a title on one line: what is below is prose.
     table.add_column("answer", min_width=24)

@@ -8,6 +8,7 @@ from pathlib import Path
 from sottovoce.cli.arguments import Commands
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, working
+from sottovoce.plural import counted
 
 __all__ = ["register"]
 
@@ -47,13 +48,14 @@ def _run(arguments: argparse.Namespace) -> int:
         def advance(more: int) -> None:
             nonlocal written
             written += more
-            tell(f"exporting: {written:,} reports so far")
+            tell(f"exporting: {counted(written, 'report')} so far")
 
         done = live.export(arguments.parquet, progress=advance)
     if arguments.json:
         print_json({"survey": live.id, "folder": str(arguments.parquet), **done._asdict()})
         return 0
     kept = f"; {done.kept:,} stood already" if done.kept else ""
-    told = f"{shown(str(arguments.parquet))}: {done.reports:,} reports in {done.files:,} new files{kept}"
+    new = f"{counted(done.reports, 'report')} in {counted(done.files, 'new file')}"
+    told = f"{shown(str(arguments.parquet))}: {new}{kept}"
     console().print(told, soft_wrap=True)
     return 0

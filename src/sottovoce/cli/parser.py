@@ -53,10 +53,12 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
-        """As argparse does, but without showing private words that fit nowhere."""
+        """As argparse does; but words that fit nowhere are told by the command they were given to, unless private."""
         found, extra = super().parse_known_args(*given)
         if extra and self.hides_words:
             self.error("a word too many, or an option there is not; write -- before a value that begins with a dash")
+        if extra:
+            self.error(f"unrecognized arguments: {' '.join(extra)}")
         return found, extra
 
     def error(self, message: str) -> NoReturn:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.experiments.adaptive_error import MeasuredAdaptive
@@ -98,7 +99,7 @@ def _measure(arguments: argparse.Namespace, advance: object) -> MeasuredAdaptive
 
 def _show(found: MeasuredAdaptive) -> None:
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
-    questions = "1 round" if found.rounds == 1 else f"{found.rounds:,} rounds"
+    questions = counted(found.rounds, "round")
     table = titled_table(
         f"{found.users:,} people in {questions} of about {found.users_per_round:,.0f}, {found.strategy}, epsilon "
         f"{found.epsilon:g}: simulated {often}",

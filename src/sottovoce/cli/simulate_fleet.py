@@ -11,6 +11,7 @@ from sottovoce.cli import INTERRUPTED
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.connection import shown
 from sottovoce.cli.output import console, print_json, progress, titled_table
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.fleet import Sent
@@ -114,13 +115,13 @@ def _write(path: Path, sent: Sent) -> None:
 
 def _show(sent: Sent) -> None:
     table = titled_table(
-        f"{sent.users:,} simulated devices, survey {sent.survey[:12]} ({sent.kind})", f"seed {sent.seed}"
+        f"{counted(sent.users, 'simulated device')}, survey {sent.survey[:12]} ({sent.kind})", f"seed {sent.seed}"
     )
     table.add_column("reports")
     table.add_column("", justify="right", style="bold")
     table.add_row("accepted", f"{sent.accepted:,}")
     table.add_row("  one by one, from devices with a ledger", f"{sent.singles:,}")
-    table.add_row(f"  in {sent.batches:,} batches", f"{sent.accepted - sent.singles:,}")
+    table.add_row(f"  in {counted(sent.batches, 'batch', 'batches')}", f"{sent.accepted - sent.singles:,}")
     for code, n in sent.refused.items():
         table.add_row(f"refused: {shown(code)}", f"[red]{n:,}[/]")
     if sent.resent:

@@ -9,6 +9,7 @@ from sottovoce.cli import survey_create
 from sottovoce.cli.arguments import Commands
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
@@ -118,7 +119,7 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
         ("kind", status.kind),
         ("epsilon", f"{survey.epsilon:g}"),
         ("state", status.state),
-        ("no estimate before", f"{status.minimum_reports:,} reports"),
+        ("no estimate before", counted(status.minimum_reports, "report")),
     ]
     if status.rounds is None:
         rows += [("mechanism", status.mechanism or ""), ("reports", f"{status.n_reports:,} counted")]

@@ -12,6 +12,7 @@ from sottovoce.cli.domain_option import DOMAINS, add_domain, domain_of
 from sottovoce.cli.output import console, print_json, working
 from sottovoce.cli.workload_option import WORKLOADS, add_workload
 from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
+from sottovoce.plural import counted
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -240,9 +241,14 @@ def _file(parser: Parser) -> None:
 
     def state(asked: argparse.Namespace) -> Survey | AdaptiveSurvey:
         from sottovoce import Survey
+        from sottovoce.errors import SottovoceError
 
-        text = _read(asked.path)
-        return Survey.from_json(text, {} if asked.attachment is None else {_digest(text): _read(asked.attachment)})
+        text, attached = _read(asked.path), None if asked.attachment is None else _read(asked.attachment)
+        try:
+            return Survey.from_json(text, {} if attached is None else {_digest(text): attached})
+        except SottovoceError as error:
+            error.args = (f"in {str(asked.path)!r}: {error}",)
+            raise
 
     parser.set_defaults(run=_run, state=state)
 
@@ -275,7 +281,8 @@ def _run(arguments: argparse.Namespace) -> int:
     live = collector.publish(survey, arguments.minimum_reports)
     status = live.status()
     url, adaptive = collector.http.url, status.rounds is not None
-    answer = f"sottovoce answer {url} {survey.id} VALUE"
+    # A program gets the whole id, which is the survey's digest; a person types less.
+    answer = f"sottovoce answer {url} {survey.id if arguments.json else survey.id[:12]} VALUE"
     watch = (
         f"sottovoce ask {survey.id[:12]} QUESTION --reports N"
         if adaptive
@@ -286,8 +293,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     out = console()
     out.print(f"[bold]{survey.id}[/]  {shown(survey.title)}", soft_wrap=True)
-    out.print(f"{status.kind}, epsilon {survey.epsilon:g}, {status.mechanism or f'{status.rounds:,} rounds'}")
-    out.print(f"no estimate before {status.minimum_reports:,} reports{' a round' if adaptive else ''}\n")
+    out.print(f"{status.kind}, epsilon {survey.epsilon:g}, {status.mechanism or counted(status.rounds or 0, 'round')}")
+    out.print(f"no estimate before {counted(status.minimum_reports, 'report')}{' a round' if adaptive else ''}\n")
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)
     out.print(f"{'you ask:' if adaptive else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)
     return 0

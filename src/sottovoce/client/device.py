@@ -26,6 +26,7 @@ from sottovoce.client.sqlite_store import SqliteStore
 from sottovoce.client.store import Answer, DeviceStore
 from sottovoce.errors import MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError
 from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_BUDGET, DEFAULT_DELTA_CAP
+from sottovoce.plural import counted
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 from sottovoce.randomness import os_source
@@ -115,7 +116,7 @@ class Device:
 
     def __repr__(self) -> str:
         ledger = self.ledger
-        return f"<Device: {len(ledger)} answers, epsilon {ledger.left:.4g} of {ledger.budget:.4g} left>"
+        return f"<Device: {counted(len(ledger), 'answer')}, epsilon {ledger.left:.4g} of {ledger.budget:.4g} left>"
 
     def __enter__(self) -> Self:
         return self
@@ -341,8 +342,8 @@ def _chosen(survey: Survey, value: object, otherwise: object) -> object:
     if isinstance(otherwise, _Refuse):
         if not has(survey, value):
             raise ValueOutsideDomainError(
-                f"{why_not(survey, value)}. Nothing was sent, and silence is an answer too: give `otherwise`, a value "
-                "of the domain that stands for all others"
+                f"{why_not(survey, value)}. Nothing was sent, and silence is an answer too: give `otherwise` "
+                "(--otherwise), a value of the domain that stands for all others"
             )
         return value
     if not has(survey, otherwise):

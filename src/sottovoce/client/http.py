@@ -17,6 +17,7 @@ import urllib3
 
 from sottovoce.client.connections import obey_deadlines
 from sottovoce.client.deadline import left, within
+from sottovoce.client.problems import in_words
 from sottovoce.client.text import one_line
 from sottovoce.errors import ServiceError
 
@@ -113,7 +114,7 @@ class Http:
             if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
                 raise ServiceError("a token is one word, as it was shown when it was made", "bad_token")
             self._headers["Authorization"] = f"Bearer {token}"
-        self._seconds = seconds
+        self._timeout, self._seconds = timeout, seconds
         settings: dict[str, Any] = {"timeout": urllib3.Timeout(timeout), "retries": False, "maxsize": 16}
         if ca_file is not None:
             settings["ca_certs"] = ca_file
@@ -198,11 +199,11 @@ class Http:
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             if isinstance(error, ServiceError):
                 raise
-            problem = type(error).__name__
+            problem = in_words(error, self._timeout)
         # Outside the except block: urllib3's errors hold the whole request.
         if left() <= 0:
             raise ServiceError(f"the collector at {self.url} answers too slowly; it was given up", TOO_SLOW)
-        raise ServiceError(f"the collector at {self.url} cannot be reached ({problem}); try again later")
+        raise ServiceError(f"the collector at {self.url} cannot be reached: {problem}; try again later")
 
 
 def http_query(params: Mapping[str, object]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, Self, final
 
 from sottovoce.client.store import Answer
 from sottovoce.client.text import one_line
+from sottovoce.plural import counted
 
 __all__ = ["Entry", "Ledger", "exact", "left", "total"]
 
@@ -88,7 +89,7 @@ class Ledger:
         return iter(self.entries)
 
     def __repr__(self) -> str:
-        return f"<ledger of {len(self)} answers: {self._summary()}>"
+        return f"<ledger of {counted(len(self), 'answer')}: {self._summary()}>"
 
     def __str__(self) -> str:
         if not self.entries:

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, final
 
+from sottovoce.plural import counted
+
 __all__ = ["Answer", "AnswerState", "DeviceStore", "MemoryStore"]
 
 AnswerState: TypeAlias = Literal["unsent", "sent", "refused"]
@@ -91,7 +93,7 @@ class MemoryStore(DeviceStore):
         self._answers: dict[str, Answer] = {}
 
     def __repr__(self) -> str:
-        return f"<MemoryStore of {len(self._answers)} answers>"
+        return f"<MemoryStore of {counted(len(self._answers), 'answer')}>"
 
     def pinned(self, collector: str) -> bytes | None:
         """See `DeviceStore`."""

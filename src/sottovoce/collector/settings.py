@@ -92,7 +92,7 @@ class Setting:
 
 
 def _shown(given: object) -> str:
-    text = repr(given)
+    text = str(given).lower() if isinstance(given, bool) else repr(given)  # true, as TOML writes it
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -303,7 +303,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     table = _parsed(file, content)
     values = {}
     for key, given in table.items():
-        setting = _BY_NAME.get(key) or _unknown(f"in {file},", key, _BY_NAME)
+        setting = _BY_NAME.get(key) or _unknown_key(file, key, given)
         values[key] = setting.checked(given, f"the settings file {file}")
     return values
 
@@ -318,6 +318,15 @@ def _parsed(file: Path, content: bytes) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         reason = str(error)
     raise SettingsError(f"the settings file {file} is no TOML: {reason}; {remedy}")
+
+
+def _unknown_key(file: Path, key: str, given: object) -> Setting:
+    if isinstance(given, dict) or (isinstance(given, list) and any(isinstance(one, dict) for one in given)):
+        raise SettingsError(
+            f"in {file}, {_plain(key)} is a table, and settings stand in none: leave its heading out, and write each "
+            "setting on a line of its own, like port = 8470"
+        )
+    return _unknown(f"in {file},", key, _BY_NAME)
 
 
 def _unknown(where: str, name: str, known: Mapping[str, Setting]) -> Setting:

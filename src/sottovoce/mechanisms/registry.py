@@ -35,7 +35,7 @@ def find(name: object) -> type[FiniteMechanism]:
         raise MechanismError(f"mechanism has type {type(name).__name__}: give one of {known}")
     found = MECHANISMS.get(name)
     if found is None or not found.deployable:
-        raise MechanismError(f"mechanism {name!r} is not one a survey can use; choose among {known}, or 'auto'")
+        raise MechanismError(f"mechanism {name!r} is none for distributions; choose among {known}, or 'auto'")
     return found
 
 

@@ -27,7 +27,7 @@ def _find(name: object) -> type[VectorMechanism]:
     known = ", ".join(name for name, kind in VECTOR_MECHANISMS.items() if kind.deployable)
     found = VECTOR_MECHANISMS.get(name) if isinstance(name, str) else None
     if found is None or not found.deployable:
-        raise MechanismError(f"mechanism {name!r} is not one a survey can use; choose among {known}, or 'auto'")
+        raise MechanismError(f"mechanism {name!r} is none for queries and means; choose among {known}, or 'auto'")
     return found
 
 

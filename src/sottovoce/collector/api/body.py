@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request
 
 from sottovoce.collector.api.answer import JSON
+from sottovoce.collector.api.wrong_field import wrong_field
 from sottovoce.collector.failures import Refused
 
 __all__ = ["Headers", "Incoming", "content_type", "decode_json", "read_body", "read_json"]
@@ -20,8 +20,6 @@ T = TypeVar("T")
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 Incoming: TypeAlias = Callable[[], Awaitable[Any]]
 """Where the parts of a body come from: what ASGI calls receive."""
-
-_FIELD: Final = re.compile(r" - at (?:`key` in )?`\$\.?([^`]*)`$")
 
 
 def content_type(headers: Headers, allowed: tuple[str, ...]) -> tuple[str, int | None]:
@@ -91,11 +89,7 @@ def decode_json(body: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        text = str(error)
-        at = _FIELD.search(text)
-        said = text[: at.start()] if at else text
-        raise Refused(
-            400, "invalid_body", f"{said[:200]}; see /openapi.json", field=at[1][:100] if at and at[1] else None
-        ) from None
+        field, told = wrong_field(str(error), decoder.type)
+        raise Refused(400, "invalid_body", f"{told}; see /openapi.json", field=field) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Refused(400, "malformed_json", "the body is no JSON in UTF-8") from None

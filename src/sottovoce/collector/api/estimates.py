@@ -14,6 +14,7 @@ from sottovoce.collector.api.structs import EstimateBody
 from sottovoce.collector.failures import Refused
 from sottovoce.collector.live import live_aggregate
 from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.plural import counted
 from sottovoce.survey import Survey
 from sottovoce.theory.influence import influence
 
@@ -95,7 +96,7 @@ def _enough(record: SurveyRecord, n_reports: int) -> None:
         raise Refused(
             409,
             "too_few_reports",
-            f"survey {record.id[:12]} has {n_reports:,} counted reports, and nothing is told before there are "
+            f"survey {record.id[:12]} has {counted(n_reports, 'counted report')}, and nothing is told before there are "
             f"{record.minimum_reports:,}; ask again later",
         )
 
