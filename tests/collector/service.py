@@ -109,20 +109,20 @@ class Service:
     def counted(self, survey: Survey, report_bytes: int) -> Counter[bytes]:
         """How often each report id is in a segment, once nothing waits any more."""
         until(lambda: self.status(survey)["waiting"] == 0, "everything is counted")
-        found: Counter[bytes] = until(lambda: self._in_segments(survey, report_bytes), "all segments are read")
-        return found
+        found: list[Counter[bytes]] = until(lambda: self._in_segments(survey, report_bytes), "all segments are read")
+        return found[0]
 
-    def _in_segments(self, survey: Survey, report_bytes: int) -> Counter[bytes] | None:
-        """None when a worker has put segments together since they were listed."""
+    def _in_segments(self, survey: Survey, report_bytes: int) -> list[Counter[bytes]]:
+        """One count of the ids; none when a worker has put segments together since they were listed."""
         ids: Counter[bytes] = Counter()
         for segment in self.ask("GET", f"/v1/surveys/{survey.id}/segments").json["segments"]:
             answer = self.ask("GET", f"/v1/surveys/{survey.id}/segments/{segment['number']}")
             if answer.status == 404:
-                return None
+                return []
             rows = batch_rows(answer.body, survey.id, report_bytes)
             assert len(rows) == segment["n"]
             ids.update(row[:REPORT_ID_BYTES].tobytes() for row in rows)
-        return ids
+        return [ids]
 
     def workers(self) -> list[int]:
         """The counting processes."""
