@@ -230,7 +230,7 @@ class Survey(Stated):
         """
         if attachments is not None and not isinstance(attachments, Mapping):
             raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is")
-        return cast("Survey | AdaptiveSurvey", read_statement(text, attachments or {}))
+        return cast("Survey | AdaptiveSurvey", read_statement(text, {} if attachments is None else attachments))
 
     @final
     def __repr__(self) -> str:

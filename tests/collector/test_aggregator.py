@@ -15,17 +15,16 @@ from hypothesis import strategies as st
 from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.compaction import due, merged
-from sottovoce.collector.live import load_survey
 from sottovoce.collector.seen import id_order, id_rows
 from sottovoce.collector.store.base import Arrival, Checkpoint, Segment, SegmentInfo, Store
 from sottovoce.collector.store.sql import SqlStore
+from sottovoce.collector.stored import answerable_of
 from sottovoce.errors import (
     CapacityError,
     MismatchError,
     StoreError,
     StoreFullError,
     StoreUnavailableError,
-    SurveyError,
 )
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.survey import Survey
@@ -346,18 +345,20 @@ def test_counts_beyond_the_capacity_are_a_poison_too(
 def test_an_adaptive_survey_takes_no_reports_itself(store: Store) -> None:
     survey = Survey.adaptive({"age": range(10)}, 2, 1.0)
     with pytest.raises(MismatchError, match="its rounds do"):
-        load_survey(store, publish(store, survey))
+        answerable_of(store, publish(store, survey))
 
 
 def test_a_missing_attachment_is_said(store: Store) -> None:
     survey = Survey.queries(Prefix(8), 1.0, strategy="optimized")
     assert survey.attachments
     record = publish(store, survey)
-    with pytest.raises(SurveyError, match="attachment"):
-        load_survey(store, record)
+    with pytest.raises(StoreError, match="attachment"):
+        answerable_of(store, record)
     other = replace(record, id="1" * 64)
     store.publish(other, survey.attachments)
-    assert load_survey(store, other).id == survey.id
+    assert answerable_of(store, record).id == survey.id
+    with pytest.raises(StoreError, match="its statement has another id"):
+        answerable_of(store, other)
 
 
 def test_the_store_away_is_the_callers_business(store: Store) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from bodies import Shelf, adaptive, ids, json_report, reports, surveys
 from sottovoce.collector import intake as module
-from sottovoce.collector.intake import BodyRefusedError, Intake, survey_of
+from sottovoce.collector.intake import BodyRefusedError, Intake
+from sottovoce.collector.stored import survey_of
 from sottovoce.errors import StoreError, StoreUnavailableError
 from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, encode_batch

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.compaction import CROWD, due, leftover, merged
-from sottovoce.collector.live import as_checkpoint, check, counted, decoded, live_aggregate, load_survey, rebuild
+from sottovoce.collector.live import as_checkpoint, check, counted, decoded, live_aggregate, rebuild
 from sottovoce.collector.seen import SeenIds, id_order, id_rows
 from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Store, Waiting
+from sottovoce.collector.stored import answerable_of
 from sottovoce.errors import SottovoceError, StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
@@ -176,7 +177,7 @@ class Aggregator:
         if not chosen:
             return False
         if chosen[0].checkpointed != chosen[1].checkpointed:
-            survey = load_survey(self._store, record)
+            survey = answerable_of(self._store, record)
             everything = as_checkpoint(counted(survey, self._store.snapshot(survey.id), ()))
             if not self._store.settle(lease, (), (), everything):
                 return False
@@ -249,7 +250,7 @@ class Aggregator:
             record = self._store.survey(lease.survey)
             if record is None or record.state == "deleted":
                 return None
-            state = self._counted[lease.survey] = _Counted(load_survey(self._store, record))
+            state = self._counted[lease.survey] = _Counted(answerable_of(self._store, record))
         self._counted.move_to_end(lease.survey)
         return state
 

@@ -11,22 +11,22 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from itertools import repeat
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.json_reports import FieldCode, JsonBodyError, base64url_letters, parse_reports, read_report
-from sottovoce.collector.store.base import Arrival, SurveyRecord
-from sottovoce.errors import MismatchError, ReportError, StoreError, SurveyError
+from sottovoce.collector.store.base import Arrival
+from sottovoce.collector.stored import Shelf, survey_of
+from sottovoce.errors import MismatchError, ReportError
 from sottovoce.mechanisms.codecs import Codec
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.statement import TAG_BYTES, Stated, is_digest, read_statement
+from sottovoce.statement import TAG_BYTES, is_digest
 from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows, encode_batch
 
-__all__ = ["BodyCode", "BodyRefusedError", "Intake", "Refused", "ReportCode", "Shelf", "Taken", "survey_of"]
+__all__ = ["BodyCode", "BodyRefusedError", "Intake", "Refused", "ReportCode", "Taken"]
 
 BodyCode: TypeAlias = Literal[
     "unknown_survey",
@@ -79,49 +79,6 @@ class Taken(NamedTuple):
     arrival: Arrival | None
     refused: list[Refused]
     """In the order of their positions."""
-
-
-class Shelf(Protocol):
-    """What the intake needs of a store."""
-
-    def survey(self, survey_id: str) -> SurveyRecord | None:
-        """The survey of that id, in whatever state."""
-
-    def attachment(self, digest: str) -> bytes | None:
-        """What a survey names by this digest."""
-
-
-class _Attached(Mapping[str, bytes]):
-    """A store's attachments as a mapping: only what a statement names is fetched."""
-
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
-
-    def __getitem__(self, digest: str) -> bytes:
-        found = self._shelf.attachment(digest)
-        if found is None:
-            raise KeyError(digest)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
-def survey_of(shelf: Shelf, record: SurveyRecord) -> Survey | AdaptiveSurvey:
-    """The survey behind a stored record, with the attachments it names; `StoreError` when this version cannot read it.
-
-    Slow for some surveys: keep what it returns.
-    """
-    try:
-        found: Stated = read_statement(record.canonical, _Attached(shelf))
-    except SurveyError as error:
-        raise StoreError(f"survey {record.id[:12]} is in the database and cannot be read: {error}") from error
-    if found.id != record.id:
-        raise StoreError(f"survey {record.id[:12]} is damaged in the database: its statement has another id")
-    return cast("Survey | AdaptiveSurvey", found)
 
 
 class _Known:

@@ -5,56 +5,25 @@ Both give the same integers; `check` compares them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.aggregate import Aggregate
-from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store, SurveyRecord
-from sottovoce.errors import CapacityError, MismatchError, ReportError, StoreError, StoreUnavailableError
+from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store
+from sottovoce.errors import CapacityError, ReportError, StoreError, StoreUnavailableError
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.survey import Survey
 
-__all__ = ["as_checkpoint", "check", "counted", "decoded", "live_aggregate", "load_survey", "rebuild"]
+__all__ = ["as_checkpoint", "check", "counted", "decoded", "live_aggregate", "rebuild"]
 
 _BYTES_AT_ONCE: Final = 1 << 22
 """How much of a segment is decoded at a time: a decoded report can take many times its bytes."""
 
 _TRIES: Final = 20
 """How often a view is taken again because segments were put together meanwhile."""
-
-
-@final
-class _Attachments(Mapping[str, bytes]):
-    """What the store has by digest, fetched when it is asked for."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __getitem__(self, digest: str) -> bytes:
-        found = self._store.attachment(digest)
-        if found is None:
-            raise KeyError(digest)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-    def __bool__(self) -> bool:
-        return True  # they are not listed, but they are there
-
-
-def load_survey(store: Store, record: SurveyRecord) -> Survey:
-    """The survey behind a record; one that takes no reports itself is refused with `MismatchError`."""
-    survey = Survey.from_json(record.canonical, _Attachments(store))
-    if not isinstance(survey, Survey):
-        raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its rounds do")
-    return survey
 
 
 def decoded(survey: Survey, payloads: NDArray[np.uint8], where: str) -> Iterator[Batch]:

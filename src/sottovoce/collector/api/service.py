@@ -17,10 +17,11 @@ from sottovoce.collector.api.structs import Envelope
 from sottovoce.collector.committer import Committer
 from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.failures import Refused
-from sottovoce.collector.intake import Intake, survey_of
+from sottovoce.collector.intake import Intake
 from sottovoce.collector.metrics import Metrics, Watched
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store, SurveyRecord
+from sottovoce.collector.stored import survey_of
 from sottovoce.collector.throttle import Throttle
 from sottovoce.errors import StoreUnavailableError
 from sottovoce.protocols.adaptive import AdaptiveSurvey

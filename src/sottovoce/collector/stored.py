@@ -1,0 +1,65 @@
+"""The survey behind a stored record: read in one place, with the attachments it names, and checked against its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol, cast
+
+from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.errors import MismatchError, StoreError, SurveyError
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.statement import Stated, read_statement
+from sottovoce.survey import Survey
+
+__all__ = ["Shelf", "answerable_of", "survey_of"]
+
+
+class Shelf(Protocol):
+    """What reading a survey takes of a store."""
+
+    def survey(self, survey_id: str) -> SurveyRecord | None:
+        """The survey of that id, in whatever state."""
+
+    def attachment(self, digest: str) -> bytes | None:
+        """What a survey names by this digest."""
+
+
+class _Attached(Mapping[str, bytes]):
+    """A store's attachments as a mapping: only what a statement names is fetched."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def __getitem__(self, digest: str) -> bytes:
+        found = self._shelf.attachment(digest)
+        if found is None:
+            raise KeyError(digest)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def survey_of(shelf: Shelf, record: SurveyRecord) -> Survey | AdaptiveSurvey:
+    """The survey behind a stored record, with the attachments it names; `StoreError` when this version cannot read it.
+
+    Slow for some surveys: keep what it returns.
+    """
+    try:
+        found: Stated = read_statement(record.canonical, _Attached(shelf))
+    except SurveyError as error:
+        raise StoreError(f"survey {record.id[:12]} is in the database and cannot be read: {error}") from error
+    if found.id != record.id:
+        raise StoreError(f"survey {record.id[:12]} is damaged in the database: its statement has another id")
+    return cast("Survey | AdaptiveSurvey", found)
+
+
+def answerable_of(shelf: Shelf, record: SurveyRecord) -> Survey:
+    """The same of one that people answer themselves; an adaptive one is refused with `MismatchError`."""
+    survey = survey_of(shelf, record)
+    if not isinstance(survey, Survey):
+        raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its rounds do")
+    return survey
