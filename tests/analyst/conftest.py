@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import _thread
-import json
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +14,9 @@ import pytest
 
 import sottovoce as sv
 from collector.service import Service, running, until
+from commands import Outcome, Run, run_here
 from sottovoce.analyst.collector import Collector
 from sottovoce.analyst.live import LiveSurvey
-from sottovoce.cli import main
 from sottovoce.client.http import Http
 from sottovoce.errors import ServiceError
 from sottovoce.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
@@ -111,23 +109,6 @@ def devices(url: str, survey: Any, records: Any, seed: int = 7) -> Iterator[None
 # --- the command line ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a command left behind."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Standard output, which must be one JSON value and nothing else."""
-        return json.loads(self.out, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
-
-
-Run = Callable[..., Outcome]
-
-
 @pytest.fixture
 def run(
     capsys: pytest.CaptureFixture[str],
@@ -144,14 +125,7 @@ def run(
     else:
         monkeypatch.delenv("SOTTOVOCE_URL", raising=False)
         monkeypatch.delenv("SOTTOVOCE_TOKEN", raising=False)
-
-    def here(*words: str) -> Outcome:
-        capsys.readouterr()
-        status = main(words)
-        captured = capsys.readouterr()
-        return Outcome(status, captured.out, captured.err)
-
-    return here
+    return run_here(capsys)
 
 
 def check_error(outcome: Outcome, kind: str, *helpful: str) -> str:

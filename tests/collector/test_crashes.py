@@ -56,13 +56,12 @@ def test_the_comparison_notices_a_lost_a_doubled_and_an_invented_report():
             assert_exactly_once(planted(), Counter(wrong))
 
 
-@pytest.mark.parametrize("kills", [20], ids="{} times".format)
-def test_kill_nine_under_load(kills, tmp_path):
+def test_kill_nine_under_load(place):
     rng = np.random.default_rng(20)
-    data, token = tmp_path / "data", ""
+    kills, token = 4 if place.database else 20, ""
     with Load(SURVEY, REPORT) as load:
         for kill in range(kills):
-            service = Service(data, *FLAGS, token=token)
+            service = Service(place.data, *FLAGS, database=place.database, token=token)
             token = service.token
             try:
                 if kill == 0:
@@ -71,27 +70,9 @@ def test_kill_nine_under_load(kills, tmp_path):
                 load.acknowledges(int(rng.integers(20, 800)))
             finally:
                 service.kill()
-        with running(data, *FLAGS, token=token) as service:
+        with running(place.data, *FLAGS, database=place.database, token=token) as service:
             settled(service, load)
     assert load.statuses[0] > 0  # some requests were cut off without an answer
-
-
-def test_kill_nine_under_load_on_postgresql(tmp_path, new_postgresql):
-    rng = np.random.default_rng(21)
-    data, database, token = tmp_path / "data", new_postgresql(), ""
-    with Load(SURVEY, REPORT) as load:
-        for kill in range(4):
-            service = Service(data, *FLAGS, database=database, token=token)
-            token = service.token
-            try:
-                if kill == 0:
-                    service.publish(SURVEY)
-                load.service = service
-                load.acknowledges(int(rng.integers(20, 800)))
-            finally:
-                service.kill()
-        with running(data, *FLAGS, database=database, token=token) as service:
-            settled(service, load)
 
 
 def test_counting_processes_killed_again_and_again(place):
