@@ -192,7 +192,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def attachment(self, digest: str) -> bytes | None:
-        """What a survey names by this SHA-256, in hexadecimal."""
+        """What a survey names by this digest of its content, in hexadecimal."""
 
     @abc.abstractmethod
     def seal(self, survey_id: str) -> None:
