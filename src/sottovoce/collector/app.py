@@ -12,7 +12,23 @@ from litestar.datastructures import State
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import LifeSpanReceive, LifeSpanScope, LifeSpanSend, Message, Receive, Scope, Send
 
-from sottovoce.collector.api import access, devices, estimates, operations, publishing, reports, segments, surveys
+from sottovoce.collector.api import (
+    access,
+    devices,
+    drafts,
+    estimates,
+    events,
+    operations,
+    pages,
+    pictures,
+    plans,
+    publishing,
+    reports,
+    segments,
+    sessions,
+    surveys,
+    tables,
+)
 from sottovoce.collector.api.answer import JSON
 from sottovoce.collector.api.openapi import openapi_answer
 from sottovoce.collector.api.route import operation_of, template_of
@@ -31,9 +47,16 @@ ROUTES: Final[tuple[HTTPRouteHandler, ...]] = (
     *publishing.ROUTES,
     *surveys.ROUTES,
     *estimates.ROUTES,
+    *pictures.ROUTES,
+    *tables.ROUTES,
+    *events.ROUTES,
     *segments.ROUTES,
+    *drafts.ROUTES,
+    *plans.ROUTES,
+    *sessions.ROUTES,
     *access.ROUTES,
     *operations.ROUTES,
+    *pages.ROUTES,
 )
 """Every address there is."""
 

@@ -1,0 +1,1 @@
+"""The built pages, as they are served; their sources are in clients/pages."""

@@ -1,0 +1,1 @@
+function o(n,...t){n.replaceChildren(...t.flatMap(e=>e==null||e===!1?[]:[e instanceof Node?e:String(e)]))}function a(n){let t=document.getElementById(n);if(t===null)throw new Error(`the page has no #${n}`);return t}o(a("page"),"");
