@@ -19,8 +19,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: setup  ## a service, a million devices, three surveys: estimates beside truth, report.html
-	@$(BIN)/sottovoce demo
+demo: setup  ## a service, a million devices, three surveys, a dashboard, report.html (KEEP=1 leaves it running)
+	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
 test: lint types js  ## every check: style, types, exact channels, properties, statistics, docs
 	@echo "==> tests"

@@ -202,7 +202,7 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path):
         err = process.stderr.read()
         assert (process.wait(), err, asked.status) == (0, "", 200)
     shown = " ".join("".join(lines).split())
-    words = (QUESTION, "2.72 times likelier", "Papageno", "1,000 whispers", "of 300 intervals", "report.html")
+    words = (QUESTION, "Its dashboard", "2.72 times likelier", "Papageno", "1,000 whispers", "of 300 intervals", "report.html")
     for expected in (*words, "1 % of the devices hostile", "epsilon 5 of 8 left", "counted again", "The analyst asks"):
         assert expected.lower() in shown.lower()
     assert made

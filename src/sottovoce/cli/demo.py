@@ -157,6 +157,8 @@ def _end(
             out.print(f"[bold]{escape(str(path))}[/]: {what}", soft_wrap=True)
     if arguments.data is not None:
         out.print(f"[bold]{escape(str(arguments.data))}[/]: the service's database and signing key", soft_wrap=True)
+    if not arguments.keep:
+        out.print(f"[dim]The dashboard at {service.url}/ closes now; sottovoce demo --keep leaves it open.[/]")
     out.print(f"[dim]{seconds:.1f} s in all[/]")
     if arguments.json:
         written = {"report": page, "picture": picture, "data": arguments.data}
@@ -168,7 +170,8 @@ def _end(
 
 def _keep(out: Console, service: Service) -> None:
     """Until Ctrl-C, or until the service ends by itself."""
-    out.print(f"\n[bold]The service is still running[/] at {service.url}; Ctrl-C stops it. In another terminal:\n")
+    out.print(f"\n[bold]The service is still running[/]; Ctrl-C stops it. Its dashboard: {service.url}/")
+    out.print(f"Sign in with {service.token}, or in another terminal:\n", soft_wrap=True)
     for line in (
         f"export SOTTOVOCE_URL={service.url} SOTTOVOCE_TOKEN={service.token}",
         "sottovoce survey list",

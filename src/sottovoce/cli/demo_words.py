@@ -45,6 +45,8 @@ def show_service(out: Console, service: Service, stage: Stage) -> None:
     out.print()
     out.print(f"[bold]A collector[/] is up at {service.url}, a process of its own (pid {service.pid}) with SQLite.")
     out.print(f"[dim]It signs with the key {service.fingerprint[:16]}…; devices pin it.[/]")
+    out.print(f"[bold]Its dashboard[/] fills as you watch: {service.url}/")
+    out.print(f"[dim]Sign in with[/] {service.token}", soft_wrap=True)
     epsilon = stage.music.survey.epsilon
     table = titled_table(f"Three surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its own words")
     table.add_column("survey", no_wrap=True)
