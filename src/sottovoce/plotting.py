@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from sottovoce.experiments.error_curves import ErrorCurves
 
 __all__ = [
+    "CURVES",
     "STYLE",
     "demo_figure",
     "error_figure",
+    "finish_axes",
     "new_figure",
     "plot_top",
     "require_matplotlib",
@@ -40,7 +42,7 @@ STYLE: Final[dict[str, str]] = {
 
 _TEXT, _SMALL, _TITLE = 11, 9.5, 15
 
-_LINES: Final[tuple[dict[str, str], ...]] = tuple(
+CURVES: Final[tuple[dict[str, str], ...]] = tuple(
     {"color": colour, "linestyle": style}
     for style in ("-", "--")
     for colour in ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1f2328")
@@ -147,7 +149,7 @@ def error_figure(curves: ErrorCurves) -> Any:
     figure = new_figure(16, 6)
     left, right = figure.subplots(1, 2)
     _draw_mechanism(left, curves)
-    for (name, errors), style in zip(curves.strategies.items(), _LINES, strict=False):
+    for (name, errors), style in zip(curves.strategies.items(), CURVES, strict=False):
         right.plot(curves.people, errors, linewidth=1.8, label=name, **style)
     _finish_curves(right, curves, "Every strategy: raw, or proved where that is less")
     return figure
@@ -198,16 +200,21 @@ def _finish_curves(ax: Any, curves: ErrorCurves, title: str) -> None:
         fontsize=_SMALL,
         color=STYLE["muted"],
     )
-    ax.set_xlabel("people", fontsize=_TEXT, color=STYLE["ink"])
-    ax.set_ylabel("expected L2 error", fontsize=_TEXT, color=STYLE["ink"])
+    finish_axes(ax, "people", "expected L2 error")
+    ax.set_title(title, loc="left", fontsize=_TITLE, color=STYLE["ink"], pad=12)
+    ax.legend(loc="upper right", framealpha=0.9, edgecolor="none", fontsize=_SMALL, labelcolor=STYLE["ink"])
+
+
+def finish_axes(ax: Any, across: str, up: str) -> None:
+    """What the axes count, a quiet grid, and no box around it."""
+    ax.set_xlabel(across, fontsize=_TEXT, color=STYLE["ink"])
+    ax.set_ylabel(up, fontsize=_TEXT, color=STYLE["ink"])
     ax.tick_params(which="both", labelsize=_SMALL, labelcolor=STYLE["muted"], color=STYLE["line"])
     ax.grid(color=STYLE["line"], linewidth=0.6)
     ax.set_axisbelow(True)
     for side, spine in ax.spines.items():
         spine.set_visible(side in ("bottom", "left"))
         spine.set_color(STYLE["line"])
-    ax.set_title(title, loc="left", fontsize=_TITLE, color=STYLE["ink"], pad=12)
-    ax.legend(loc="upper right", framealpha=0.9, edgecolor="none", fontsize=_SMALL, labelcolor=STYLE["ink"])
 
 
 def save_error_picture(curves: ErrorCurves, path: Path) -> None:

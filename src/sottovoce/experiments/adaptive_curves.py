@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.experiments.adaptive_error import measure_adaptive
-from sottovoce.plotting import STYLE, new_figure, require_matplotlib
+from sottovoce.plotting import STYLE, finish_axes, new_figure, require_matplotlib
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
 from sottovoce.theory.adaptive_planner import AdaptiveLine, AdaptivePlan, error_line
 
@@ -130,14 +130,7 @@ def adaptive_figure(curves: AdaptiveCurves) -> Any:
     )
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.yaxis.set_major_formatter("{x:g}")
-    ax.set_xlabel("rounds", fontsize=11, color=STYLE["ink"])
-    ax.set_ylabel("expected largest error of all answers", fontsize=11, color=STYLE["ink"])
-    ax.tick_params(which="both", labelsize=9.5, labelcolor=STYLE["muted"], color=STYLE["line"])
-    ax.grid(color=STYLE["line"], linewidth=0.6)
-    ax.set_axisbelow(True)
-    for side, spine in ax.spines.items():
-        spine.set_visible(side in ("bottom", "left"))
-        spine.set_color(STYLE["line"])
+    finish_axes(ax, "rounds", "expected largest error of all answers")
     title = f"Adaptive questions: {plan.users:,} people, epsilon {plan.epsilon:g}"
     ax.set_title(title, loc="left", fontsize=15, color=STYLE["ink"], pad=12)
     ax.legend(loc="upper left", framealpha=0.9, edgecolor="none", fontsize=9.5, labelcolor=STYLE["ink"])

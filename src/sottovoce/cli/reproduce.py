@@ -1,0 +1,139 @@
+"""`sottovoce reproduce`: the paper's Table 1 with measured errors in it, and its claims checked."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sottovoce.cli.arguments import Commands, add_json, whole_number
+from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
+
+if TYPE_CHECKING:
+    from sottovoce.experiments.reproduce.findings import Finding
+    from sottovoce.experiments.reproduce.records import Check
+    from sottovoce.experiments.reproduce.run import Reproduction
+    from sottovoce.experiments.reproduce.table import TableRow
+
+__all__ = ["register"]
+
+_PARTS = ("table1", "offline", "distribution", "adaptive", "findings")
+
+DEFAULT_FOLDER = Path("reproduction")
+DEFAULT_SEED = 7
+
+_DESCRIPTION = """\
+Measure what the paper bounds: the error of its three problems over grids of people, queries, values and epsilon, for
+populations benign and hard, beside the previous work, the printed bounds and those proved here; and check its claims.
+Writes CSV, JSON, SVG, PNG and one page of HTML. The same seed gives the same figures. All of it takes some minutes.
+"""
+
+_EXAMPLES = """\
+parts (all unless some are named):
+  table1         all three rows of Table 1
+  offline        its first row: a set of queries, codebook and hull beside sphere sampling
+  distribution   its second: Hadamard Response, projected and not
+  adaptive       its third: one question after another
+  findings       what the paper claims of its algorithms, and what is so
+
+examples:
+  sottovoce reproduce
+  sottovoce reproduce distribution adaptive --out table1 --seed 11
+  sottovoce reproduce findings --json
+  sottovoce reproduce --quick                        a few seconds, to see that it works
+"""
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "reproduce", help="the paper's table, measured", description=_DESCRIPTION, epilog=_EXAMPLES
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help="see below (default: all)")
+    parser.add_argument(
+        "--out", type=Path, default=DEFAULT_FOLDER, metavar="DIR", help=f"where files go (default: {DEFAULT_FOLDER})"
+    )
+    parser.add_argument(
+        "--seed", type=whole_number, default=DEFAULT_SEED, metavar="S", help=f"(default: {DEFAULT_SEED})"
+    )
+    parser.add_argument("--quick", action="store_true", help="few people and few points")
+    add_json(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.experiments.distribution_error import seeds_of
+    from sottovoce.experiments.reproduce.grid import people_in
+    from sottovoce.experiments.reproduce.page import write
+    from sottovoce.experiments.reproduce.run import grid_of, reproduce
+    from sottovoce.plotting import require_matplotlib
+
+    grid = grid_of(arguments.parts, quick=arguments.quick)
+    seeds_of(arguments.seed, 1)
+    require_matplotlib()
+    with progress("measuring", max(1, people_in(grid))) as advance:
+        found = reproduce(arguments.parts, arguments.seed, quick=arguments.quick, progress=advance)
+    with working("drawing"):
+        written = write(found, arguments.out)
+    if arguments.json:
+        print_json(found.to_dict() | {"files": [str(path) for path in written]})
+    else:
+        _show(found)
+        console().print(f"[bold]{written[-1]}[/]: all of it on one page, beside {len(written) - 1} other files")
+    return 0 if all(check.holds for check in found.checks) else 1
+
+
+def _show(found: Reproduction) -> None:
+    if found.table:
+        _show_table(found.table, found.seed)
+    if found.checks:
+        _show_checks(found.checks)
+    if found.findings:
+        _show_findings(found.findings)
+
+
+def _show_table(rows: tuple[TableRow, ...], seed: int) -> None:
+    table = titled_table(f"Table 1, measured (seed {seed})", "measured: the largest error among the populations")
+    table.add_column("problem", style="bold")
+    table.add_column("setting")
+    for name in ("measured", "proved", "printed", "previous work", "lower shape"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row.problem,
+            f"{row.setting} ({row.population})",
+            _pair(row.error, row.standard_error),
+            plain(row.bound),
+            "" if row.bound_printed is None else plain(row.bound_printed),
+            "" if row.previous is None else _pair(row.previous, row.previous_standard_error or 0.0),
+            plain(row.lower_shape),
+        )
+    console().print(table)
+
+
+def _pair(value: float, error: float) -> str:
+    return f"{value:.3f} ± {error:.3f}"
+
+
+def _show_checks(checks: tuple[Check, ...]) -> None:
+    table = titled_table("what was expected, and what was found")
+    for name in ("problem", "expected", "found"):
+        table.add_column(name)
+    table.add_column("", no_wrap=True)
+    for check in checks:
+        found = check.found + (f"; {check.why}" if check.why else "")
+        table.add_row(check.row, check.expected, found, "[green]yes[/]" if check.holds else "[bold red]NO[/]")
+    console().print(table)
+
+
+def _show_findings(findings: tuple[Finding, ...]) -> None:
+    table = titled_table("what the paper claims, and what is so")
+    table.add_column("where", style="bold")
+    table.add_column("claim")
+    for name in ("printed", "found"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for one in findings:
+        verdict = "[green]stands[/]" if one.stands else "[bold red]does not[/]"
+        table.add_row(one.where, f"{one.claim} ({one.setting})", f"{one.printed:.3g}", f"{one.found:.3g}", verdict)
+    console().print(table)

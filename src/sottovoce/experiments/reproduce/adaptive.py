@@ -1,0 +1,47 @@
+"""Table 1, third row: one round for each person, against analysts fixed beforehand and one who overfits."""
+
+from __future__ import annotations
+
+import math
+
+from sottovoce.experiments.adaptive_error import measure_adaptive as measure_session
+from sottovoce.experiments.reproduce.records import Case, Measured, Progress
+from sottovoce.experiments.reproduce.repeats import check_repeats
+from sottovoce.theory.bounds import debias
+
+__all__ = ["measure_adaptive"]
+
+
+def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | None = None) -> Measured:
+    """The largest error over all rounds of sessions in which every true answer is 0.
+
+    Examples
+    --------
+    >>> found = measure_adaptive(Case("adaptive", "users", "overfit", 20_000, 8, 1020, 1.0), 3, seed=1)
+    >>> found.error < found.bound, found.previous
+    (True, None)
+    """
+    found = measure_session(
+        case.queries,
+        case.users,
+        case.epsilon,
+        case.population,
+        repeats=check_repeats(repeats),
+        seed=seed,
+        progress=progress,
+    )
+    assert found.standard_error is not None  # there are two repeats or more
+    assert found.linf_bound is not None  # rounds of questions, not of choices
+    d, c = case.queries, debias(case.epsilon)
+    return Measured(
+        case,
+        repeats,
+        seed,
+        found.mean.linf_error,
+        found.standard_error.linf_error,
+        previous=None,
+        previous_standard_error=None,
+        bound=found.linf_bound,
+        bound_printed=found.linf_bound_paper,
+        lower_shape=min(math.sqrt(c**2 * d * math.log(d) / case.users), 1.0),
+    )

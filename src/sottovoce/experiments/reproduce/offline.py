@@ -1,0 +1,81 @@
+"""Table 1, first row: the codebook with the projection on the hull, beside sphere sampling."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.experiments.distribution_error import seeds_of
+from sottovoce.experiments.offline_error import paper_bound
+from sottovoce.experiments.reproduce.populations import shares
+from sottovoce.experiments.reproduce.records import Case, Measured, Progress
+from sottovoce.experiments.reproduce.repeats import check_repeats, mean_and_error
+from sottovoce.mechanisms.sphere import Sphere
+from sottovoce.simulation import People, count_reports, histogram_of
+from sottovoce.survey import Survey
+from sottovoce.workloads import Dense
+
+__all__ = ["measure_offline", "random_signs"]
+
+Floats = NDArray[np.float64]
+
+
+@lru_cache(maxsize=2)
+def random_signs(queries: int, values: int) -> Dense:
+    """Queries +-1/sqrt(d) at random, so that every column has norm one; the second column is the first's opposite.
+
+    Nearly orthogonal columns are the hard case of the lower bound, and the same for everybody who asks for the size.
+    """
+    rng = np.random.default_rng((queries, values))
+    matrix = rng.choice([-1.0, 1.0], size=(queries, values)) / math.sqrt(queries)
+    matrix[:, 1] = -matrix[:, 0]
+    return Dense(matrix)
+
+
+def measure_offline(case: Case, repeats: int, seed: int, progress: Progress | None = None) -> Measured:
+    """Errors of the codebook, projected on the hull, and of sphere sampling (Duchi, Jordan, Wainwright 2013).
+
+    Both answer about the same people. `progress` hears of the people of both.
+
+    Examples
+    --------
+    >>> found = measure_offline(Case("offline", "users", "uniform", 1000, 64, 32, 1.0), 3, seed=1)
+    >>> found.error < found.previous, found.error < found.bound < found.bound_printed
+    (True, True)
+    """
+    workload = random_signs(case.queries, case.values)
+    survey = Survey.queries(workload, case.epsilon, mechanism="codebook", strategy="direct", users=case.users)
+    sphere = Sphere(case.queries, 1.0, case.epsilon, 0.0)
+    weights = shares(case)
+    truth = workload.matvec(weights)
+    seeds = seeds_of(seed, 3 * check_repeats(repeats))
+    projected, previous = [], []
+    bound = 0.0
+    for people_seed, report_seed, sphere_seed in zip(seeds[::3], seeds[1::3], seeds[2::3], strict=True):
+        people = histogram_of(weights, case.users, people_seed)
+        found = survey.estimate(survey.simulate_aggregate(histogram=people, seed=report_seed, progress=progress))
+        projected.append(float(np.linalg.norm(found.values - truth)))
+        counts = count_reports(sphere, _with_columns(workload, people), sphere_seed, progress)
+        previous.append(float(np.linalg.norm(sphere.estimate(counts, case.users) - truth)))
+        bound = found.bound.value
+    each = 1 / (case.users * case.epsilon**2)
+    return Measured(
+        case,
+        repeats,
+        seed,
+        *mean_and_error(projected),
+        *mean_and_error(previous),
+        bound=bound,
+        bound_printed=paper_bound(case.queries, case.values, 1.0, case.epsilon, 0.0, case.users),
+        lower_shape=min(each**0.25, (case.queries * each) ** 0.5, 1.0),
+    )
+
+
+def _with_columns(workload: Dense, histogram: NDArray[np.int64]) -> People:
+    """Everybody with the column of their value, listed a chunk at a time."""
+    columns = np.ascontiguousarray(workload.matrix.T)
+    people = People.with_histogram(histogram)
+    return People(people.n, lambda start, stop: columns[people.between(start, stop)])

@@ -1,0 +1,102 @@
+"""Measures a grid, case by case."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sottovoce.errors import SimulationError
+from sottovoce.experiments.reproduce.adaptive import measure_adaptive
+from sottovoce.experiments.reproduce.checks import checks_of
+from sottovoce.experiments.reproduce.distribution import measure_distribution
+from sottovoce.experiments.reproduce.findings import Finding, findings
+from sottovoce.experiments.reproduce.grid import FULL, QUICK, Figure, Grid
+from sottovoce.experiments.reproduce.offline import measure_offline
+from sottovoce.experiments.reproduce.records import ROWS, Case, Check, Measured, Progress, Row, seed_of
+from sottovoce.experiments.reproduce.table import TableRow, table_of
+
+__all__ = ["PARTS", "Reproduction", "grid_of", "reproduce"]
+
+PARTS: Final = ("table1", *ROWS, "findings")
+"""What can be reproduced by itself; table1 takes all three rows."""
+
+_MEASURES: Final[dict[Row, Callable[[Case, int, int, Progress | None], Measured]]] = {
+    "offline": measure_offline,
+    "distribution": measure_distribution,
+    "adaptive": measure_adaptive,
+}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """All that was measured with one seed, what was expected of it, and the paper's claims checked."""
+
+    seed: int
+    quick: bool
+    figures: tuple[Figure, ...]
+    measured: tuple[Measured, ...]
+    table: tuple[TableRow, ...]
+    checks: tuple[Check, ...]
+    findings: tuple[Finding, ...]
+
+    def of(self, figure: Figure) -> list[Measured]:
+        """The points of one figure."""
+        return [
+            one for one in self.measured if (one.case.row, one.case.along) == (figure.still.row, figure.still.along)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "seed": self.seed,
+            "quick": self.quick,
+            "table": [row.to_dict() for row in self.table],
+            "checks": [check.to_dict() for check in self.checks],
+            "findings": [finding.to_dict() for finding in self.findings],
+            "measured": [one.to_dict() for one in self.measured],
+        }
+
+
+def grid_of(parts: Sequence[str], *, quick: bool) -> Grid:
+    """The figures that these parts need."""
+    unknown = sorted(set(parts) - set(PARTS))
+    if unknown:
+        raise SimulationError(f"{unknown[0]!r} is no part of the paper's table; choose among {', '.join(PARTS)}")
+    wanted = set(ROWS) if not parts or "table1" in parts else set(parts)
+    return tuple(figure for figure in (QUICK if quick else FULL) if figure.still.row in wanted)
+
+
+def reproduce(
+    parts: Sequence[str] = (), seed: int | None = None, *, quick: bool = False, progress: Progress | None = None
+) -> Reproduction:
+    """Measure the parts named, all unless some are; the same seed gives the same figures on any machine.
+
+    Parameters
+    ----------
+    progress
+        Called with the number of people done since its last call; `people_in(grid_of(parts))` in all.
+
+    Examples
+    --------
+    >>> found = reproduce(["distribution"], seed=1, quick=True)
+    >>> [row.name for row in found.table], all(check.holds for check in found.checks)
+    (['distribution'], True)
+    """
+    grid = grid_of(parts, quick=quick)
+    seed = secrets.randbits(32) if seed is None else seed
+    measured = tuple(
+        _MEASURES[case.row](case, figure.repeats, seed_of(seed, case), progress)
+        for figure in grid
+        for case in figure.cases()
+    )
+    return Reproduction(
+        seed=seed,
+        quick=quick,
+        figures=grid,
+        measured=measured,
+        table=table_of(measured),
+        checks=checks_of(measured),
+        findings=findings(seed=seed) if not parts or "findings" in parts else (),
+    )
