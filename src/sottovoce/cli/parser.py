@@ -30,7 +30,7 @@ Every command takes --help, with examples of its own, and --json, for one JSON o
 
 
 COMMANDS: Final = (
-    *("demo", "plan", "simulate", "optimize", "strategies", "mechanisms", "audit", "reproduce"),
+    *("demo", "plan", "simulate", "optimize", "strategies", "mechanisms", "audit", "reproduce", "compare"),
     *("serve", "backup", "survey", "estimate", "ask", "export", "token"),
     *("answer", "ledger"),
 )

@@ -36,7 +36,7 @@ def shares(case: Case) -> NDArray[np.float64]:
     --------
     >>> shares(Case("distribution", "users", "pair", 1000, 4, 4, 1.0))
     array([0.5, 0.5, 0. , 0. ])
-    >>> np.count_nonzero(shares(Case("distribution", "users", "spread", 10**6, 4096, 4096, 1.0)))
+    >>> int(np.count_nonzero(shares(Case("distribution", "users", "spread", 10**6, 4096, 4096, 1.0))))
     227
     """
     match case.population:
