@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
 
-__all__ = ["Commands", "add_json", "add_kind", "number", "whole_number"]
+__all__ = ["Commands", "add_json", "add_kind", "check_place", "number", "whole_number"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """Where commands, or the kinds of one command, are added."""
@@ -44,6 +45,14 @@ def number(text: str) -> float:
     except ValueError:
         pass
     raise argparse.ArgumentTypeError(f"{text!r} is not a number; write it like 1, 0.5 or 1e-2")
+
+
+def check_place(path: Path, what: str) -> None:
+    """Refuse a file whose folder is not there: found out before the work and not after it."""
+    from sottovoce.errors import SimulationError
+
+    if not path.parent.is_dir():
+        raise SimulationError(f"there is no directory {str(path.parent)!r} for the {what}; make it, or name another")
 
 
 def add_json(parser: Parser) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.audit import DEFAULT_DELTA
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.arguments import Commands, add_json, check_place, number, whole_number
 from sottovoce.cli.output import console, print_json, progress, titled_table
 
 if TYPE_CHECKING:
     from sottovoce.audit import AuditResult
 
 __all__ = ["register"]
+
+GRID = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""The epsilons of `--all`."""
 
 SAMPLES = (100, 10**9)
 """Fewer reports certify nothing, more would take days."""
@@ -30,6 +34,7 @@ examples:
   sottovoce audit hadamard subset_selection --epsilon 0.5
   sottovoce audit randomized_response --epsilon 2 --domain-size 5
   sottovoce audit codebook gaussian --published
+  sottovoce audit --all --html soundness.html          every mechanism at several epsilons, on one page
   sottovoce audit --json | jq '.results[] | select(.sound | not)'
 """
 
@@ -57,12 +62,21 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--published", action="store_true", help="add the paper's printed algorithms, which are never deployed"
     )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help=f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in GRID)}, with the printed algorithms; takes minutes",
+    )
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write the results as one page")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from rich.markup import escape
+
     from sottovoce.audit import audit
+    from sottovoce.audit.page import PUBLISHED_PREFIX, render
     from sottovoce.audit.published import audit_published_gaussian, audit_published_rejection
     from sottovoce.limits import check_integer
     from sottovoce.mechanisms import MECHANISMS
@@ -75,22 +89,30 @@ def _run(arguments: argparse.Namespace) -> int:
         check_integer("samples", arguments.samples, *SAMPLES)
     settings = {"domain_size": arguments.domain_size, "samples": arguments.samples, "delta": arguments.delta}
     given = {name: setting for name, setting in settings.items() if setting is not None}
+    epsilons = GRID if arguments.all else (arguments.epsilon,)
+    if arguments.html is not None:
+        check_place(arguments.html, "page")
     results: list[AuditResult] = []
-    with progress("auditing", len(names), "mechanisms") as advance:
-        for name in names:
-            results.append(audit(name, arguments.epsilon, **given))
-            advance(1)
-    sound = all(result.sound for result in results)
-    if arguments.published:
-        results += [
-            audit_published_gaussian(arguments.epsilon, arguments.delta),
-            audit_published_rejection(arguments.epsilon),
-        ]
+    with progress("auditing", len(names) * len(epsilons), "audits") as advance:
+        for epsilon in epsilons:
+            for name in names:
+                results.append(audit(name, epsilon, **given))
+                advance(1)
+            if arguments.published or arguments.all:
+                results += [
+                    audit_published_gaussian(epsilon, arguments.delta),
+                    audit_published_rejection(epsilon),
+                ]
+    if arguments.html is not None:
+        arguments.html.write_text(render(results), encoding="utf-8")
     if arguments.json:
         print_json({"results": [result.to_dict() for result in results]})
     else:
-        _show(results, arguments.epsilon)
-    return 0 if sound else 1
+        for epsilon in epsilons:
+            _show([result for result in results if result.epsilon == epsilon], epsilon)
+        if arguments.html is not None:
+            console().print(f"[bold]{escape(str(arguments.html))}[/]: all of it on one page")
+    return 0 if all(result.sound for result in results if not result.mechanism.startswith(PUBLISHED_PREFIX)) else 1
 
 
 def _show(results: list[AuditResult], epsilon: float) -> None:

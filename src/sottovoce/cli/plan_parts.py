@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from sottovoce.cli.arguments import add_json, number, whole_number
+from sottovoce.cli.arguments import add_json, check_place, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def check_picture(path: Path | None) -> None:
     require_matplotlib()
     if path.suffix not in PICTURE_ENDINGS:
         raise SimulationError(f"the picture's name must end in {', '.join(PICTURE_ENDINGS)}; it is {path.name!r}")
-    if not path.parent.is_dir():
-        raise SimulationError(f"there is no directory {str(path.parent)!r} for the picture; make it, or name another")
+    check_place(path, "picture")
 
 
 def deliver(

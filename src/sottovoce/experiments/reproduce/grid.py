@@ -35,7 +35,7 @@ class Figure:
         row, along = self.still.row, self.still.along
         for population in ANALYSTS if row == "adaptive" else POPULATIONS:
             for number in self.through:
-                varied: dict[str, Any] = {along: number if along == "epsilon" else int(number)}
+                varied: dict[str, Any] = {along: float(number) if along == "epsilon" else int(number)}
                 if row == "distribution" and along == "values":
                     varied["queries"] = int(number)  # every value is a query
                 yield replace(self.still, population=population, **varied)

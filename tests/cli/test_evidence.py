@@ -1,0 +1,74 @@
+"""`reproduce`, `compare` and `audit --html` as people use them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("drink\n" + "tea\ncoffee\nwater\ntea\n" * 100)
+    return path
+
+
+def test_findings_alone_measure_nobody(run, tmp_path):
+    done = run("reproduce", "findings", "--json", "--out", str(tmp_path / "new"), "--quick")
+    told = json.loads(done.out)
+    assert done.status == 0
+    assert (told["measured"], told["table"], told["seed"]) == ([], [], 7)
+    assert len(told["findings"]) > 5
+    assert (tmp_path / "new" / "findings.csv").exists()
+
+
+def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
+    done = run("reproduce", "distribution", "--quick", "--seed", "2", "--out", str(tmp_path))
+    assert done.status == 0
+    for words in ("Table 1, measured (seed 2)", "what was expected, and what was found", "reproduction.html"):
+        assert words in done.out
+    assert (tmp_path / "distribution-users.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reproduce", "table3"], "'table3' is no part of the paper's table"),
+        (["reproduce", "--seed", "-1"], "seed must be a non-negative integer"),
+        (["compare", "--data", "TABLE", "--column", "food"], "has no column 'food'"),
+        (["compare", "--data", "TABLE", "--column", "drink", "--epsilon", "0"], "epsilon must be"),
+        (["compare", "--data", "TABLE", "--column", "drink", "--repeats", "1"], "repeats must be"),
+        (["compare", "--data", "TABLE", "--column", "drink", "--sample", "0"], "one person or more"),
+        (["compare", "--data", "TABLE", "--column", "drink", "--picture", "x.gif"], "must end in .png"),
+        (["audit", "hadamard", "--html", "nowhere/at/all.html"], "no directory 'nowhere/at'"),
+    ],
+)
+def test_mistakes_are_one_line(run, table, words, message):
+    done = run(*(str(table) if word == "TABLE" else word for word in words))
+    assert done.status == 2
+    assert done.out == ""
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_column_is_compared(run, table, tmp_path):
+    picture = tmp_path / "compared.svg"
+    done = run(
+        *("compare", "--data", str(table), "--column", "drink", "--epsilon", "1", "2", "--no-peers"),
+        *("--repeats", "2", "--picture", str(picture), "--json"),
+    )
+    told = json.loads(done.out)
+    assert (done.status, told["people"], told["values"], told["peers"]) == (0, 400, 3, [])
+    assert {one["epsilon"] for one in told["compared"]} == {1.0, 2.0}
+    assert picture.read_text().startswith("<?xml")
+    shown = run("compare", "--data", str(table), "--column", "drink", "--no-peers", "--repeats", "2", "--sample", "50")
+    assert "50 of 400 people, 3 values, epsilon 1" in shown.out
+    assert "tea" not in done.out + shown.out
+
+
+def test_a_page_of_soundness_is_written(run, tmp_path):
+    page = tmp_path / "sound.html"
+    done = run("audit", "randomized_response", "--samples", "1000", "--html", str(page))
+    assert done.status == 0
+    assert "All 1 mechanisms are sound" in page.read_text()

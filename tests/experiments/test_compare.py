@@ -1,0 +1,112 @@
+"""Comparing on one's own data: read strictly, shown to nobody, measured right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import SimulationError
+from sottovoce.experiments.column_data import read_column
+from sottovoce.experiments.compare import compare, sampled
+from sottovoce.experiments.compare_picture import save_comparison
+from sottovoce.experiments.peers import Peer
+from sottovoce.mechanisms import MECHANISMS, create
+
+SECRET = "Zanzibar"
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    rows = [f'{number},"{city}"' for number, city in enumerate(["Rome", "Oslo", SECRET, "Rome", "", " Oslo "] * 20)]
+    path.write_bytes(("\ufeffid,city\n" + "\n".join(rows) + "\n\n").encode())
+    return path
+
+
+def test_a_column_is_read_with_its_people(people):
+    column = read_column(people, "city")
+    assert column.labels == ("Oslo", "Rome", SECRET)
+    assert np.bincount(column.values).tolist() == [40, 40, 20]
+    assert column.left_out == 20
+    assert SECRET not in repr(column)
+
+
+@pytest.mark.parametrize(
+    ("content", "column", "message"),
+    [
+        (b"", "city", "no column 'city' among the 0"),
+        (f"{SECRET},Rome\n1,2\n".encode(), "city", "no column 'city' among the 2"),
+        (f"city,city\n{SECRET},Rome\n".encode(), "city", "2 columns called 'city'"),
+        (f"id,city\n1,{SECRET}\n2,{SECRET}\n".encode(), "city", "1 different values"),
+        (b"id,city\n", "city", "0 different values"),
+        (b"id,city\n1,\xff\xfe\n", "city", "no CSV file in UTF-8"),
+        (f'id,city\n1,"{SECRET}\n'.encode(), "city", "no CSV file"),
+        (f"id,city\n1,{SECRET * 200}\n".encode(), "city", "line 2: a value of 1,600 characters"),
+    ],
+    ids=["empty", "no heading", "twice", "one value", "no rows", "not text", "open quote", "texts"],
+)
+def test_bad_files_are_told_without_their_contents(tmp_path, content, column, message):
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    with pytest.raises(SimulationError, match=message) as raised:
+        read_column(path, column)
+    assert SECRET not in str(raised.value)
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(SimulationError, match="cannot be read: No such file"):
+        read_column(tmp_path / "nowhere.csv", "city")
+
+
+def test_raw_errors_are_those_of_the_exact_variance():
+    """About the column, people are not drawn: the raw error's mean square is the channel's variance alone."""
+    rng = np.random.default_rng(1)
+    people = rng.choice(5, size=4000, p=[0.5, 0.2, 0.2, 0.05, 0.05])
+    shares = np.bincount(people) / len(people)
+    repeats = 40
+    for one in compare(people, 5, [0.5, 2.0], repeats=repeats):
+        # With data sampling the variance has sum p(1-p)/n more than without.
+        with_sampling = create(one.mechanism, 5, one.epsilon).expected_l2(len(people), shares)
+        without = np.sqrt(with_sampling**2 - (1 - (shares**2).sum()) / len(people))
+        # An L2 norm over 5 coordinates varies by at most its own size/sqrt(2): six sigmas of the mean of 40, and
+        # Jensen's gap between mean and root mean square, which is below an eighth for five coordinates.
+        assert without * (1 - 1 / 8 - 6 / np.sqrt(2 * repeats) / 2) < one.l2_raw < without * (1 + 3 / np.sqrt(repeats))
+        assert one.l2 <= one.l2_raw * (1 + 1e-12)
+        assert one.report_bytes >= 1
+    assert {one.mechanism for one in compare(people, 5, [1.0], repeats=2)} == set(MECHANISMS)
+
+
+class Broken(Peer):
+    package, module, projects = "broken", "broken", "not at all"
+
+    def _estimate(self, values, size, epsilon):
+        raise RuntimeError(SECRET)
+
+
+class Perfect(Peer):
+    package, module, projects = "perfect", "perfect", "not at all"
+
+    def _estimate(self, values, size, epsilon):
+        return np.bincount(values, minlength=size) / len(values)
+
+
+def test_a_peer_that_fails_is_a_row_and_not_the_end(tmp_path):
+    people = np.arange(600) % 3
+    found = compare(people, 3, [1.0], peers=[Broken("X"), Perfect("Y")], repeats=2)
+    broken, perfect = found[-2:]
+    assert (broken.l2, broken.problem) == (None, "it raised RuntimeError")
+    assert (perfect.l2, perfect.largest, perfect.report_bytes, perfect.problem) == (0.0, 0.0, None, "")
+    save_comparison(found, tmp_path / "compared.png")
+    assert (tmp_path / "compared.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_a_sample_is_the_same_for_a_seed():
+    people = np.arange(1000)
+    assert sampled(people, None, 1) is people
+    assert sampled(people, 5000, 1) is people
+    few = sampled(people, 100, 1)
+    assert len(set(few.tolist())) == 100
+    assert np.array_equal(few, sampled(people, 100, 1))
+    assert not np.array_equal(few, sampled(people, 100, 2))
+    with pytest.raises(SimulationError, match="one person or more"):
+        sampled(people, 0, 1)
