@@ -36,6 +36,8 @@ distributions:
   zipf        value v has a share proportional to 1/(v+1)
   uniform     all values alike
   geometric   proportional to 0.95^v
+  words, cities, surnames
+              real ones, the most common first (pip install 'sottovoce[data]')
   FILE        one non-negative number a value, summing to one: text or CSV without a heading, or a .npy array
 
 examples:

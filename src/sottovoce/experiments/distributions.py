@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import CapacityError, SimulationError
+from sottovoce.experiments.real_data import REAL, real_data
 from sottovoce.limits import check_domain_size
 
 __all__ = ["MAX_SIMULATED_VALUES", "NAMED", "frequencies"]
@@ -46,11 +47,11 @@ NAMED: Final[dict[str, Callable[[int], Floats]]] = {
     "uniform": _uniform,
     "geometric": _geometric,
 }
-"""zipf: p(v) ~ 1/(v+1); uniform; geometric: p(v) ~ 0.95^v. All are scaled to sum to one."""
+"""zipf: p(v) ~ 1/(v+1); uniform; geometric: p(v) ~ 0.95^v. All are scaled to sum to one. Real ones are in `REAL`."""
 
 
 def frequencies(distribution: str, domain_size: int) -> Floats:
-    """The named distribution over `domain_size` values, or the one in the file of that name.
+    """The named distribution over `domain_size` values, a real one of `REAL`, or the one in the file of that name.
 
     A file is text (numbers separated by commas, spaces or line ends) or a one-dimensional `.npy` array; it
     holds one non-negative number a value, and they sum to one. A file called like a named distribution is
@@ -67,6 +68,8 @@ def frequencies(distribution: str, domain_size: int) -> Floats:
             f"simulating {size:,} values would take vectors of {8 * size / 2**30:,.0f} GiB; "
             f"simulate at most {MAX_SIMULATED_VALUES:,}"
         )
+    if distribution in REAL:
+        return real_data(distribution, size).shares
     named = NAMED.get(distribution)
     weights = _from_file(Path(distribution), size) if named is None else named(size)
     return np.asarray(weights / weights.sum())
@@ -82,7 +85,7 @@ def _from_file(path: Path, size: int) -> Floats:
         numbers, reason = None, str(error)
     if numbers is None:
         raise SimulationError(
-            f"distribution {str(path)!r} {reason}; give {', '.join(NAMED)}, or a file of {size:,} numbers"
+            f"distribution {str(path)!r} {reason}; give {', '.join([*NAMED, *REAL])}, or a file of {size:,} numbers"
         )
     return _checked(numbers, path, size)
 

@@ -48,7 +48,7 @@ class PureLdp(Peer):
     projects = "on the simplex"
 
     def _estimate(self, values: list[int], size: int, epsilon: float) -> Any:
-        from pure_ldp.frequency_oracles import hadamard_response, unary_encoding  # type: ignore[import-not-found]
+        from pure_ldp.frequency_oracles import hadamard_response, unary_encoding
 
         common = {"epsilon": epsilon, "d": size, "index_mapper": int}
         if self.mechanism == "HR":
@@ -69,7 +69,7 @@ class MultiFreq(Peer):
     projects = "clips and rescales"
 
     def _estimate(self, values: list[int], size: int, epsilon: float) -> Any:
-        from multi_freq_ldpy.pure_frequency_oracles import GRR, SS, UE  # type: ignore[import-not-found]
+        from multi_freq_ldpy.pure_frequency_oracles import GRR, SS, UE
 
         if self.mechanism == "GRR":
             reports = [GRR.GRR_Client(value, size, epsilon) for value in values]
