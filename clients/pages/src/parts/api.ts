@@ -22,6 +22,13 @@ export class Unreachable extends Error {
 /** Says that a request comes from a page of the collector's own: no other site can send this header along. */
 const PAGE_HEADER = { "X-Sottovoce-Page": "1" };
 
+let signedOut = (): void => undefined;
+
+/** Calls back whenever the collector refuses a request for want of a good token; views need not look. */
+export function onSignedOut(tell: () => void): void {
+  signedOut = tell;
+}
+
 /** JSON from an address; `body` makes it a POST unless `method` says otherwise. */
 export async function ask<Found>(path: string, body?: unknown, method?: string): Promise<Found> {
   let answer: Response;
@@ -37,6 +44,7 @@ export async function ask<Found>(path: string, body?: unknown, method?: string):
     throw new Unreachable();
   }
   const text = await answer.text();
+  if (answer.status === 401) signedOut();
   if (!answer.ok) throw refusalOf(answer.status, text);
   return (text === "" ? undefined : JSON.parse(text)) as Found;
 }

@@ -16,8 +16,8 @@ export function figure(value: number): string {
   return String(Number(value.toPrecision(3))).replace("-", "−");
 }
 
-/** 0.1234 as 12.3 %. */
-export const percent = (share: number): string => `${figure(share * 100)} %`;
+/** 0.1234 as 12.3 %, which no line breaks apart. */
+export const percent = (share: number): string => `${figure(share * 100)}\u00a0%`;
 
 /** "1 report", "2 reports". */
 export const counted = (n: number, thing: string): string => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;

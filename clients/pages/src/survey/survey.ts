@@ -1,4 +1,24 @@
 /** The survey page: a question, an answer that stays here, and a picture of what leaves. */
 import { byId, fill } from "../parts/dom.js";
+import { Machine } from "./machine.js";
+import { Page } from "./page.js";
+import { NO_SURVEY, platformTrouble, surveyIn, troubleOf } from "./trouble.js";
+import { troubleView } from "./trouble_view.js";
 
-fill(byId("page"), "");
+const page = byId("page");
+
+async function start(): Promise<void> {
+  const lacking = platformTrouble(globalThis);
+  if (lacking) return fill(page, troubleView(lacking));
+  const id = surveyIn(location.pathname);
+  if (id === null) return fill(page, troubleView(NO_SURVEY));
+  const machine = await Machine.open(id, location.origin);
+  await new Page(page, byId("told"), machine).start();
+}
+
+// A browser may keep a page as it was left, for whoever goes back: with the answer on it.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+start()
+  .catch((error: unknown) => fill(page, troubleView(troubleOf(error))))
+  .finally(() => page.removeAttribute("aria-busy"));

@@ -1,1 +1,1 @@
-"""The built pages, as they are served; their sources are in clients/pages."""
+"""The pages that the collector serves, as they were built, and how their files are read and sent."""

@@ -1,0 +1,94 @@
+/** Fields of a form: each with its label and help, and a place where it is said what is wrong with it. */
+import { el, fill } from "../../parts/dom.js";
+import type { Faults } from "./draft.js";
+
+interface Place {
+  control: HTMLElement;
+  error: HTMLElement;
+}
+
+export class Fields {
+  private readonly places = new Map<string, Place>();
+
+  /** A label, its control, help beneath it, and the place for errors. */
+  field(
+    name: string,
+    label: string,
+    control: HTMLElement,
+    help: string | null = null,
+    ...more: HTMLElement[]
+  ): HTMLElement {
+    control.id = `field-${name}`;
+    const helpId = help === null ? "" : `help-${name} `;
+    control.setAttribute("aria-describedby", `${helpId}error-${name}`);
+    return el(
+      "div",
+      { class: "field" },
+      el("label", { for: control.id }, label),
+      help !== null && el("p", { class: "field-help", id: `help-${name}` }, help),
+      control,
+      this.placeFor(name, control),
+      ...more,
+    );
+  }
+
+  /** The place for errors of a control that has its label elsewhere. */
+  placeFor(name: string, control: HTMLElement): HTMLElement {
+    const error = el("p", { class: "field-error", id: `error-${name}` });
+    this.places.set(name, { control, error });
+    return error;
+  }
+
+  /** Says what is wrong, each at its field, and goes to the first; gives back what has no field here. */
+  say(faults: Faults): string[] {
+    this.clear();
+    const homeless: string[] = [];
+    let first: Place | undefined;
+    for (const [name, what] of faults) {
+      const place = this.find(name);
+      if (place === undefined) {
+        homeless.push(what);
+        continue;
+      }
+      fill(place.error, what);
+      place.control.setAttribute("aria-invalid", "true");
+      place.control.closest("details")?.setAttribute("open", "");
+      if (first === undefined || isBefore(place.control, first.control)) first = place;
+    }
+    first?.control.focus();
+    return homeless;
+  }
+
+  clear(): void {
+    for (const { control, error } of this.places.values()) {
+      fill(error);
+      control.removeAttribute("aria-invalid");
+    }
+  }
+
+  /** The collector may name a part of a field, as in `attributes.age`. Hidden fields have no place to show it. */
+  private find(name: string): Place | undefined {
+    const place = this.places.get(name) ?? this.places.get(name.split(/[.[]/)[0] ?? "");
+    return place !== undefined && place.control.closest("[hidden]") === null ? place : undefined;
+  }
+}
+
+const isBefore = (one: Node, other: Node): boolean =>
+  (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+
+/** Radio buttons of one name; `onChoose` hears the value. */
+export function radios<Value extends string>(
+  name: string,
+  chosen: Value,
+  choices: Record<Value, (Node | string)[]>,
+  onChoose: (value: Value) => void,
+): HTMLElement[] {
+  return (Object.entries(choices) as [Value, (Node | string)[]][]).map(([value, content]) =>
+    el(
+      "label",
+      {},
+      el("input", { type: "radio", name, value, checked: value === chosen, onchange: () => onChoose(value) }),
+      ...content,
+    ),
+  );
+}

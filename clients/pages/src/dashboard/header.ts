@@ -1,0 +1,38 @@
+/** The head of every page of the dashboard: where one can go, how it looks, and the way out. */
+import { el, fill } from "../parts/dom.js";
+import { themeSwitch } from "../parts/theme.js";
+import { allows, type Session } from "./session.js";
+import type { ViewName } from "./routes.js";
+
+/** Fills the header; without a session there is nowhere to go yet. */
+export function showHeader(header: HTMLElement, view: ViewName, session: Session | null, leave: () => void): void {
+  const link = (name: ViewName, path: string, text: string): HTMLElement =>
+    el("a", { href: path, "aria-current": name === view ? "page" : null }, text);
+  fill(
+    header,
+    el(
+      "a",
+      { class: "brand", href: "/" },
+      el("img", { src: "/assets/icon.svg", alt: "", width: 28, height: 28 }),
+      "Sottovoce",
+    ),
+    session &&
+      el(
+        "nav",
+        { "aria-label": "Dashboard" },
+        link("surveys", "/", "Surveys"),
+        allows(session, "publish") && link("create", "/new", "New survey"),
+        link("planner", "/plan", "Planner"),
+      ),
+    el(
+      "div",
+      { class: "header-end" },
+      session &&
+        el("span", { class: "who quiet", title: `your token may: ${session.scopes.join(", ")}` }, who(session)),
+      themeSwitch(),
+      session && el("button", { type: "button", class: "plain small", onclick: leave }, "Sign out"),
+    ),
+  );
+}
+
+const who = ({ note, scopes }: Session): string => note || scopes.join(", ");

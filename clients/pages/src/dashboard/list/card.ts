@@ -1,0 +1,60 @@
+/** One survey in the list. */
+import { el, fill } from "../../parts/dom.js";
+import { count, counted, figure } from "../../parts/format.js";
+import type { Status } from "../../parts/live.js";
+import { nameOf, type Entry } from "./entries.js";
+import { kindName, kindPicture } from "./kinds.js";
+
+export interface Card {
+  element: HTMLLIElement;
+  /** Shows what has come in since. */
+  update: (status: Status) => void;
+}
+
+export function cardOf(entry: Entry): Card {
+  const number = el("span", { class: "reports figures" }, "…");
+  const unit = el("span", { class: "quiet" }, "");
+  const progress = el("p", { class: "progress quiet" });
+  const more = el("span");
+  let shown = -1;
+
+  function update(status: Status): void {
+    const total = status.n_reports + status.waiting;
+    fill(number, count(total));
+    fill(unit, total === 1 ? " report" : " reports");
+    fill(more, status.mechanism === null ? "" : `· ${status.mechanism.replaceAll("_", " ")}`);
+    fill(progress, progressOf(status, total));
+    if (shown >= 0 && shown !== total) {
+      number.classList.remove("fresh");
+      // Read so that the browser begins the glow anew.
+      void number.offsetWidth;
+      number.classList.add("fresh");
+    }
+    shown = total;
+  }
+
+  const element = el(
+    "li",
+    { class: "card survey-card", "data-id": entry.id },
+    el(
+      "p",
+      { class: "card-top" },
+      kindPicture(entry.kind),
+      el("span", { class: "quiet" }, kindName(entry.kind)),
+      el("span", { class: `pill ${entry.state}` }, entry.state),
+    ),
+    el("h2", {}, el("a", { href: `/survey/${entry.id}` }, nameOf(entry))),
+    el("p", { class: "count" }, number, unit),
+    progress,
+    el("p", { class: "card-end quiet figures" }, el("span", {}, `ε = ${figure(entry.epsilon)} `), more),
+  );
+  return { element, update };
+}
+
+function progressOf(status: Status, total: number): HTMLElement | string {
+  if (status.rounds !== null) return `${count(status.asked ?? 0)} of ${counted(status.rounds, "question")} asked`;
+  if (total >= status.minimum_reports) return "";
+  const text = `first estimate at ${count(status.minimum_reports)}`;
+  const bar = el("progress", { max: status.minimum_reports, value: total, "aria-label": text });
+  return el("span", { class: "until" }, bar, text);
+}

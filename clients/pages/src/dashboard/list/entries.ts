@@ -1,0 +1,51 @@
+/** The surveys of a list: which of them match what was typed, and what they come to. */
+import type { Status } from "../../parts/live.js";
+
+/** A survey as the collector lists it. */
+export interface Entry {
+  id: string;
+  title: string;
+  kind: string;
+  epsilon: number;
+  state: string;
+}
+
+/** What is looked for; empty text and "all" let everything through. */
+export interface Wanted {
+  text: string;
+  state: string;
+  kind: string;
+}
+
+/** What a survey is called; by its id where it has no title. */
+export const nameOf = ({ title, id }: { title: string; id: string }): string =>
+  title.trim() || `Untitled ${id.slice(0, 12)}`;
+
+/** How much of an id must be typed before it is one: shorter ones may be a word, or a number. */
+const ID_BEGINS = 6;
+
+/** Those that match, in the same order: every word typed is in the title, or begins the id. */
+export function matching(entries: readonly Entry[], { text, state, kind }: Wanted): Entry[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return entries.filter((entry) => {
+    const title = nameOf(entry).toLowerCase();
+    const found = words.every(
+      (word) => title.includes(word) || (word.length >= ID_BEGINS && entry.id.startsWith(word)),
+    );
+    return found && (state === "all" || entry.state === state) && (kind === "all" || entry.kind === kind);
+  });
+}
+
+/** How many surveys there are, how many take reports, how many reports came, and how many surveys have told so far. */
+export function totals(
+  entries: readonly Entry[],
+  counts: ReadonlyMap<string, Status>,
+): { surveys: number; open: number; reports: number; told: number } {
+  const told = entries.flatMap(({ id }) => counts.get(id) ?? []);
+  return {
+    surveys: entries.length,
+    open: entries.filter(({ state }) => state === "open").length,
+    reports: told.reduce((sum, status) => sum + status.n_reports + status.waiting, 0),
+    told: told.length,
+  };
+}

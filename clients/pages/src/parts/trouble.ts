@@ -1,0 +1,38 @@
+/** What went wrong, in words, where it can be seen and heard. */
+import { Refusal, Unreachable } from "./api.js";
+import { el, fill } from "./dom.js";
+
+/** An error as a sentence: the collector's own words, with a capital and a full stop. */
+export function inWords(error: unknown): string {
+  if (error instanceof Refusal || error instanceof Unreachable) return sentence(error.message);
+  return "Something went wrong on this page; loading it again may help.";
+}
+
+/** The same for what is done once, at somebody's wish: they can wish it again. */
+export function onceInWords(error: unknown): string {
+  return error instanceof Unreachable
+    ? "The collector does not answer. Nothing is lost: try again in a moment."
+    : inWords(error);
+}
+
+/** The same text with a capital at its beginning and a full stop at its end. */
+export function sentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?…]$/.test(trimmed) ? "" : ".");
+}
+
+/** A box for it; screen readers say it at once. */
+export function troubleBox(error: unknown): HTMLElement {
+  return el("p", { class: "trouble", role: "alert" }, inWords(error));
+}
+
+/** A place where trouble comes and goes: `place.tell(error)`, and null when it is over. */
+export function troublePlace(): { place: HTMLElement; tell: (error: unknown) => void } {
+  const place = el("div", { role: "alert" });
+  const tell = (error: unknown): void => {
+    const said = error === null ? "" : inWords(error);
+    // Said once, however often it is found again.
+    if (said !== place.textContent) fill(place, said !== "" && el("p", { class: "trouble" }, said));
+  };
+  return { place, tell };
+}

@@ -1,0 +1,49 @@
+/** What leaves, byte for byte: the report, and the request around it. */
+import { fromHex } from "../../../js/src/bytes.js";
+import { type Answer, encodeBatch } from "../../../js/src/index.js";
+import { el } from "../parts/dom.js";
+import { counted } from "../parts/format.js";
+
+/** Bytes of the survey's id that stand before every report. */
+export const TAG_BYTES = 4;
+const MOST_SHOWN = 96;
+
+/** Bytes in hexadecimal, pairs set apart; long ones are cut, and say so. */
+export function hex(bytes: Uint8Array, most = MOST_SHOWN): string {
+  const pairs = Array.from(bytes.subarray(0, most), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  return bytes.length > most ? `${pairs} … ${counted(bytes.length - most, "more byte")}` : pairs;
+}
+
+/** The report itself, in large letters. */
+export function reportBytes(kept: Answer): HTMLElement {
+  return el("code", { class: "bytes" }, hex(kept.report.subarray(TAG_BYTES)));
+}
+
+const part = ([name, bytes]: readonly [string, Uint8Array]): HTMLElement[] => [
+  el("dt", {}, name),
+  el("dd", {}, el("code", {}, hex(bytes))),
+];
+
+/** Everything in the request's body, part by part. */
+export function requestBytes(kept: Answer): HTMLElement {
+  const body = encodeBatch(kept.survey, [[kept.reportId, kept.report]]);
+  const parts: readonly (readonly [string, Uint8Array])[] = [
+    ["the format", body.subarray(0, 4)],
+    ["which survey: its id", fromHex(kept.survey)],
+    ["a random number, so that the same report sent twice counts once", kept.reportId],
+    ["which survey once more, in short", kept.report.subarray(0, TAG_BYTES)],
+    ["the report", kept.report.subarray(TAG_BYTES)],
+  ];
+  return el(
+    "details",
+    {},
+    el("summary", {}, `All ${counted(body.length, "byte")} of the request`),
+    el("dl", { class: "parts" }, ...parts.flatMap(part)),
+    el(
+      "p",
+      { class: "quiet small" },
+      "No name, no cookie, no address of a page. As with every visit to a website, the network sees where it comes " +
+        "from.",
+    ),
+  );
+}

@@ -1,0 +1,190 @@
+/**
+ * What is on the page, and when it changes: the ledger decides, and every tab reads the same one.
+ *
+ * The person's answer lives in one variable here until the page is closed, and nowhere else.
+ */
+import { explain, type Explanation } from "../../../js/src/explain.js";
+import { type Answer, Survey } from "../../../js/src/index.js";
+import { el, fill } from "../parts/dom.js";
+import type { Found, Machine } from "./machine.js";
+import { questionView } from "./question_view.js";
+import { reportView } from "./report_view.js";
+import { Retry } from "./retry.js";
+import { sendingOf, spoken, statusView } from "./status_view.js";
+import { type Trouble, troubleOf } from "./trouble.js";
+import { troubleView } from "./trouble_view.js";
+import { waitingView } from "./waiting_view.js";
+import { who } from "./who_view.js";
+
+/** What may be shown besides a question and a report. */
+const [WAITING, STOPPED] = ["waiting", "stopped"] as const;
+
+export class Page {
+  #found: Found | null = null;
+  #trouble: Trouble | null = null;
+  #value: unknown = null;
+  #problem = "";
+  #isDrawing = false;
+  #isSending = false;
+  /** What is shown, so that nothing is drawn anew, and no typing lost, where nothing has changed. */
+  #shown = "";
+  /** The same of the part that tells whether a report was sent. */
+  #status = "";
+  readonly #retry = new Retry();
+
+  constructor(
+    readonly host: HTMLElement,
+    readonly told: HTMLElement,
+    readonly machine: Machine,
+  ) {}
+
+  async start(): Promise<void> {
+    this.machine.onChange(() => void this.#refresh());
+    addEventListener("online", () => this.#retry.now());
+    await this.#load();
+  }
+
+  /** The survey, and whatever stands of it. */
+  async #load(): Promise<void> {
+    try {
+      this.#found = await this.machine.look();
+      if ((await this.machine.standing()) === null) await this.machine.admit(this.#found.survey);
+      this.#trouble = null;
+    } catch (error) {
+      this.#trouble = troubleOf(error);
+    }
+    if (this.#trouble?.passing) this.#retry.later(() => void this.#load());
+    else this.#retry.stop();
+    await this.#refresh();
+    if (!this.#trouble?.passing) await this.#sendIfReleased();
+  }
+
+  /** Show what the ledger holds now. */
+  async #refresh(): Promise<void> {
+    let kept: Answer | null;
+    try {
+      kept = await this.machine.standing();
+    } catch (error) {
+      return this.#stop(troubleOf(error));
+    }
+    if (kept !== null) return this.#report(kept);
+    if (this.#trouble !== null) return this.#stop(this.#trouble);
+    if (this.#shown === "" || this.#shown.startsWith(STOPPED)) await this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    const found = this.#found!;
+    document.title = `${found.survey.title || "A survey"} – Sottovoce`;
+    const ledger = await this.machine.ledger();
+    this.#show("question", questionView(found, this.machine.origin, ledger, (value) => void this.#draw(value)));
+  }
+
+  /** Draw once, and show it. Whatever happens meanwhile, the same answer is tried again. */
+  async #draw(value: unknown): Promise<void> {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
+    try {
+      const receipt = await this.machine.draw(value);
+      this.#value = value;
+      if (receipt.state === "waiting") return this.#wait(value);
+      this.#retry.stop();
+      await this.#refresh();
+      this.host.querySelector<HTMLElement>("#status")?.focus();
+    } catch (error) {
+      const trouble = troubleOf(error);
+      if (trouble.passing) this.#retry.later(() => void this.#draw(value));
+      if (trouble.passing && this.#shown === WAITING) return;
+      this.#trouble = trouble;
+      this.#stop(trouble);
+    } finally {
+      this.#isDrawing = false;
+    }
+  }
+
+  /** The round of this device is not open yet: look again now and then, while the page is open. */
+  #wait(value: unknown): void {
+    this.#retry.later(() => void this.#draw(value));
+    if (this.#shown === WAITING) return;
+    this.#show(WAITING, waitingView(this.#found!.survey.title, this.machine.origin, () => this.#retry.now()));
+    this.#say("Waiting for the question of this device.");
+  }
+
+  async #report(kept: Answer): Promise<void> {
+    const sending = sendingOf(kept.state, this.machine.isReleased(kept), this.#isSending);
+    const view = this.#found === null ? "report" : "report with its picture";
+    const status = `${sending} ${this.#problem}`;
+    if (view === this.#shown && status === this.#status) return;
+    this.#status = status;
+    const made = statusView(sending, this.#problem, () => void this.#send(kept));
+    const old = this.host.querySelector(".status");
+    if (view === this.#shown && old !== null) {
+      // Only this part changes: the picture stays, with whatever was opened or typed in it.
+      const hadFocus = old.contains(document.activeElement);
+      old.replaceWith(made);
+      if (hadFocus) made.querySelector<HTMLElement>("button, h2")?.focus();
+    } else {
+      this.#show(view, await this.#reportView(kept, made));
+    }
+    this.#say(spoken(sending));
+  }
+
+  async #reportView(kept: Answer, status: HTMLElement): Promise<HTMLElement> {
+    let survey: Survey | null = null;
+    let explanation: Explanation | null = null;
+    try {
+      const found = kept.survey === this.machine.id ? this.#found : await this.machine.look(kept.survey);
+      if (found?.survey instanceof Survey) survey = found.survey;
+      if (survey) explanation = explain(survey, kept.report);
+    } catch {
+      // The report stands whether or not its picture can be drawn.
+    }
+    const { origin } = this.machine;
+    const title = this.#found?.survey.title ?? kept.title;
+    document.title = `${title || "A survey"} – Sottovoce`;
+    const drawn = { kept, title, origin, ledger: await this.machine.ledger(), survey, explanation, value: this.#value };
+    return reportView(drawn, status, this.#found && who(this.#found, origin));
+  }
+
+  async #sendIfReleased(): Promise<void> {
+    const kept = await this.machine.standing().catch(() => null);
+    if (kept?.state === "unsent" && this.machine.isReleased(kept)) await this.#send(kept);
+  }
+
+  async #send(kept: Answer): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    this.#problem = "";
+    await this.#report(kept);
+    try {
+      const receipt = await this.machine.send(kept);
+      this.#problem = receipt.problem;
+      if (receipt.state === "unsent") this.#retry.later(() => void this.#sendIfReleased());
+      else this.#retry.stop();
+    } catch (error) {
+      this.#problem = error instanceof Error ? error.message : "";
+    }
+    this.#isSending = false;
+    await this.#refresh();
+  }
+
+  #stop(trouble: Trouble): void {
+    const name = `${STOPPED} ${trouble.title}`;
+    if (this.#shown === name) return;
+    this.#show(name, troubleView(trouble, () => this.#retry.now()));
+    this.#say(trouble.title);
+  }
+
+  #show(name: string, view: HTMLElement): void {
+    const isFirst = this.#shown === "";
+    this.#shown = name;
+    fill(this.host, view);
+    if (!isFirst) {
+      scrollTo({ top: 0 });
+      view.querySelector<HTMLElement>("[tabindex='-1']")?.focus({ preventScroll: true });
+    }
+  }
+
+  #say(words: string): void {
+    fill(this.told, el("span", {}, words));
+  }
+}

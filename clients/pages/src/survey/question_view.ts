@@ -1,0 +1,111 @@
+/** The question: what is asked, by whom, what it costs, and where the person says what is true of them. */
+import { AdaptiveSurvey, type Ledger } from "../../../js/src/index.js";
+import { LabelDomain } from "../../../js/src/domain.js";
+import { el, fill } from "../parts/dom.js";
+import { type Field, fieldFor, vectorField } from "./field.js";
+import { ledgerView } from "./ledger_view.js";
+import type { Found } from "./machine.js";
+import { plain } from "./values.js";
+import { asked, elseLabel, promise, strength } from "./words.js";
+import { who } from "./who_view.js";
+
+/** `draw` is called with the person's answer when they want to see what would leave. */
+export function questionView(
+  found: Found,
+  origin: string,
+  ledger: Ledger,
+  draw: (value: unknown) => void,
+): HTMLElement {
+  const { survey } = found;
+  const [what, learns] = asked(survey);
+  const { dimension, radius } = survey.statement as { dimension: number; radius: number };
+  const field: Field = survey.domain
+    ? fieldFor(survey.domain, "Your answer", "answer")
+    : vectorField(dimension, radius, "answer");
+  const problem = el("p", { class: "trouble", role: "alert", hidden: true });
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const value = field.read();
+    fill(problem, field.problem());
+    problem.hidden = value !== null;
+    if (value === null) field.focus();
+    else draw(value);
+  };
+  const adaptive = survey instanceof AdaptiveSurvey;
+  const form = el(
+    "form",
+    { class: "card", autocomplete: "off", novalidate: true, onsubmit: submit, oninput: () => (problem.hidden = true) },
+    field.element,
+    elsewise(survey.domain instanceof LabelDomain ? survey.domain : null, field),
+    problem,
+    el("p", { class: "go" }, el("button", { type: "submit" }, "See what would leave")),
+    el(
+      "p",
+      { class: "quiet small" },
+      "This draws your random report, once and for all, and shows it to you. Nothing is sent yet.",
+      adaptive && " If the question for this device is not open yet, nothing is drawn either.",
+    ),
+  );
+  return el(
+    "div",
+    { class: "view" },
+    heading(survey.title, origin),
+    el("p", { class: "lead" }, what, " ", learns),
+    form,
+    el(
+      "section",
+      { class: "card", "aria-labelledby": "cost" },
+      el("h2", { id: "cost" }, "What it means for you"),
+      meaning(survey.epsilon),
+      ledgerView(ledger, survey.epsilon, false),
+    ),
+    who(found, origin),
+  );
+}
+
+/** The survey's title, which is a stranger's text, and who asks. */
+export function heading(title: string, origin: string): HTMLElement {
+  return el(
+    "header",
+    { class: "title" },
+    el("p", { class: "quiet small" }, `A survey by ${new URL(origin).host}`),
+    el("h1", { tabindex: -1 }, title || "A survey without a title"),
+  );
+}
+
+/** What epsilon promises. */
+export function meaning(epsilon: number): HTMLElement {
+  const [first, second] = promise(epsilon);
+  const kind = `That is a ${strength(epsilon)} promise, and it holds whoever looks and whatever they know.`;
+  return el(
+    "div",
+    { class: "meaning" },
+    el("p", {}, first),
+    el("p", { class: "quiet" }, `${second} ${kind} Its name is ε\u00a0=\u00a0${epsilon}.`),
+  );
+}
+
+/** For whom nothing fits, or who would rather not say. */
+function elsewise(labels: LabelDomain | null, field: Field): HTMLElement {
+  const other = labels && elseLabel(labels.names);
+  const choose = () => other !== null && field.set?.(other);
+  return el(
+    "details",
+    { class: "elsewise" },
+    el("summary", {}, "Nothing fits, or you would rather not say?"),
+    el(
+      "p",
+      {},
+      "You need not take part. But decide that by the question, not by your answer: whoever stays silent because of " +
+        "what they would have said tells something by their silence, and a report tells less.",
+    ),
+    other !== null && field.set
+      ? el(
+          "p",
+          {},
+          `“${plain(other)}” stands for everything else, and looks like every other answer from outside. `,
+          el("button", { type: "button", class: "plain", onclick: choose }, `Choose “${plain(other)}”`),
+        )
+      : el("p", {}, "If nothing fits exactly, the nearest answer does."),
+  );
+}

@@ -1,0 +1,96 @@
+/** A report that was drawn: what stays, what leaves, how little it tells, and whether it has been sent. */
+import type { Explanation } from "../../../js/src/explain.js";
+import type { Answer, Ledger, Survey } from "../../../js/src/index.js";
+import { el, svg } from "../parts/dom.js";
+import { counted } from "../parts/format.js";
+import { reportBytes, requestBytes, TAG_BYTES } from "./bytes_view.js";
+import { ledgerView } from "./ledger_view.js";
+import { likelihood } from "./likelihood.js";
+import { heading, meaning } from "./question_view.js";
+import { queryText } from "./query_text.js";
+import { answerText, plain } from "./values.js";
+
+const LIKELY = "How likely these very bytes would have been, had somebody answered otherwise:";
+const MISSING = "The survey cannot be had just now, so the picture is missing. The report stands all the same.";
+
+/** What is known of the report that stands. */
+export interface Drawn {
+  readonly kept: Answer;
+  readonly title: string;
+  readonly origin: string;
+  readonly ledger: Ledger;
+  /** The survey that the report is of, for a round the round's; null while it cannot be had. */
+  readonly survey: Survey | null;
+  readonly explanation: Explanation | null;
+  /** The person's answer while this page remembers it; null after a reload. */
+  readonly value: unknown;
+}
+
+/** The whole view; `status` is what tells and changes whether it was sent. */
+export function reportView(drawn: Drawn, status: HTMLElement, details: HTMLElement | null): HTMLElement {
+  const { kept, survey, explanation, ledger } = drawn;
+  return el(
+    "div",
+    { class: "view" },
+    heading(drawn.title, drawn.origin),
+    status,
+    el("div", { class: "zones" }, stays(drawn), edge(), leaves(drawn)),
+    el(
+      "section",
+      { class: "card", "aria-labelledby": "likely" },
+      el("h2", { id: "likely" }, "How little that tells"),
+      el("p", { class: "quiet" }, survey && explanation ? LIKELY : MISSING),
+      survey && explanation && likelihood(survey, explanation, drawn.value),
+    ),
+    el(
+      "section",
+      { class: "card", "aria-labelledby": "ledger" },
+      el("h2", { id: "ledger" }, "Your ledger"),
+      ledgerView(ledger, kept.epsilon, true),
+      meaning(kept.epsilon),
+    ),
+    details,
+  );
+}
+
+function stays({ value, survey }: Drawn): HTMLElement {
+  const known = value !== null && survey !== null;
+  return el(
+    "section",
+    { class: "zone stays", "aria-labelledby": "stays" },
+    el("h2", { id: "stays" }, "Stays here"),
+    known
+      ? el("p", { class: "answer" }, answerText(survey.domain, value))
+      : el("p", { class: "answer forgotten" }, "your answer"),
+    el(
+      "p",
+      { class: "quiet small" },
+      known
+        ? "Your answer. This page forgets it as soon as you leave, and the ledger does not hold it."
+        : "Not even this page knows it any more: it was never written down.",
+    ),
+  );
+}
+
+/** The edge of the machine, between what stays and what leaves. */
+function edge(): HTMLElement {
+  return el(
+    "div",
+    { class: "edge", "aria-hidden": "true" },
+    svg("svg", { viewBox: "0 0 24 24", width: 28, height: 28 }, svg("path", { d: "M4 12h14m-5-5 5 5-5 5" })),
+  );
+}
+
+function leaves({ kept, explanation, survey }: Drawn): HTMLElement {
+  const size = counted(kept.report.length - TAG_BYTES, "byte");
+  const query = survey !== null && "query" in survey.statement ? queryText(survey.statement.query) : "";
+  return el(
+    "section",
+    { class: "zone leaves", "aria-labelledby": "leaves" },
+    el("h2", { id: "leaves" }, "Leaves", el("span", { class: "quiet size" }, size)),
+    el("p", {}, reportBytes(kept)),
+    query !== "" && el("p", { class: "small" }, "The question drawn for this device: ", el("b", {}, plain(query))),
+    explanation && el("p", { class: "small" }, plain(explanation.words.slice(0, 2).join(" "))),
+    requestBytes(kept),
+  );
+}

@@ -1,0 +1,109 @@
+/** How likely one report is from every answer, brought into a form that can be drawn: pure figures, no page. */
+import type { Domain } from "../../../js/src/domain.js";
+import { probability as inWords } from "../../../js/src/explain/words.js";
+import { figure } from "../parts/format.js";
+import { valueAt } from "./values.js";
+import { times } from "./words.js";
+
+/** One bar: an answer, or many that make the report equally likely. */
+export interface Bar {
+  readonly label: string;
+  /** How many times as likely as from the answer that makes it least likely. */
+  readonly times: number;
+  /** In words. */
+  readonly probability: string;
+  /** Whether it is the person's own, or theirs is among them. */
+  readonly mine: boolean;
+}
+
+/** What is needed of an explanation. */
+export interface Likelihoods {
+  logLikelihood(value: unknown): number;
+  readonly lowest: number;
+  readonly ratio: number;
+  readonly groups?: readonly { readonly probability: number; readonly count: number | bigint }[];
+}
+
+/** Up to so many answers have a bar with a name each, and up to so many a thin one. */
+const MOST_ROWS = 16n;
+const MOST_STRIPES = 1024n;
+const MOST_GROUPS = 6;
+/** Below this a probability has lost digits, or is no double at all. */
+const SMALLEST = 1e-300;
+/** Answers that are looked at for the least likely one where its probability is no double. */
+const LOOKED_AT = 256n;
+
+/** How to draw: bars with names, thin bars in the domain's order, groups, or only the two ends. */
+export function viewFor(size: bigint | null, hasGroups: boolean): "rows" | "stripes" | "groups" | "ends" {
+  if (size !== null && size <= MOST_ROWS) return "rows";
+  if (size !== null && size <= MOST_STRIPES) return "stripes";
+  return hasGroups ? "groups" : "ends";
+}
+
+/** Likelihoods of one report, all measured by the least of them. */
+export class Measured {
+  /** The logarithm of the least likelihood. */
+  readonly #least: number;
+
+  /**
+   * A set of a thousand answers is a report too rare for a double; answers in it and outside are then both among the
+   * first few hundred, but for one case in 2^100 or fewer.
+   */
+  constructor(
+    readonly found: Likelihoods,
+    domain: Domain | null,
+  ) {
+    let least = Math.log(found.lowest);
+    if (found.lowest < SMALLEST && domain !== null) {
+      least = Infinity;
+      for (let i = 0n; i < domain.size && i < LOOKED_AT; i++) {
+        least = Math.min(least, found.logLikelihood(valueAt(domain, i)));
+      }
+    }
+    this.#least = least;
+  }
+
+  /** How many times as likely this answer makes the report as the one that makes it least likely. */
+  times(value: unknown): number {
+    return Math.min(Math.max(Math.exp(this.found.logLikelihood(value) - this.#least), 1), this.found.ratio);
+  }
+
+  bar(label: string, times: number, mine = false): Bar {
+    return { label, times, probability: inWords(this.#least + Math.log(times)), mine };
+  }
+
+  /** Groups as bars, likeliest first; of many, neighbours are put together. `mine`: the person's own times. */
+  groups(mine: number | null): Bar[] {
+    const { groups = [], lowest, ratio } = this.found;
+    // Where probabilities are no doubles there are two groups only, sets of answers being the only such reports.
+    const heights = groups.map(({ probability }, i) => (lowest >= SMALLEST ? probability / lowest : i ? 1 : ratio));
+    const each = Math.ceil(groups.length / MOST_GROUPS);
+    const bars: Bar[] = [];
+    for (let i = 0; i < groups.length; i += each) {
+      const all = groups.slice(i, i + each).reduce((sum, group) => sum + BigInt(group.count), 0n);
+      const isMine = mine !== null && heights.slice(i, i + each).some((height) => isSame(height, mine));
+      const label = all === 1n ? "1 answer" : `${all.toLocaleString("en")} answers`;
+      // The likeliest of those put together stands for them, so that no bar is shorter than what it shows.
+      bars.push(this.bar(label, heights[i]!, isMine));
+    }
+    return bars;
+  }
+}
+
+const isSame = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-9 * Math.max(a, b);
+
+/** What the picture shows, in a sentence or two. */
+export function summary(ratio: number, epsilon: number): string {
+  const limit = times(Math.exp(epsilon));
+  if (ratio <= 1 + 1e-12) return `Every answer makes this report equally likely. The promise allows ${limit} times.`;
+  return (
+    `No answer makes this report more than ${times(ratio)} times as likely as another does. ` +
+    `The promise allows ${limit} times: e^ε with ε\u00a0=\u00a0${figure(epsilon)}.`
+  );
+}
+
+/** One answer's figures in a sentence. */
+export function sentence({ times: height, probability }: Bar): string {
+  const how = height <= 1 + 1e-9 ? "as unlikely as from any" : `${times(height)} times as likely as the least`;
+  return `From that answer this very report would be ${how}: its probability is ${probability}.`;
+}

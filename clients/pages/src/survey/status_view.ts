@@ -1,0 +1,48 @@
+/** Whether the report was sent, and what the person can do about it. */
+import type { AnswerState } from "../../../js/src/index.js";
+import { el } from "../parts/dom.js";
+
+/** Where sending stands. */
+export type Sending = "asked" | "trying" | "kept" | "sent" | "refused";
+
+/** What the page shows for what the ledger holds, whether the person has said "send it", and whether it is trying. */
+export function sendingOf(state: AnswerState, isReleased: boolean, isTrying: boolean): Sending {
+  if (state !== "unsent") return state;
+  return isTrying ? "trying" : isReleased ? "kept" : "asked";
+}
+
+const TITLES: Readonly<Record<Sending, string>> = {
+  asked: "Your report is drawn. Nothing has left yet.",
+  trying: "Sending …",
+  kept: "Not sent yet. It is kept here.",
+  sent: "Sent, and counted once.",
+  refused: "The service did not take it.",
+};
+
+const TEXTS: Readonly<Record<Sending, string>> = {
+  asked:
+    "It was drawn once and stays as it is: reloading or answering again draws no other. Whether you send it should " +
+    "not depend on what it says.",
+  trying: "The same bytes go out until they have arrived.",
+  kept: "It goes out by itself, the same bytes, as soon as the service can be reached while this page is open.",
+  sent: "Thank you. Reloading, a second tab or sending it again change nothing: one person, one report.",
+  refused:
+    "The survey may have been closed before your report came. It is not sent again; the ledger still counts it, for " +
+    "it was drawn.",
+};
+
+/** What the page says aloud when this changes. */
+export const spoken = (sending: Sending): string => TITLES[sending];
+
+/** The heading of a drawn report, with the button that is due. */
+export function statusView(sending: Sending, problem: string, send: () => void): HTMLElement {
+  const button = { asked: "Send it", kept: "Try now", trying: null, sent: null, refused: null }[sending];
+  return el(
+    "section",
+    { class: `status ${sending}`, "aria-labelledby": "status" },
+    el("h2", { id: "status", tabindex: -1 }, TITLES[sending]),
+    el("p", {}, TEXTS[sending]),
+    problem !== "" && sending !== "sent" && el("p", { class: "quiet small" }, `The reason given: ${problem}`),
+    button && el("p", { class: "send-bar" }, el("button", { type: "button", id: "send", onclick: send }, button)),
+  );
+}

@@ -1,0 +1,121 @@
+/** Whatever stops the page, in words for a person: what is the matter, what it means for their answer, what to do. */
+import {
+  BudgetError,
+  LedgerError,
+  MechanismError,
+  MismatchError,
+  ServiceError,
+  SignatureError,
+  SurveyError,
+  ValueOutsideDomainError,
+  WorkloadError,
+} from "../../../js/src/errors.js";
+
+/** What is said in place of the survey, or beside it. */
+export interface Trouble {
+  readonly title: string;
+  readonly text: string;
+  /** The program's own words, for whoever has to mend it. */
+  readonly reason: string;
+  /** Whether it may be over later, so that trying again makes sense. */
+  readonly passing: boolean;
+}
+
+const NOTHING_SENT = "Nothing was drawn and nothing was sent.";
+
+/** What an error means; one that nobody foresaw included. */
+export function troubleOf(error: unknown): Trouble {
+  const reason = error instanceof Error ? error.message : "";
+  const said = (title: string, text: string, passing = false): Trouble => ({ title, text, reason, passing });
+  if (error instanceof ServiceError) return ofService(error, said);
+  if (error instanceof SignatureError) {
+    return /cannot check/.test(reason)
+      ? said("This browser cannot check who asks", `It lacks Ed25519; a current browser has it. ${NOTHING_SENT}`)
+      : said(
+          "This survey is not what its owner signed",
+          `Somebody has altered it, or its key is not the one this browser knows. ${NOTHING_SENT} ` +
+            "Tell whoever gave you the address.",
+        );
+  }
+  if (error instanceof LedgerError) return ofStorage(reason, said);
+  if (error instanceof BudgetError) {
+    return said(
+      "This survey asks for more than your ledger allows",
+      `This page keeps to limits on your behalf, for one survey and for all together, and stops here. ${NOTHING_SENT}`,
+    );
+  }
+  if (error instanceof MismatchError) {
+    return said(
+      "This does not go together",
+      "Your answer was drawn for another address or another question. Nothing new was sent.",
+    );
+  }
+  if (error instanceof ValueOutsideDomainError) return said("That is not one of the possible answers", NOTHING_SENT);
+  if (error instanceof MechanismError || error instanceof WorkloadError || error instanceof SurveyError) {
+    return said(
+      "This page cannot answer this survey",
+      `It is built in a way that a browser does not answer, or that this version does not know. ${NOTHING_SENT}`,
+    );
+  }
+  return said(
+    "Something unforeseen went wrong",
+    "Reloading the page may help. If your answer was drawn already, it stands and is not drawn again.",
+  );
+}
+
+type Said = (title: string, text: string, passing?: boolean) => Trouble;
+
+function ofService(error: ServiceError, said: Said): Trouble {
+  const { status, code } = error;
+  if (status === 410) return said("This survey has been deleted", `It is gone, with all its reports. ${NOTHING_SENT}`);
+  if (status === 404) return said("There is no such survey here", `Check the address. ${NOTHING_SENT}`);
+  if (code === "survey_sealed") return said("This survey is closed", `It takes no more answers. ${NOTHING_SENT}`);
+  if (status === 0) {
+    const why = "You may be offline, or the service is down for a moment.";
+    return said("The survey cannot be reached", `${why} This page goes on trying.`, true);
+  }
+  if (status >= 500 || status === 429) return said("The service is busy", "This page goes on trying.", true);
+  return said("The service refused", "What it said stands below.");
+}
+
+function ofStorage(reason: string, said: Said): Trouble {
+  if (/full/.test(reason)) {
+    const what = "Without room for the ledger nothing can be answered. Free some space, then reload.";
+    return said("This browser’s storage is full", `${what} ${NOTHING_SENT}`);
+  }
+  if (/cleared|changed/.test(reason)) {
+    const what = "What was recorded here is gone. Reload the page to begin anew.";
+    return said("This site’s data was cleared meanwhile", what);
+  }
+  return said(
+    "This browser does not let the page keep a ledger",
+    "The ledger is what keeps you from being asked twice, so nothing is answered without it. Private windows and " +
+      `strict settings can block it: allow this site to store data, then reload. ${NOTHING_SENT}`,
+  );
+}
+
+/** Where the platform itself is lacking; null where it will do. */
+export function platformTrouble(given: { isSecureContext: boolean; crypto?: { subtle?: unknown } }): Trouble | null {
+  if (given.crypto?.subtle) return null;
+  const insecure = !given.isSecureContext;
+  return {
+    title: insecure ? "This address is not safe to answer from" : "This browser is too old for this page",
+    text: insecure
+      ? "The page came over plain http, where anybody on the way can change it, and browsers then offer no " +
+        `cryptography. Ask for an address that begins with https. ${NOTHING_SENT}`
+      : `It has no WebCrypto, without which nothing can be checked or drawn. ${NOTHING_SENT}`,
+    reason: "",
+    passing: false,
+  };
+}
+
+/** Where the address names no survey. */
+export const NO_SURVEY: Trouble = {
+  title: "This is not a survey’s address",
+  text: "The part after /s/ must be the 64 letters and digits of a survey’s id.",
+  reason: "",
+  passing: false,
+};
+
+/** A path's survey id, null if it is none. */
+export const surveyIn = (path: string): string | null => /^\/s\/([0-9a-f]{64})\/?$/.exec(path)?.[1] ?? null;

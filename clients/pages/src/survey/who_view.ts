@@ -1,0 +1,37 @@
+/** Who asks, and how this page checked it; for those who want to know exactly. */
+import { AdaptiveSurvey } from "../../../js/src/index.js";
+import { el } from "../parts/dom.js";
+import { counted } from "../parts/format.js";
+import type { Found } from "./machine.js";
+import { plain } from "./values.js";
+import { grouped } from "./words.js";
+
+/** Letters of a survey's JSON that are shown. */
+const MOST_SHOWN = 20_000;
+
+export function who({ survey, fingerprint }: Found, origin: string): HTMLElement {
+  const facts: [string, string | HTMLElement][] = [
+    ["Asked by", origin],
+    ["Signed with the key", el("code", {}, grouped(fingerprint))],
+    ["The survey’s id", el("code", {}, grouped(survey.id))],
+  ];
+  if (!(survey instanceof AdaptiveSurvey)) {
+    const { name, reportBytes } = survey.mechanism;
+    facts.push(["Randomized by", `${name}, ${counted(reportBytes, "byte")} a report`]);
+  }
+  const text = plain(new TextDecoder().decode(survey.canonical));
+  const signed = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)} …` : text;
+  return el(
+    "details",
+    { class: "who" },
+    el("summary", {}, "Who asks, and how this was checked"),
+    el("dl", { class: "parts" }, ...facts.flatMap(([name, fact]) => [el("dt", {}, name), el("dd", {}, fact)])),
+    el(
+      "p",
+      { class: "quiet small" },
+      "The survey’s signature and id were checked on this machine. This browser keeps the first key that a site " +
+        "shows it, and refuses any other from then on; compare it with what the owner has published.",
+    ),
+    el("details", {}, el("summary", {}, "The survey as it was signed"), el("pre", { tabindex: 0 }, signed)),
+  );
+}

@@ -1,0 +1,120 @@
+/** What the page says about the survey at hand: what is asked, what epsilon means for it, what the ledger holds. */
+import { AdaptiveSurvey, type Ledger, type Survey } from "../../../js/src/index.js";
+import { count, counted, figure } from "../parts/format.js";
+
+/** A number rounded up to three digits: what is said about privacy never promises more than holds. */
+export function atMost(value: number): number {
+  if (!Number.isFinite(value) || value <= 0) return value;
+  const step = 10 ** (Math.floor(Math.log10(value)) - 2);
+  return Number((Math.ceil(value / step - 1e-9) * step).toPrecision(3));
+}
+
+/** "2.72", "1,100": how many times likelier, rounded up. */
+export function times(ratio: number): string {
+  const most = atMost(ratio);
+  return most >= 1000 && most < 1e7 ? count(most) : figure(most);
+}
+
+/** What somebody who takes two answers for equally likely can believe of one of them afterwards, at most. */
+export function surestOf(epsilon: number): string {
+  const share = 1 / (1 + Math.exp(-epsilon));
+  const digits = share > 0.999 ? 3 : share > 0.99 ? 2 : 1;
+  const up = Math.ceil(share * 100 * 10 ** digits - 1e-9) / 10 ** digits;
+  return up >= 100 ? "more than 99.999 %" : `${up} %`;
+}
+
+/** What this epsilon promises, in two sentences. */
+export function promise(epsilon: number): readonly [string, string] {
+  const factor = times(Math.exp(epsilon));
+  return [
+    `Whatever you answer, what leaves here makes nobody more than ${factor} times surer of one answer over another.`,
+    `Somebody who could as well toss a coin between two answers, 50 %, comes to ${surestOf(epsilon)} at most.`,
+  ];
+}
+
+/** How strong the promise is; the bounds are where a coin toss becomes 62 %, 73 % and 88 %. */
+export function strength(epsilon: number): string {
+  if (epsilon <= 0.5) return "very strong";
+  if (epsilon <= 1) return "strong";
+  if (epsilon <= 2) return "fair";
+  return "weak";
+}
+
+/** What the person is asked for, and what the collector learns from everybody together. */
+export function asked(survey: Survey | AdaptiveSurvey): readonly [string, string] {
+  if (survey instanceof AdaptiveSurvey) {
+    const rounds = survey.rounds === 1 ? "One question" : `Up to ${count(survey.rounds)} questions`;
+    const lot = survey.rounds === 1 ? "" : ", and everybody answers only one of them, drawn by lot on their own device";
+    return [
+      "Say what is true of you.",
+      `${rounds} will be put to it${lot}. The collector learns how everybody together answers.`,
+    ];
+  }
+  const { statement } = survey;
+  if (survey.kind === "mean") {
+    const dimension = statement.dimension as number;
+    const what = dimension === 1 ? "one number" : `${count(dimension)} numbers`;
+    return [`Say ${what}.`, "The collector learns the average over everybody, and not who gave what."];
+  }
+  if (survey.kind === "queries") {
+    const learned = ofWorkload(statement.workload);
+    return ["Say what is true of you.", `The collector learns ${learned}, of everybody together.`];
+  }
+  return ["Say what is true of you.", "The collector learns how many people give each answer, and not who gave which."];
+}
+
+const WORKLOADS: Readonly<Record<string, string>> = {
+  identity: "what share each answer has",
+  prefix: "what share lies at or below each value",
+  ranges: "what share lies in each range of values",
+  bins: "what share lies in each of some bins",
+  marginals: "how some of the attributes go together",
+  parities: "how some of the attributes go together",
+};
+
+function ofWorkload(workload: unknown): string {
+  const type = (workload as { type?: unknown } | null)?.type;
+  return WORKLOADS[String(type)] ?? "a set of averages";
+}
+
+/** What was spent and is left, before this survey is answered. */
+export function ledgerBefore(ledger: Pick<Ledger, "spent" | "left" | "budget" | "entries">, epsilon: number): string {
+  const { spent, left, budget, entries } = ledger;
+  const surveys = counted(entries.length, "survey");
+  const before =
+    entries.length === 0
+      ? "This browser has answered nothing on this site yet."
+      : `This browser has answered ${surveys} on this site and spent ${figure(spent)} of ${figure(budget)}.`;
+  return `${before} This one costs ${figure(epsilon)} and leaves ${figure(rest(left, epsilon))}.`;
+}
+
+/** What was spent and is left, this answer included. */
+export function ledgerAfter(ledger: Pick<Ledger, "spent" | "left" | "budget" | "entries">): string {
+  const { spent, left, budget, entries } = ledger;
+  const surveys = counted(entries.length, "survey");
+  return `Spent on this site so far: ${figure(spent)} of ${figure(budget)}, for ${surveys}. Left: ${figure(left)}.`;
+}
+
+/** What the page refuses on the person's behalf. */
+export const limits = (cap: number, budget: number): string =>
+  `On your behalf this page refuses a survey that costs more than ${figure(cap)}, ` +
+  `and any that would take all of them together beyond ${figure(budget)}.`;
+
+/** Subtracted as people write decimals: 0.3 - 0.1 leaves 0.2. */
+const rest = (left: number, epsilon: number): number => Math.max(0, Number((left - epsilon).toPrecision(12)));
+
+const ELSE = [
+  /^(?:any|some)(?:thing|body|one|where)? ?(?:else|other)\b/i,
+  /^(?:others?|none|neither|nothing|no answer|unknown|n\/?a)\b/i,
+  /^(?:prefer|(?:i(?:['’]d| would) )?rather) not\b/i,
+  /^(?:i )?(?:do not|don['’]t) know\b/i,
+];
+
+/** The label that stands for everything that is not listed, if the survey has one. */
+export function elseLabel(names: readonly (string | number)[]): string | null {
+  const found = names.find((name) => typeof name === "string" && ELSE.some((pattern) => pattern.test(name.trim())));
+  return found === undefined ? null : String(found);
+}
+
+/** A fingerprint in groups that two people can read to each other. */
+export const grouped = (hex: string): string => hex.match(/.{1,4}/g)?.join(" ") ?? "";

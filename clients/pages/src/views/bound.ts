@@ -1,0 +1,132 @@
+/** How precise the estimate is and will be: the proved bound against the number of reports, and what has been seen of it. */
+import { lines, type LinesSpec } from "../charts/lines.js";
+import { fileName, saveSvg } from "../charts/svg_export.js";
+import type { Chart } from "../charts/stage.js";
+import { ask } from "../parts/api.js";
+import { el, fill } from "../parts/dom.js";
+import { compact, count } from "../parts/format.js";
+import { halfWidth, upward, type Picture } from "./survey_picture.js";
+
+export interface Curve {
+  n: number[];
+  l2: (number | null)[];
+  margin: (number | null)[];
+  statement: string;
+}
+
+/** What the collector said of exactly so many reports. */
+interface Exact {
+  n: number;
+  l2: number | null;
+}
+
+/** The level at which the collector tells margins: only intervals of the same level are held against them. */
+const LEVEL = 0.95;
+/** Most points kept of what was seen. */
+const KEPT = 500;
+
+export interface BoundView {
+  element: HTMLElement;
+  /** The number of reports has changed. */
+  count(reports: number): void;
+  /** A picture has come, whose intervals say how precise it is. */
+  seen(picture: Picture): void;
+}
+
+/** The curve is asked for once: only the place on it moves as reports arrive. */
+export function boundView(id: string, title: string): BoundView {
+  const host = el("div");
+  const said = el("p", { class: "quiet" });
+  const save = el("button", { type: "button", class: "plain small", "aria-label": "Save as SVG: error against reports", onclick: () => saved() }, "SVG");
+  const element = el(
+    "section",
+    { class: "card bound", "aria-labelledby": "bound", hidden: true },
+    el("div", { class: "panel-head" }, el("h2", { id: "bound" }, "Error against reports"), save),
+    said,
+    host,
+  );
+  let curve: Curve | null = null;
+  let chart: Chart<LinesSpec> | null = null;
+  let reports = 0;
+  let exact: Exact | null = null;
+  let points: { n: number; half: number }[] = [];
+  let asking = false;
+
+  const saved = (): void => {
+    if (chart !== null) saveSvg(chart.toSvg(), fileName(title || "survey", "error"));
+  };
+
+  async function load(): Promise<void> {
+    if (asking || curve !== null) return;
+    asking = true;
+    try {
+      curve = await ask<Curve>(`/v1/surveys/${id}/bound`);
+      draw();
+    } catch {
+      // The page says already when the collector is away; the next count asks again.
+    } finally {
+      asking = false;
+    }
+  }
+
+  function draw(): void {
+    if (curve === null) return void load();
+    element.hidden = false;
+    const spec = specOf(curve, reports, points);
+    if (chart === null) chart = lines(host, spec);
+    else chart.update(spec);
+    fill(said, promise(curve, exact, reports));
+  }
+
+  return {
+    element,
+    count(now) {
+      reports = now;
+      draw();
+    },
+    seen(picture) {
+      const half = halfWidth(picture);
+      exact = { n: picture.n_reports, l2: picture.bound.l2 };
+      if (half !== null && picture.level === LEVEL && points.at(-1)?.n !== picture.n_reports) {
+        points = [...points, { n: picture.n_reports, half }].slice(-KEPT);
+      }
+      draw();
+    },
+  };
+}
+
+/** The curve up to a hundred times the reports there are: what can still be hoped for. */
+function specOf(curve: Curve, reports: number, points: { n: number; half: number }[]): LinesSpec {
+  const end = Math.max(1e6, 100 * reports);
+  const kept = curve.n.flatMap((n, at) => (n <= end ? [at] : []));
+  const margin = kept.map((at) => curve.margin[at] ?? null);
+  const hasMargin = margin.some((value) => value !== null);
+  return {
+    name: "Error against reports",
+    x: kept.map((at) => curve.n[at] as number),
+    xLabel: "reports",
+    logX: true,
+    logY: true,
+    series: [
+      { name: "proved bound on the expected L2 error", y: kept.map((at) => curve.l2[at] ?? null) },
+      { name: "half of a rare answer’s 95 % interval, expected", y: hasMargin ? margin : [] },
+      { name: "half of the widest 95 % interval, seen", x: points.map(({ n }) => n), y: points.map(({ half }) => half), as: "points" as const },
+    ].filter(({ y }) => y.length > 0),
+    ...(reports > 0 ? { mark: { x: reports, label: `${reports < 100_000 ? count(reports) : compact(reports)} now` } } : {}),
+  };
+}
+
+/** What is proved now, and at the first known number of reports that is four times as large or more. */
+export function promise(curve: Curve, exact: Exact | null, reports: number): string {
+  const now = exact?.n === reports ? exact.l2 : provedAt(curve, reports);
+  const later = curve.n.findIndex((n) => n >= 4 * Math.max(1, reports));
+  const then = curve.l2[later] ?? null;
+  if (now === null || then === null) return "Every report makes the answers more precise.";
+  return `Now the expected error is proved to stay below ${upward(now)}; with ${count(curve.n[later] as number)} reports, below ${upward(then)}.`;
+}
+
+/** The bound at the largest known number that is reached: more reports only lower it, so it holds, though it is not the lowest. */
+function provedAt({ n, l2 }: Curve, reports: number): number | null {
+  const above = n.findIndex((known) => known > reports);
+  return l2[(above < 0 ? n.length : above) - 1] ?? null;
+}

@@ -1,0 +1,83 @@
+/** What is proved of the estimate that is shown, each thing in a sentence; and what hostile devices could do to it. */
+import { ask, Refusal } from "../parts/api.js";
+import { el, fill } from "../parts/dom.js";
+import { count, counted, figure, percent } from "../parts/format.js";
+import { inWords, sentence } from "../parts/trouble.js";
+import { upward, type Picture } from "./survey_picture.js";
+
+interface Influence {
+  n_reports: number;
+  hostile: number;
+  largest: number;
+  projected_l2: number;
+  exact: boolean;
+}
+
+const SHARES = [0.001, 0.01, 0.05, 0.1];
+
+export interface CertificateView {
+  element: HTMLElement;
+  update(picture: Picture): void;
+}
+
+export function certificateView(id: string): CertificateView {
+  const proved = el("dl", { class: "proved" });
+  const share = el("select", { id: "hostile" }, ...SHARES.map((part) => el("option", { value: part, selected: part === 0.01 }, percent(part))));
+  const told = el("p", { role: "status", class: "influence" });
+  const look = el("button", { type: "button", class: "plain small", onclick: () => void hostile() }, "Work it out");
+  const element = el(
+    "section",
+    { class: "card certificate", "aria-labelledby": "certificate", hidden: true },
+    el("h2", { id: "certificate" }, "Certificate"),
+    proved,
+    el("h3", {}, "Hostile devices"),
+    el("div", { class: "hostile" }, el("label", { for: "hostile" }, "If this share of the reports lies:"), share, look),
+    told,
+  );
+
+  async function hostile(): Promise<void> {
+    look.disabled = true;
+    try {
+      const { influence } = await ask<{ influence: Influence }>(`/v1/surveys/${id}/estimate?hostile=${share.value}`);
+      fill(told, inSentences(influence));
+    } catch (error) {
+      fill(told, error instanceof Refusal ? sentence(error.message) : inWords(error));
+    } finally {
+      look.disabled = false;
+    }
+  }
+
+  return {
+    element,
+    update(picture) {
+      const lines = statements(picture).map(([name, value, words]) =>
+        el("div", {}, el("dt", {}, name), el("dd", {}, el("strong", { class: "figures" }, value), el("span", {}, words))),
+      );
+      fill(proved, ...lines);
+      element.hidden = false;
+    },
+  };
+}
+
+/** Name, figure and sentence of everything that is proved. */
+function statements(picture: Picture): [string, string, string][] {
+  const { epsilon, bound, projection, projection_gap: gap, n_reports: reports, minimum_reports: minimum, level } = picture;
+  const error = bound.l2 === null ? "no bound is known" : `at most ${upward(bound.l2)}`;
+  const exact = gap <= 0 ? "exact" : `within ${upward(Math.sqrt(gap))}`;
+  return [
+    [
+      "Privacy",
+      `ε = ${figure(epsilon)}`,
+      `No report is more than ${upward(Math.exp(epsilon))} times likelier from one answer than from any other. This holds for every person, whatever the collector does.`,
+    ],
+    ["Expected L2 error", error, `For every distribution of the people. ${sentence(bound.statement)}`],
+    ["Projection", exact, `Raw answers are moved to the nearest ones that people could really have: on the ${projection}.${gap <= 0 ? "" : " What is shown is at most that far, in L2, from the nearest."}`],
+    ["Intervals", percent(level), "Each holds the truth with about this probability: score intervals from the exact variance. They are around the raw answers; projecting does not narrow them."],
+    ["Reports", count(reports), `Nothing is shown before there are ${count(minimum)}.`],
+  ];
+}
+
+function inSentences({ hostile, n_reports: reports, largest, projected_l2: together, exact }: Influence): string {
+  const most = exact ? "at most" : "certainly no more than";
+  return `Of ${counted(reports, "report")}, ${count(hostile)} that lie can move any one raw answer by ${most} ${upward(largest)}, and all projected answers together by no more than ${upward(together)} in L2.`;
+}

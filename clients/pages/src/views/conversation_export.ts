@@ -1,0 +1,44 @@
+/** A whole conversation as JSON, made here in the browser from what the collector has told. */
+import type { RoundInfo, Status } from "../parts/live.js";
+import type { Picture } from "./conversation_picture.js";
+
+/** One round with its answer; null where there is none. */
+export interface Told {
+  info: RoundInfo;
+  picture: Picture | null;
+}
+
+/** Plain values, in the words of the collector's own answers. */
+export function conversationOf(status: Status, rounds: Told[]): Record<string, unknown> {
+  return {
+    survey: status.id,
+    title: status.title,
+    kind: status.kind,
+    epsilon: status.epsilon,
+    rounds: status.rounds,
+    minimum_reports: status.minimum_reports,
+    asked: rounds.map(({ info, picture }) => ({
+      round: info.round,
+      id: info.id,
+      query: info.query,
+      labels: info.labels,
+      state: info.state,
+      n_reports: picture?.n_reports ?? info.n_reports,
+      answer: picture === null ? null : answerOf(picture),
+    })),
+  };
+}
+
+function answerOf({ level, positions, labels, value, raw, low, high }: Picture): Record<string, unknown> {
+  return { level, ...(positions === null ? {} : { positions }), labels, value, raw, low, high };
+}
+
+/** Have the browser save a text under that name. */
+export function saveText(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,70 @@
+/** What a conversation asks of the collector: a round's statement and estimate, the next question, opening and closing. */
+import { ask } from "../parts/api.js";
+import type { RoundInfo } from "../parts/live.js";
+import type { Picture } from "./conversation_picture.js";
+import type { RoundStatement } from "./conversation_reading.js";
+
+/** The statement of a survey that rounds belong to. */
+export interface AdaptiveStatement {
+  domain: Record<string, unknown>;
+  rounds: number;
+  radius: number;
+  epsilon: number;
+}
+
+/** The next round as the collector would open it: nothing is asked of anybody yet. */
+export interface Draft {
+  statement: string;
+  labels: string[];
+  round: number;
+  rounds: number;
+  query: string;
+  /** Who will answer it, in words. */
+  n_expected_note: string;
+}
+
+const at = (id: string): string => `/v1/surveys/${encodeURIComponent(id)}`;
+
+/** What was signed: of the survey, or of one of its rounds. */
+export async function statementOf<Statement>(id: string): Promise<Statement> {
+  return JSON.parse((await ask<{ statement: string }>(at(id))).statement) as Statement;
+}
+
+/** Requests that are under way for pictures; the others wait, so that a long conversation does not ask for all at once. */
+const MOST_AT_ONCE = 3;
+let underWay = 0;
+const waiting: (() => void)[] = [];
+
+async function inTurn<Found>(work: () => Promise<Found>): Promise<Found> {
+  if (underWay >= MOST_AT_ONCE) await new Promise<void>((go) => waiting.push(go));
+  else underWay += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    if (next) next();
+    else underWay -= 1;
+  }
+}
+
+/** A round's statement, which never changes. */
+export const roundStatement = (id: string): Promise<RoundStatement> => inTurn(() => statementOf<RoundStatement>(id));
+
+/** What a round's reports say so far. */
+export const pictureOf = (id: string): Promise<Picture> => inTurn(() => ask<Picture>(`${at(id)}/picture?most=1000`));
+
+/** Have the next question checked and written down; opens nothing. */
+export const draftQuestion = (id: string, query: string, choices: string[] | null): Promise<Draft> =>
+  ask<Draft>(`${at(id)}/questions`, choices === null ? { query } : { query, choices });
+
+/** Ask it. */
+export const openRound = (id: string, { statement, labels }: Draft): Promise<unknown> =>
+  ask(`${at(id)}/rounds`, { statement, labels });
+
+/** Close a round, for good. */
+export const closeRound = (roundId: string): Promise<unknown> => ask(`${at(roundId)}/seal`, undefined, "POST");
+
+/** All rounds so far, first to last. */
+export async function roundsOf(id: string): Promise<RoundInfo[]> {
+  return (await ask<{ rounds: RoundInfo[] }>(`${at(id)}/rounds`)).rounds.sort((a, b) => a.round - b.round);
+}

@@ -1,0 +1,118 @@
+/** The estimate: a chart for each panel, and the switches that say how to look at it. */
+import { bars } from "../charts/bars.js";
+import { heatmap } from "../charts/heatmap.js";
+import { lines } from "../charts/lines.js";
+import { ranges } from "../charts/ranges.js";
+import type { Chart } from "../charts/stage.js";
+import { fileName, saveSvg } from "../charts/svg_export.js";
+import { el, fill } from "../parts/dom.js";
+import { count, counted } from "../parts/format.js";
+import { drawn, titleOf, type Choice, type Drawn, type Panel, type Picture } from "./survey_picture.js";
+import { switchOf } from "./survey_switch.js";
+
+/** How many charts are drawn at once; the others wait behind a button. */
+const AT_ONCE = 6;
+
+interface Shown {
+  chart: Chart<never>;
+  section: HTMLElement;
+}
+
+export interface EstimateView {
+  element: HTMLElement;
+  choice: Choice;
+  update(picture: Picture): void;
+}
+
+/** `onLevel` is called when another level is wanted: the intervals have to be asked for again. */
+export function estimateView(onLevel: () => void): EstimateView {
+  const choice: Choice = { order: "value", show: "projected", level: 0.95 };
+  let picture: Picture | null = null;
+  let shape = "";
+  let most = AT_ONCE;
+  let charts: Shown[] = [];
+
+  const order = switchOf("Order", { value: "By size", domain: "As listed" }, choice.order, (order) => {
+    choice.order = order;
+    draw();
+  });
+  const show = switchOf("Estimate", { projected: "Projected", raw: "Raw", both: "Both" }, choice.show, (show) => {
+    choice.show = show;
+    draw();
+  });
+  const level = switchOf("Intervals", { "0.9": "90 %", "0.95": "95 %", "0.99": "99 %" }, "0.95", (level) => {
+    choice.level = Number(level);
+    onLevel();
+  });
+  const said = el("p", { class: "quiet estimate-said" }, "Reading the estimate…");
+  const panels = el("div", { class: "panels" });
+  const rest = el("button", { type: "button", class: "plain", hidden: true, onclick: () => showMore() });
+  const switches = el("div", { class: "switches" }, order, show, level);
+  const head = el("div", { class: "estimate-head" }, el("h2", { id: "estimate" }, "Estimate"), switches);
+  const element = el("section", { class: "card estimate", "aria-labelledby": "estimate" }, head, said, panels, rest);
+
+  function update(next: Picture): void {
+    picture = next;
+    draw();
+  }
+
+  function showMore(): void {
+    most += AT_ONCE;
+    draw();
+    charts.at(-1)?.section.scrollIntoView({ block: "nearest" });
+  }
+
+  function draw(): void {
+    if (picture === null) return;
+    const found = picture.panels.slice(0, most);
+    const next = JSON.stringify(found.map(({ view, title, start, stop }) => [view, title, start, stop]));
+    if (next === shape) charts.forEach(({ chart }, at) => chart.update(drawn(picture as Picture, found[at] as Panel, choice).spec as never));
+    else rebuild(found, picture);
+    shape = next;
+    order.hidden = !found.some(({ view }) => view === "bars");
+    const left = picture.panels.length - most;
+    rest.hidden = left <= 0;
+    fill(rest, `Show ${count(Math.min(left, AT_ONCE))} more of ${counted(left, "picture")}`);
+    fill(said, summary(picture));
+  }
+
+  function rebuild(found: Panel[], now: Picture): void {
+    for (const { chart } of charts) chart.destroy();
+    const made = found.map((panel) => section(panel, now));
+    fill(panels, ...made.map(({ section }) => section));
+    // A chart measures the place it is given, which must be on the page by then.
+    charts = made.map(({ section, host, panel }) => ({ section, chart: chartOf(host, drawn(now, panel, choice)) }));
+  }
+
+  function section(panel: Panel, { title }: Picture): { section: HTMLElement; host: HTMLElement; panel: Panel } {
+    const host = el("div");
+    const save = el("button", { type: "button", class: "plain small", "aria-label": `Save as SVG: ${panel.title}`, onclick: () => saved() }, "SVG");
+    const made = el("section", { class: "panel" }, el("div", { class: "panel-head" }, el("h3", {}, titleOf(panel)), save), host);
+    const saved = (): void => {
+      const shown = charts.find(({ section }) => section === made);
+      if (shown) saveSvg(shown.chart.toSvg(), fileName(title || "survey", panel.title));
+    };
+    return { section: made, host, panel };
+  }
+
+  return { element, choice, update };
+}
+
+function chartOf(host: HTMLElement, told: Drawn): Chart<never> {
+  switch (told.chart) {
+    case "bars":
+      return bars(host, told.spec);
+    case "lines":
+      return lines(host, told.spec);
+    case "heatmap":
+      return heatmap(host, told.spec);
+    case "ranges":
+      return ranges(host, told.spec);
+  }
+}
+
+function summary({ answers, positions, labels, n_reports: reports }: Picture): string {
+  const from = `From ${counted(reports, "report")}.`;
+  if (positions === null) return from;
+  return `${from} The ${count(labels.length)} largest of ${count(answers)} answers are drawn; the exports hold all.`;
+}

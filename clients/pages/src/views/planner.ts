@@ -1,0 +1,98 @@
+/** The planner: move people, epsilon or error, and see at once what the others must be and why. */
+import { ask, Unreachable } from "../parts/api.js";
+import { el, fill } from "../parts/dom.js";
+import { inWords } from "../parts/trouble.js";
+import { controls } from "./planner_controls.js";
+import { result } from "./planner_result.js";
+import { requestOf, searchOf, stateOf } from "./planner_state.js";
+import type { PlanAnswer } from "./planner_words.js";
+
+/** Milliseconds between a change and the question to the collector: those that follow at once go with it. */
+const SOON = 150;
+/** Milliseconds after which what stands there is shown to be out of date. */
+const SLOW = 400;
+/** Milliseconds after which a collector that gave no answer is asked again. */
+const TRY_AGAIN = 3_000;
+
+/** Shows the planner, set as the page's address says. */
+export function showPlanner(page: HTMLElement, context: { session: { scopes: string[] } }): void {
+  const state = stateOf(location.search);
+  const mayPublish = context.session.scopes.some((scope) => scope === "publish" || scope === "admin");
+  const shown = result(mayPublish);
+  const set = controls(state, () => askIn(SOON));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asked = 0;
+  let drawn = 0;
+  let quick = 0;
+  let again = false;
+
+  const root = el(
+    "div",
+    { class: "planner" },
+    el(
+      "header",
+      {},
+      el("h1", {}, "Plan a survey"),
+      el(
+        "p",
+        { class: "quiet" },
+        "Two of people, epsilon and error give the third. ",
+        "Nobody is asked anything: these are exact variances and proved bounds.",
+      ),
+    ),
+    shown.head,
+    set.host,
+    shown.host,
+  );
+  fill(page, root);
+  void look();
+
+  function askIn(delay: number): void {
+    timer ??= setTimeout(() => void look(), delay);
+  }
+
+  /**
+   * One question at a time, unless an answer is slow: while a slider moves, the answers in between are drawn too, and
+   * none that is older than what stands there.
+   */
+  async function look(): Promise<void> {
+    timer = undefined;
+    if (!root.isConnected) return;
+    if (quick > 0) {
+      again = true;
+      return;
+    }
+    again = false;
+    const mine = ++asked;
+    const told = { ...state };
+    quick += 1;
+    const slow = setTimeout(() => (shown.stale(true, true), free()), SLOW);
+    let isSlow = false;
+    function free(): void {
+      if (isSlow) return;
+      isSlow = true;
+      quick -= 1;
+      if (again) void look();
+    }
+    try {
+      const found = await ask<PlanAnswer>("/v1/plan", requestOf(told));
+      if (mine > drawn && told.kind === state.kind && told.solve === state.solve) {
+        drawn = mine;
+        set.solved(found);
+        told[told.solve] = state[told.solve];
+        shown.show(told, found);
+        shown.stale(mine < asked, mine < asked);
+        history.replaceState(history.state, "", `/plan${searchOf(told)}`);
+      }
+    } catch (error) {
+      if (mine < asked) return;
+      drawn = mine;
+      shown.refuse(inWords(error));
+      shown.stale(true, false);
+      if (error instanceof Unreachable) askIn(TRY_AGAIN);
+    } finally {
+      clearTimeout(slow);
+      free();
+    }
+  }
+}

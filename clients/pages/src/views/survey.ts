@@ -1,0 +1,98 @@
+/** One survey: its estimate as it comes in, what is proved of it, and what can be done with it. */
+import type { Context } from "../dashboard/session.js";
+import { ask, Refusal, Unreachable } from "../parts/api.js";
+import { el, fill } from "../parts/dom.js";
+import { follow, type Status } from "../parts/live.js";
+import { troublePlace } from "../parts/trouble.js";
+import { boundView } from "./bound.js";
+import { certificateView } from "./certificate.js";
+import { showConversation } from "./conversation.js";
+import { estimateView } from "./estimate.js";
+import { exportsView, peopleLink } from "./exports.js";
+import { endView } from "./survey_end.js";
+import { headView, tooFew } from "./survey_head.js";
+import type { Picture } from "./survey_picture.js";
+import { Refetch } from "./survey_refetch.js";
+
+export async function showSurvey(page: HTMLElement, context: Context): Promise<void> {
+  const id = context.id ?? "";
+  const status = await ask<Status>(`/v1/surveys/${id}/status`);
+  if (status.rounds !== null) return showConversation(page, context, status);
+  return showEstimate(page, context, status);
+}
+
+function showEstimate(page: HTMLElement, { session }: Context, first: Status): void {
+  const { id } = first;
+  const { place, tell: say } = troublePlace();
+  const kept = el("p", { class: "quiet", hidden: true }, "What stands below is what it told last.");
+  const head = headView();
+  const estimate = estimateView(() => pictures.wanted());
+  const bound = boundView(id, first.title);
+  const certificate = certificateView(id);
+  const end = endView(session, first);
+  const files = exportsView(id);
+  const waiting = el("div");
+  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, peopleLink(id), files, end.element);
+  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, bound.element, certificate.element), side);
+  fill(page, place, kept, head.element, root);
+
+  const pictures = new Refetch<Picture>(
+    () => ask(`/v1/surveys/${id}/picture?level=${estimate.choice.level}`),
+    (picture) => {
+      ready(true);
+      estimate.update(picture);
+      certificate.update(picture);
+      bound.seen(picture);
+      tell(null);
+    },
+    (error) => {
+      if (error instanceof Refusal && error.code === "too_few_reports") ready(false);
+      else tell(error);
+    },
+  );
+  let status = first;
+  let told = -1;
+  let unfollow = (): void => undefined;
+
+  /** The last picture stays in place when the collector is away. */
+  function tell(error: unknown): void {
+    kept.hidden = !(error instanceof Unreachable);
+    say(error);
+  }
+
+  /** Whether there are enough reports for an estimate. */
+  function ready(enough: boolean): void {
+    estimate.element.hidden = files.hidden = !enough;
+    if (!enough) certificate.element.hidden = true;
+    waiting.hidden = enough;
+    fill(waiting, enough ? null : tooFew(status));
+  }
+
+  function heard(now: Status): void {
+    if (!root.isConnected) return stop();
+    status = now;
+    head.update(now);
+    end.update(now);
+    bound.count(now.n_reports);
+    const enough = now.n_reports >= Math.max(1, now.minimum_reports);
+    ready(enough);
+    if (enough && now.n_reports !== told) pictures.wanted();
+    told = now.n_reports;
+  }
+
+  /** Trouble of the count; when it is over, what was missed meanwhile is asked for. */
+  function troubled(error: Error | null): void {
+    if (!root.isConnected) return stop();
+    tell(error);
+    if (error instanceof Refusal && [404, 410].includes(error.status)) root.inert = true;
+    if (error === null && status.n_reports >= Math.max(1, status.minimum_reports)) pictures.wanted();
+  }
+
+  function stop(): void {
+    pictures.stop();
+    unfollow();
+  }
+
+  heard(first);
+  if (root.isConnected) unfollow = follow(id, heard, troubled);
+}

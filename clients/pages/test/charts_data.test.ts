@@ -1,0 +1,124 @@
+/** Charts show the numbers they are given: in order, together, and with nothing made up where something is unknown. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { extent, ordered, told, type BarsSpec } from "../src/charts/bars_data.js";
+import { columnsOf, shapeOf, type LinesSpec } from "../src/charts/lines_data.js";
+import { promise } from "../src/views/bound.js";
+import { drawn, halfWidth, upward, type Choice, type Picture } from "../src/views/survey_picture.js";
+
+const BARS: BarsSpec = {
+  labels: ["a", "b", "c", "d"],
+  value: [0.1, 0.4, null, 0.4],
+  raw: [0.5, 0.3, -0.1, 0.2],
+  low: [0, 0.3, null, 0.35],
+  high: [0.2, 0.5, null, 0.45],
+  order: "value",
+  show: "projected",
+  share: true,
+};
+
+test("bars are sorted by what they show; equal ones keep their order; unknown ones come last", () => {
+  assert.deepEqual([...ordered(BARS)], [1, 3, 0, 2]);
+  assert.deepEqual([...ordered({ ...BARS, show: "raw" })], [0, 1, 3, 2]);
+  assert.deepEqual([...ordered({ ...BARS, order: "domain" })], [0, 1, 2, 3]);
+});
+
+test("the axis holds everything drawn, and zero", () => {
+  assert.deepEqual(extent(BARS), [0, 0.5]);
+  assert.deepEqual(extent({ ...BARS, show: "both" }), [-0.1, 0.5]);
+});
+
+test("a bar is told with its interval, and with the raw value where both are shown", () => {
+  assert.deepEqual(told(BARS, 1), ["40 %", "30 % to 50 %"]);
+  assert.deepEqual(told({ ...BARS, show: "both" }, 2), ["unknown", "raw −10 %"]);
+});
+
+test("series with places of their own are put on one axis", () => {
+  const spec: LinesSpec = { x: [1, 10], series: [{ name: "curve", y: [5, 6], low: [4, 5], high: [6, null] }, { name: "seen", x: [3], y: [7], as: "points" }] };
+  assert.deepEqual(columnsOf(spec), { x: [1, 3, 10], columns: [[5, null, 6], [4, null, 5], [6, null, null], [null, 7, null]] });
+});
+
+test("a logarithmic axis leaves out what has no logarithm", () => {
+  const { x, columns } = columnsOf({ x: [0, 1, 2, 3], logX: true, logY: true, series: [{ name: "", y: [1, 0, -1, 2] }] });
+  assert.deepEqual([x, columns], [[1, 2, 3], [[null, null, 2]]]);
+});
+
+test("new numbers keep a chart's shape, another kind of series does not", () => {
+  const spec: LinesSpec = { x: [1], series: [{ name: "a", y: [1] }] };
+  assert.equal(shapeOf(spec), shapeOf({ x: [1, 2], series: [{ name: "b", y: [3, 4] }], mark: { x: 2 } }));
+  assert.notEqual(shapeOf(spec), shapeOf({ ...spec, series: [{ name: "a", y: [1], as: "steps" }] }));
+});
+
+const PICTURE: Picture = {
+  survey: "",
+  title: "",
+  kind: "queries",
+  mechanism: "codebook",
+  epsilon: 1,
+  n_reports: 100,
+  minimum_reports: 10,
+  waiting: 0,
+  level: 0.95,
+  bound: { l2: 1, statement: "" },
+  projection_gap: 0,
+  projection: "hull of the columns",
+  answers: 4,
+  positions: null,
+  labels: ["a", "b", "c", "d"],
+  value: [0.1, 0.2, 0.3, 0.4],
+  raw: [0.5, 0.6, 0.7, 0.8],
+  low: [0, 0.1, 0.1, null],
+  high: [0.2, 0.3, 0.5, null],
+  panels: [],
+};
+const CHOICE: Choice = { order: "domain", show: "projected", level: 0.95 };
+
+test("a panel shows its own slice", () => {
+  const { chart, spec } = drawn(PICTURE, { view: "bars", title: "parities", start: 1, stop: 3 }, CHOICE);
+  assert.equal(chart, "bars");
+  assert.deepEqual((spec as BarsSpec).labels, ["b", "c"]);
+  assert.equal((spec as BarsSpec).share, false);
+});
+
+test("shares are told from other numbers", () => {
+  const shareOf = (kind: string, title: string): unknown => drawn({ ...PICTURE, kind }, { view: "bars", title, start: 0, stop: 4 }, CHOICE).spec.share;
+  assert.equal(shareOf("distribution", "share of each value"), true);
+  assert.equal(shareOf("mean", "mean of each coordinate"), false);
+  assert.equal(shareOf("queries", "share of each value, times 0.5"), false);
+});
+
+test("a line of words becomes places with labels; one listed downwards falls", () => {
+  const words = drawn(PICTURE, { view: "cdf", title: "t", start: 0, stop: 4, x: ["low", "mid", "high", "top"] }, CHOICE).spec as LinesSpec;
+  assert.deepEqual([words.x, words.labels], [[0, 1, 2, 3], ["low", "mid", "high", "top"]]);
+  const down = drawn(PICTURE, { view: "cdf", title: "t", start: 0, stop: 4, x: [4, 3, 2, 1] }, CHOICE).spec as LinesSpec;
+  assert.equal(down.series[0]?.as, "falling_steps");
+});
+
+test("raw values take the place of the projected ones when asked for", () => {
+  const panel = { view: "heatmap", title: "a x b", start: 0, stop: 4, rows: ["1", "2"], columns: ["1", "2"], row_name: "a", column_name: "b" } as const;
+  const told = drawn(PICTURE, { ...panel, rows: [...panel.rows], columns: [...panel.columns] }, { ...CHOICE, show: "raw" });
+  assert.deepEqual((told.spec as { value: unknown }).value, PICTURE.raw);
+  assert.equal(told.spec.name, "A × b");
+});
+
+test("half of the widest interval, where there is one", () => {
+  assert.equal(halfWidth(PICTURE), 0.2);
+  assert.equal(halfWidth({ ...PICTURE, low: [null], high: [null] }), null);
+});
+
+test("what is proved to stay below a number is never told as a smaller one", () => {
+  assert.equal(upward(4.4817), "4.49");
+  assert.equal(upward(0.02735), "0.0274");
+  assert.equal(upward(0.25), "0.25");
+  assert.equal(upward(0), "0");
+  for (let at = 1; at < 2000; at += 1) assert.ok(Number(upward(at / 7)) >= at / 7 - 1e-9);
+});
+
+test("only bounds that the collector has proved are told, never one guessed between two of them", () => {
+  // Between 100 and 1000 this bound falls late: a straight line between them would promise too much.
+  const curve = { n: [100, 1000, 10_000], l2: [1, 0.5, 0.1], margin: [null, null, null], statement: "" };
+  assert.match(promise(curve, null, 900), /stay below 1; with 10,000 reports, below 0\.1\.$/);
+  assert.match(promise(curve, { n: 900, l2: 0.98 }, 900), /stay below 0\.98;/);
+  assert.match(promise(curve, { n: 800, l2: 0.99 }, 900), /stay below 1;/);
+  assert.equal(promise(curve, null, 50), "Every report makes the answers more precise.");
+});

@@ -1,0 +1,65 @@
+/** The list: which surveys match, what they come to, which count is asked for next. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AGAIN, nextOf } from "../src/dashboard/list/counting.js";
+import { matching, nameOf, totals, type Entry } from "../src/dashboard/list/entries.js";
+import { kindName } from "../src/dashboard/list/kinds.js";
+import type { Status } from "../src/parts/live.js";
+
+const entry = (id: string, title: string, state = "open", kind = "distribution"): Entry => ({
+  id,
+  title,
+  state,
+  kind,
+  epsilon: 1,
+});
+const ALL = [
+  entry("aa11aa11", "Favourite Colour"),
+  entry("bb22bb22", "Ages", "sealed"),
+  entry("cc33cc33", "", "open", "mean"),
+];
+const EVERYTHING = { text: "", state: "all", kind: "all" };
+const ids = (entries: Entry[]): string[] => entries.map(({ id }) => id);
+
+test("words are looked for in titles in any order and case, and at the beginning of ids", () => {
+  assert.deepEqual(ids(matching(ALL, EVERYTHING)), ["aa11aa11", "bb22bb22", "cc33cc33"]);
+  assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: " colour FAV " })), ["aa11aa11"]);
+  assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: "bb22bb" })), ["bb22bb22"]);
+  assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: "22bb22" })), []);
+  assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: "bb22" })), []);
+  assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: "untitled" })), ["cc33cc33"]);
+  assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: ".*" })), []);
+  assert.deepEqual(ids(matching(ALL, { text: "", state: "sealed", kind: "all" })), ["bb22bb22"]);
+  assert.deepEqual(ids(matching(ALL, { text: "", state: "open", kind: "mean" })), ["cc33cc33"]);
+});
+
+test("a survey without a title is called by its id, one of an unknown kind by that kind", () => {
+  assert.equal(nameOf({ title: "  ", id: "0123456789abcdef" }), "Untitled 0123456789ab");
+  assert.equal(kindName("distribution"), "Shares");
+  assert.equal(kindName("constructor"), "constructor");
+});
+
+test("totals count what has arrived, counted or waiting, of the surveys that have told", () => {
+  const status = (n_reports: number, waiting: number): Status => ({ n_reports, waiting }) as Status;
+  const counts = new Map([
+    ["aa11aa11", status(10, 2)],
+    ["cc33cc33", status(5, 0)],
+    ["gone", status(99, 0)],
+  ]);
+  assert.deepEqual(totals(ALL, counts), { surveys: 3, open: 2, reports: 17, told: 2 });
+});
+
+test("counts in sight come first, then all others once, then again those in sight, the oldest first", () => {
+  const seen = (id: string): boolean => id === "b" || id === "c";
+  const all = ["a", "b", "c", "d"];
+  const asked = new Map<string, number>();
+  const order: (string | null)[] = [];
+  for (let turn = 0; turn < 5; turn++) {
+    const next = nextOf(all, seen, asked, turn);
+    order.push(next);
+    if (next !== null) asked.set(next, turn);
+  }
+  assert.deepEqual(order, ["b", "c", "a", "d", null]);
+  assert.equal(nextOf(all, seen, asked, AGAIN), "b");
+  assert.equal(nextOf(all, seen, new Map(asked).set("b", 10), AGAIN + 1), "c");
+});

@@ -1,0 +1,86 @@
+/** What people type and choose, and how answers are shown: no page is needed for that. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readDomain } from "../../js/src/domain.js";
+import { narrowed } from "../src/survey/choices.js";
+import { queryText } from "../src/survey/query_text.js";
+import { sendingOf } from "../src/survey/status_view.js";
+import { numbersIn, wholeNumber } from "../src/survey/typed.js";
+import { answerText, labelAt, plain, valueAt } from "../src/survey/values.js";
+
+test("whole numbers as people type them, and nothing else", () => {
+  assert.equal(wholeNumber(" 42 "), 42n);
+  assert.equal(wholeNumber("−7"), -7n);
+  assert.equal(wholeNumber("+7"), 7n);
+  assert.equal(wholeNumber("9223372036854775807"), 2n ** 63n - 1n);
+  for (const text of ["", " ", "4.5", "1e3", "four", "0x10", "- 3", "1,000"]) {
+    assert.equal(wholeNumber(text), null, text);
+  }
+});
+
+test("lists of numbers need exactly as many", () => {
+  assert.deepEqual(numbersIn("1, -2.5; 3e-1", 3), [1, -2.5, 0.3]);
+  assert.deepEqual(numbersIn(" .5\n−1 ", 2), [0.5, -1]);
+  for (const text of ["", "1 2", "1 2 x", "1 2 Infinity", "1 2 1e999"]) assert.equal(numbersIn(text, 3), null, text);
+});
+
+test("a list is narrowed down by what is typed, beginnings first", () => {
+  const names = ["North Ham", "Ham", "South", "hamlet", "Graham"];
+  assert.deepEqual(narrowed(names, "ham"), { shown: [1, 3, 0, 4], all: 4 });
+  assert.deepEqual(narrowed(names, " "), { shown: [0, 1, 2, 3, 4], all: 5 });
+  assert.deepEqual(narrowed(names, "", 2), { shown: [0, 1], all: 5 });
+  assert.deepEqual(narrowed(names, "<b>"), { shown: [], all: 0 });
+});
+
+test("every value has its number, in all kinds of domains", () => {
+  const domains = [
+    { labels: ["tea", "1"] },
+    { labels: [5, -1, 40] },
+    { start: 10, step: -3, size: 4 },
+    { alphabet: "ab", length: 2 },
+    {
+      attributes: [
+        { name: "a", domain: { labels: ["x", "y"] } },
+        { name: "b", domain: { start: 0, step: 1, size: 3 } },
+      ],
+    },
+  ].map((stated) => readDomain(stated));
+  for (const domain of domains) {
+    for (let i = 0n; i < domain.size; i++) assert.equal(domain.find(valueAt(domain, i)), i);
+    const labels = Array.from({ length: Number(domain.size) }, (_, i) => labelAt(domain, BigInt(i)));
+    assert.equal(new Set(labels).size, labels.length);
+  }
+  assert.equal(labelAt(domains[3]!, 0n), "(empty)");
+  assert.equal(answerText(domains[4]!, ["y", 2]), "a: y · b: 2");
+  assert.equal(answerText(null, [0.5, -0.25]), "0.5, −0.25");
+  assert.match(answerText(null, Array(100).fill(1)), /^(?:1, ){12}… \(100 in all\)$/);
+});
+
+test("what cannot be seen is made visible, and joiners stay", () => {
+  assert.equal(plain("\u202eevil"), "⟨U+202E⟩evil");
+  assert.equal(plain("y\u200bes\n"), "y⟨U+200B⟩es⟨U+000A⟩");
+  assert.equal(plain("👩\u200d🚀 <b>ok</b>"), "👩\u200d🚀 <b>ok</b>");
+});
+
+test("a round's question reads as a question", () => {
+  const age = ["attribute", "age"];
+  const country = ["attribute", "country"];
+  assert.equal(queryText(["<", age, 30]), "age < 30");
+  assert.equal(
+    queryText(["and", ["<=", age, 30], ["in", country, ["FR", "DE"]]]),
+    "(age ≤ 30) and (country is one of “FR”, “DE”)",
+  );
+  assert.equal(queryText(["if", ["==", country, "FR"], 1, -1]), "if (country = “FR”) then 1 else −1");
+  assert.equal(queryText(["clip", ["/", ["-", age, 40], 20], -1, 1]), "clip((age − 40) / 20, −1, 1)");
+  assert.equal(queryText(["find", country, ["FR", "DE"]]), "which of “FR”, “DE” country is");
+  assert.match(queryText(["in", age, Array.from({ length: 20 }, (_, i) => i)]), /, 7, … \(20 in all\)$/);
+  assert.equal(queryText(["not", ["==", age, ["integer", "9007199254740993"]]]), "not (age = 9007199254740993)");
+});
+
+test("where sending stands: the ledger decides, then what the person has said", () => {
+  assert.equal(sendingOf("unsent", false, false), "asked");
+  assert.equal(sendingOf("unsent", true, true), "trying");
+  assert.equal(sendingOf("unsent", true, false), "kept");
+  assert.equal(sendingOf("sent", false, true), "sent");
+  assert.equal(sendingOf("refused", true, false), "refused");
+});

@@ -1,0 +1,79 @@
+/** The survey page's words: what is promised is never more than what holds. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readSurvey } from "../../js/src/index.js";
+import { asked, atMost, elseLabel, grouped, ledgerAfter, ledgerBefore } from "../src/survey/words.js";
+import { promise, strength, surestOf, times } from "../src/survey/words.js";
+
+test("factors are rounded up, never down, to three digits", () => {
+  for (let epsilon = 0.001; epsilon < 16; epsilon *= 1.07) {
+    const factor = Math.exp(epsilon);
+    assert.ok(atMost(factor) >= factor * (1 - 1e-11), String(epsilon));
+    assert.ok(atMost(factor) <= factor * 1.01, String(epsilon));
+  }
+  assert.equal(times(1), "1");
+  assert.equal(times(Math.E), "2.72");
+  assert.equal(times(Math.exp(0.25)), "1.29");
+  assert.equal(times(Math.exp(7)), "1,100");
+});
+
+test("a coin toss becomes at most what is said", () => {
+  assert.equal(surestOf(1), "73.2 %");
+  assert.equal(surestOf(0.01), "50.3 %");
+  assert.equal(surestOf(5), "99.34 %");
+  assert.equal(surestOf(16), "more than 99.999 %");
+  for (const epsilon of [0.1, 0.5, 1, 2, 4, 8]) {
+    assert.ok(parseFloat(surestOf(epsilon)) / 100 >= 1 / (1 + Math.exp(-epsilon)), String(epsilon));
+  }
+});
+
+test("the promise names the factor of this very epsilon", () => {
+  assert.match(promise(1)[0], /more than 2\.72 times surer/);
+  assert.match(promise(0.5)[0], /more than 1\.65 times surer/);
+  assert.match(promise(0.5)[1], /62\.3 %/);
+  assert.deepEqual([0.5, 1, 2, 4].map(strength), ["very strong", "strong", "fair", "weak"]);
+});
+
+const ledger = (spent: number, left: number, answers: number) => ({
+  spent,
+  left,
+  budget: 8,
+  entries: Array(answers).fill(null),
+});
+
+test("the ledger before and after, in decimals as people write them", () => {
+  assert.match(ledgerBefore(ledger(0, 8, 0), 1), /nothing on this site yet\. This one costs 1 and leaves 7\.$/);
+  const before = ledgerBefore(ledger(7.7, 0.3, 3), 0.1);
+  assert.match(before, /3 surveys .* spent 7\.7 of 8\. This one costs 0\.1 and leaves 0\.2\.$/);
+  assert.equal(ledgerAfter(ledger(1, 7, 1)), "Spent on this site so far: 1 of 8, for 1 survey. Left: 7.");
+});
+
+test("a label for everything else is found, and only such a one", () => {
+  const names = ["Other", "something else", "None of these", "Prefer not to say", "Don’t know", "I’d rather not"];
+  for (const name of names) assert.equal(elseLabel(["tea", name]), name);
+  for (const name of ["Northern", "Otherland", "nonesuch", "not often", "Nathan", "anything"]) {
+    assert.equal(elseLabel(["tea", name]), null, name);
+  }
+  assert.equal(elseLabel([1, 2, 3]), null);
+});
+
+test("what is asked, by kind of survey", async () => {
+  const common = '"epsilon":1,"format":1,"title":""';
+  const drinks = await readSurvey(
+    `{"domain":{"labels":["tea","water"]},"kind":"distribution","mechanism":{"name":"hadamard"},${common}}`,
+  );
+  assert.match(asked(drinks).join(" "), /how many people give each answer, and not who/);
+  const number = await readSurvey(
+    `{"delta":0,"dimension":1,"kind":"mean","mechanism":{"name":"binary"},"radius":1,${common}}`,
+  );
+  assert.match(asked(number).join(" "), /^Say one number\. .* average over everybody/);
+  const rounds = await readSurvey(
+    `{"domain":{"labels":["tea","water"]},"kind":"adaptive","radius":1,"rounds":10,${common}}`,
+  );
+  assert.match(asked(rounds).join(" "), /Up to 10 questions .* only one of them/);
+});
+
+test("fingerprints come in groups of four", () => {
+  assert.equal(grouped("0123456789ab"), "0123 4567 89ab");
+  assert.equal(grouped(""), "");
+});

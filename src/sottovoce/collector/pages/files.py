@@ -1,0 +1,91 @@
+"""The built files of the pages: read once when the process starts, packed once, and named by what they hold."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from sottovoce.errors import ServiceError
+
+__all__ = ["ASSETS_VARIABLE", "PAGES", "File", "Form", "load_files"]
+
+ASSETS_VARIABLE: Final = "SOTTOVOCE_TEST_ASSETS"
+"""For tests of the pages only: a folder whose files are served instead of those of the package."""
+
+PAGES: Final = ("dashboard.html", "survey.html")
+"""Served at addresses of their own, all others under /assets."""
+
+_MEDIA_TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".txt": "text/plain; charset=utf-8",
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """Bytes as they are sent, and what changes whenever they do."""
+
+    body: bytes
+    etag: str
+
+
+@dataclass(frozen=True)
+class File:
+    """One file, ready to be sent as it is or packed."""
+
+    name: str
+    media_type: str
+    plain: Form
+    packed: Form | None
+    """The same by gzip; None where that is no shorter."""
+
+
+def load_files(environ: Mapping[str, str] | None = None) -> Mapping[str, File]:
+    """Every file of the pages, by its name.
+
+    Examples
+    --------
+    >>> files = load_files({})
+    >>> set(PAGES) <= set(files), files["icon.svg"].media_type
+    (True, 'image/svg+xml')
+    """
+    other = (os.environ if environ is None else environ).get(ASSETS_VARIABLE)
+    folder: Traversable = Path(other) if other else resources.files("sottovoce.collector.pages") / "assets"
+    try:
+        found = {one.name: _file(one.name, one.read_bytes()) for one in folder.iterdir() if _served(one)}
+    except OSError:
+        found = {}
+    missing = [name for name in PAGES if name not in found]
+    if missing:
+        raise ServiceError(
+            f"the pages lack {' and '.join(missing)}: this package was not installed whole; install it again", "pages"
+        )
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def _served(one: Traversable) -> bool:
+    return one.is_file() and Path(one.name).suffix in _MEDIA_TYPES
+
+
+def _file(name: str, content: bytes) -> File:
+    # Without the time of packing: the same file gives the same bytes in every process.
+    packed = gzip.compress(content, 9, mtime=0)
+    return File(
+        name, _MEDIA_TYPES[Path(name).suffix], _form(content), _form(packed) if len(packed) < len(content) else None
+    )
+
+
+def _form(body: bytes) -> Form:
+    return Form(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
