@@ -22,9 +22,9 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup  ## a service, a million devices, three surveys, a dashboard, report.html (KEEP=1 leaves it running)
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
-test: lint types js  ## every check: style, types, exact channels, properties, statistics, docs
+test: lint types js  ## every check: style, types, exact channels, properties, statistics, browser, docs
 	@echo "==> tests"
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: setup  ## style only
 	@echo "==> style (ruff)"
@@ -34,9 +34,8 @@ types: setup  ## types only
 	@echo "==> types (mypy --strict)"
 	@$(BIN)/mypy
 
-js: setup  ## the client for browsers and Node: types, shared vectors, exact channels, size
-	@echo "==> browser client (npm test)"
-	@PYTHON=$(PYTHON) tools/with_node sh -c 'cd clients/js && npm ci --silent --no-audit --no-fund && npm test --silent'
+js: setup  ## the client for browsers and Node, and the pages: types, shared vectors, exact channels, size
+	@PYTHON=$(PYTHON) tools/test_clients
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> documentation"

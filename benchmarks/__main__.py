@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-MODULES = ("transforms", "simulation", "codebook", "hull", "adaptive", "heavy_hitters", "collector")
+MODULES = ("transforms", "simulation", "codebook", "hull", "adaptive", "heavy_hitters", "collector", "browser")
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 

@@ -31,7 +31,8 @@ address has any.
 
 **Devices** need no token and are told apart by nothing. **Analysts** send `Authorization: Bearer sv_...`, and so does
 what reads `/metrics`. A token that lacks the scope is answered 403, one that is unknown or revoked 401, before the body
-is read.
+is read. The dashboard keeps its token in a cookie instead; when that counts is [told with the pages](pages.md), whose
+own addresses are not listed here.
 """
 
 ERROR_SHAPE = """\
@@ -67,7 +68,8 @@ HEADERS = """\
 {rows}
 
 `Cache-Control` is `no-store`, but for the key (10 seconds) and attachments (for ever: they are named by their
-digest). With [`allow_origins`](settings.md), addresses for devices also have CORS's headers; those for analysts never.
+digest). [Pages and their files](pages.md) have headers of their own. With [`allow_origins`](settings.md), addresses for
+devices also have CORS's headers; those for analysts never.
 """
 
 
@@ -89,11 +91,12 @@ def _scopes() -> str:
 
 def _operations(paths: dict[str, Any]) -> Iterator[str]:
     """A section for each kind of reader, a part of it for each address and method."""
-    groups: dict[str, list[str]] = {"For devices": [], "For analysts": [], "For operators": []}
+    groups: dict[str, list[str]] = {"For devices": [], "For analysts": [], "For the dashboard": [], "For operators": []}
     for path, methods in paths.items():
         for method, told in methods.items():
             with_version = "For analysts" if "security" in told else "For devices"
             title = with_version if path.startswith("/v1/") else "For operators"
+            title = "For the dashboard" if path == "/v1/session" else title
             groups[title].append(_operation(method.upper(), path, told))
     for title, parts in groups.items():
         yield f"## {title}\n"

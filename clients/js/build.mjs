@@ -1,4 +1,4 @@
-/** Writes `dist`: one minified ES module, and the types beside it. */
+/** Writes `dist`: the minified ES module, the one that explains reports, and the types beside them. */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,15 +7,28 @@ import { build } from "esbuild";
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 rmSync(here("dist"), { recursive: true, force: true });
-await build({
-  entryPoints: [here("src/index.ts")],
-  outfile: here("dist/sottovoce.min.js"),
+const options = {
   bundle: true,
   minify: true,
   format: "esm",
   platform: "neutral",
   target: "es2022",
   legalComments: "none",
+};
+await build({ ...options, entryPoints: [here("src/index.ts")], outfile: here("dist/sottovoce.min.js") });
+
+/** Errors are the main module's own: whoever catches one asks which class it is. */
+const sharedErrors = {
+  name: "shared errors",
+  setup({ onResolve }) {
+    onResolve({ filter: /\/errors\.js$/ }, () => ({ path: "./sottovoce.min.js", external: true, sideEffects: false }));
+  },
+};
+await build({
+  ...options,
+  entryPoints: [here("src/explain.ts")],
+  outfile: here("dist/explain.min.js"),
+  plugins: [sharedErrors],
 });
 const types = ["--declaration", "--emitDeclarationOnly", "--rootDir", "src", "--outDir", "dist"];
 execFileSync(process.execPath, [here("node_modules/typescript/bin/tsc"), "-p", here("tsconfig.build.json"), ...types], {

@@ -17,7 +17,16 @@ import rfc8785
 
 from sottovoce.errors import SurveyError
 
-__all__ = ["FORMAT", "Attachments", "Stated", "check_fields", "is_digest", "parse_json", "read_statement"]
+__all__ = [
+    "FORMAT",
+    "Attachments",
+    "Stated",
+    "check_fields",
+    "check_title",
+    "is_digest",
+    "parse_json",
+    "read_statement",
+]
 
 FORMAT = 1
 """Version of the JSON of surveys; a device refuses one it does not know."""
@@ -60,8 +69,7 @@ class Stated(abc.ABC):
 
     @final
     def _check_title(self) -> None:
-        if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
-            raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters")
+        check_title(self.title)
 
     @final
     def to_statement(self) -> dict[str, Any]:
@@ -98,6 +106,13 @@ class Stated(abc.ABC):
     def to_json(self) -> str:
         """The canonical JSON as text."""
         return self.canonical.decode()
+
+
+def check_title(title: object) -> str:
+    """Return `title` if a survey may have it."""
+    if not isinstance(title, str) or len(title) > MAX_TITLE or not title.isprintable():
+        raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters")
+    return title
 
 
 def is_digest(text: str) -> bool:

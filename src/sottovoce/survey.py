@@ -19,6 +19,7 @@ from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USE
 from sottovoce.randomness import os_source
 from sottovoce.simulation import AnyMechanism, People, Seed, count_reports, draw_reports
 from sottovoce.statement import Stated, read_statement
+from sottovoce.theory.bounds import Bound
 
 if TYPE_CHECKING:
     from sottovoce.protocols.adaptive import AdaptiveSurvey
@@ -198,6 +199,10 @@ class Survey(Stated):
     @abc.abstractmethod
     def standard_errors(self, values: NDArray[np.float64], n_reports: int) -> NDArray[np.float64]:
         """Standard error of every raw answer, sampling of people included, where the answers are `values`."""
+
+    @abc.abstractmethod
+    def bound(self, n_reports: int) -> Bound:
+        """What the expected L2 error of an estimate from so many reports stays below, for every population."""
 
     @property
     @abc.abstractmethod

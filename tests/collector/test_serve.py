@@ -120,6 +120,8 @@ def test_people_are_told_address_token_key_and_what_to_do(tmp_path):
         assert key
         assert re.search(rf"fingerprint +{fingerprint(from_base64url(key[1]))}\n", told)
         assert json.loads(urllib3.request("GET", f"{address}/v1/key", retries=False).data)["key"] == key[1]
+        assert f"dashboard     {address}/\n" in told
+        assert f"survey pages  {address}/s/SURVEY\n" in told
         assert [line.split()[1] for line in lines if line.startswith("  sottovoce ")] == [
             "survey",
             "answer",
@@ -182,6 +184,8 @@ def test_tls(tmp_path):
         assert service.url.startswith("https://localhost:")
         with urllib3.PoolManager(ca_certs=str(certificate), retries=False) as pool:
             assert pool.request("GET", f"{service.url}/readyz").status == 200
+            signed_in = pool.request("POST", f"{service.url}/v1/session", json={"token": service.token})
+            assert signed_in.headers["set-cookie"].endswith("; Secure")
         assert service.stop() == 0
     key.write_text("no key")
     assert "must be PEM files" in refusal("--data", str(tmp_path / "other"), *flags)

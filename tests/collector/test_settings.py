@@ -67,6 +67,7 @@ GIVEN = {
     "log_level": ("WARNING", "warning"),
     "log_format": ("json", "json"),
     "allow_origins": ("https://a.example, http://b.example:81", ("https://a.example", "http://b.example:81")),
+    "public_url": ("https://survey.example:8443/", "https://survey.example:8443"),
     "tls_certificate": ("c.pem", "c.pem"),
     "tls_key": ("k.pem", "k.pem"),
 }
@@ -90,6 +91,7 @@ BAD = {
     "log_level": ("loud", "", 1),
     "log_format": ("xml",),
     "allow_origins": ("survey.example", "https://a.example/path", 7, [7], "null"),
+    "public_url": (7, "survey.example", "https://survey.example/path", "ftp://survey.example", "https://a, https://b"),
     "tls_certificate": (7, "a\0b"),
     "tls_key": (7,),
 }

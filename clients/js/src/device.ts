@@ -96,6 +96,13 @@ export class Device {
     return options.send === false ? receiptOf(kept) : this.#send(collector, kept);
   }
 
+  /** The report that stands for a survey, to show it: the very bytes that were or will be sent. Null: none is drawn. */
+  async report(url: string, id: string): Promise<Uint8Array | null> {
+    const kept = await this.#store.answer(checkSurveyId(id));
+    checkAddress(kept, this.#collector(url));
+    return kept && kept.report.slice();
+  }
+
   /** Send again everything that was not sent yet; the same bytes as ever. */
   async flush(): Promise<Receipt[]> {
     const receipts: Receipt[] = [];

@@ -45,7 +45,8 @@ export class Survey extends Stated {
   readonly mechanism: Mechanism;
   /** The first bytes of the id; they stand before every report. */
   readonly tag: Uint8Array;
-  readonly #input: (value: unknown) => unknown;
+  /** What the mechanism is given for a person's value; throws `ValueOutsideDomainError` without naming it. */
+  readonly input: (value: unknown) => unknown;
 
   constructor(statement: JsonObject, canonical: Uint8Array, digest: Uint8Array, asked: Asked) {
     super(statement, canonical, digest);
@@ -53,7 +54,7 @@ export class Survey extends Stated {
     this.domain = asked.domain;
     this.mechanism = asked.mechanism;
     this.tag = digest.slice(0, TAG_BYTES);
-    this.#input = (value) => asked.input(value);
+    this.input = asked.input;
   }
 
   /** What may be given as a value. */
@@ -75,7 +76,7 @@ export class Survey extends Stated {
    * Every call draws again and spends epsilon again: a device calls this once and keeps the bytes, as `Device` does.
    */
   randomize(value: unknown, source: Source = systemSource): Uint8Array<ArrayBuffer> {
-    return concat(this.tag, this.mechanism.randomize(this.#input(value), source));
+    return concat(this.tag, this.mechanism.randomize(this.input(value), source));
   }
 }
 

@@ -1,14 +1,14 @@
 /** Adaptive surveys on a device: one seat for life, one answer in its round, none in any other. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
+import { toHex } from "../src/bytes.js";
 import { Device } from "../src/device.js";
 import { BudgetError, MismatchError, SurveyError } from "../src/errors.js";
 import { MemoryStore } from "../src/store.js";
-import { json, refuse, Signer, TestCollector } from "./server.js";
+import { collectorOfTests, json, refuse, Signer, TestCollector } from "./server.js";
 
-const server = new TestCollector();
+const server = collectorOfTests();
 const signer = new Signer();
-let url: string;
 
 const domain = {
   attributes: [
@@ -53,31 +53,23 @@ async function open(id: string, round: number, statement = question(round, 30)):
 const seatOf = (store: MemoryStore, id: string): Promise<number> =>
   store.seat(id, () => assert.fail("no seat was drawn"));
 
-before(async () => {
-  url = await server.start();
-});
-after(() => server.stop());
-afterEach(() => {
-  server.answers.clear();
-  server.requests.length = 0;
-});
-
 test("a device waits for its own round, answers it once, and no other", async () => {
   const id = await start();
   const store = new MemoryStore();
-  const waiting = await device(store).answer(url, id, PERSON);
+  const waiting = await device(store).answer(server.url, id, PERSON);
   assert.deepEqual([waiting.state, waiting.epsilon], ["waiting", 0]);
   const seat = await seatOf(store, id);
   assert.ok(seat >= 1 && seat <= 4);
   for (let round = 1; round <= 4; round++) if (round !== seat) await open(id, round);
-  assert.equal((await device(store).answer(url, id, PERSON)).state, "waiting");
+  assert.equal((await device(store).answer(server.url, id, PERSON)).state, "waiting");
   assert.equal(server.sent.length, 0);
   const round = await open(id, seat);
-  const receipt = await device(store).answer(url, id, PERSON);
+  const receipt = await device(store).answer(server.url, id, PERSON);
   assert.deepEqual([receipt.state, receipt.title, receipt.survey], ["sent", `People, round ${seat}`, id]);
-  assert.equal((await device(store).answer(url, id, PERSON)).state, "sent");
+  assert.equal((await device(store).answer(server.url, id, PERSON)).state, "sent");
   assert.equal(server.sent.length, 1);
   assert.ok(server.sent[0]!.startsWith(`53565231${round}`));
+  assert.ok(server.sent[0]!.endsWith(toHex((await device(store).report(server.url, id))!)));
   assert.ok(server.requests.every(({ path }) => !path.includes("/rounds/") || path.endsWith(`/${seat}`)));
   assert.equal(await seatOf(store, id), seat);
 });
@@ -87,7 +79,7 @@ test("seats are drawn once however many calls there are, and all rounds come up"
   const seats = new Set<number>();
   for (let i = 0; i < 60; i++) {
     const store = new MemoryStore();
-    await Promise.all([device(store).answer(url, id, PERSON), device(store).answer(url, id, PERSON)]);
+    await Promise.all([device(store).answer(server.url, id, PERSON), device(store).answer(server.url, id, PERSON)]);
     seats.add(await seatOf(store, id));
   }
   // A given round is missed by 60 fair draws of 4 with probability 0.75^60 < 4e-8.
@@ -97,20 +89,20 @@ test("seats are drawn once however many calls there are, and all rounds come up"
 test("two questions in one round get one answer", async () => {
   const id = await start();
   const store = new MemoryStore();
-  await device(store).answer(url, id, PERSON);
+  await device(store).answer(server.url, id, PERSON);
   const seat = await seatOf(store, id);
   const first = await open(id, seat);
   server.answers.set(`POST /v1/surveys/${first}/reports`, refuse(503, "busy"));
-  assert.equal((await device(store).answer(url, id, PERSON)).state, "unsent");
+  assert.equal((await device(store).answer(server.url, id, PERSON)).state, "unsent");
   await open(id, seat, question(seat, 50));
-  await assert.rejects(device(store).answer(url, id, PERSON), MismatchError);
+  await assert.rejects(device(store).answer(server.url, id, PERSON), MismatchError);
   assert.equal(new Set(server.sent).size, 1);
 });
 
 test("rounds of another number or another survey, and rounds by themselves, are refused", async () => {
   const id = await start();
   const store = new MemoryStore();
-  await device(store).answer(url, id, PERSON);
+  await device(store).answer(server.url, id, PERSON);
   const seat = await seatOf(store, id);
   for (const statement of [
     question((seat % 4) + 1, 30),
@@ -118,18 +110,18 @@ test("rounds of another number or another survey, and rounds by themselves, are 
     JSON.stringify(parent),
   ]) {
     await open(id, seat, statement);
-    await assert.rejects(device(store).answer(url, id, PERSON), MismatchError);
+    await assert.rejects(device(store).answer(server.url, id, PERSON), MismatchError);
   }
   const alone = await signer.envelope(question(1, 30));
   server.publish(alone);
-  await assert.rejects(device(store).answer(url, alone.id, PERSON), SurveyError);
+  await assert.rejects(device(store).answer(server.url, alone.id, PERSON), SurveyError);
   assert.equal(server.sent.length, 0);
 });
 
 test("an adaptive survey above the cap draws no seat", async () => {
   const id = await start();
   const store = new MemoryStore();
-  await assert.rejects(device(store, { cap: 0.5 }).answer(url, id, PERSON), BudgetError);
+  await assert.rejects(device(store, { cap: 0.5 }).answer(server.url, id, PERSON), BudgetError);
   assert.equal(await store.seat(id, () => 99), 99);
 });
 
@@ -137,11 +129,11 @@ test("an answer to a round goes to nobody else, not even where that round is sai
   const id = await start();
   const store = new MemoryStore();
   const naive = () => new Device(store, { patience: { attempts: 1 } });
-  await naive().answer(url, id, PERSON);
+  await naive().answer(server.url, id, PERSON);
   const seat = await seatOf(store, id);
   const round = await open(id, seat);
   server.answers.set(`POST /v1/surveys/${round}/reports`, refuse(503, "busy"));
-  assert.equal((await naive().answer(url, id, PERSON)).state, "unsent");
+  assert.equal((await naive().answer(server.url, id, PERSON)).state, "unsent");
   const stranger = new TestCollector();
   const address = await stranger.start();
   try {

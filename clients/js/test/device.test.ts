@@ -1,6 +1,6 @@
 /** A device against a collector that may be anybody: draws once, within its budget, and sends the same bytes. */
 import assert from "node:assert/strict";
-import { after, afterEach, before, test } from "node:test";
+import { test } from "node:test";
 import { toHex } from "../src/bytes.js";
 import { Device, type DeviceOptions } from "../src/device.js";
 import {
@@ -13,11 +13,10 @@ import {
   ValueOutsideDomainError,
 } from "../src/errors.js";
 import { type Answer, MemoryStore } from "../src/store.js";
-import { hangUp, json, raw, refuse, Signer, TestCollector } from "./server.js";
+import { collectorOfTests, hangUp, json, raw, refuse, Signer, TestCollector } from "./server.js";
 
-const server = new TestCollector();
+const server = collectorOfTests();
 const signer = new Signer();
-let url: string;
 
 const HASTY = { attempts: 3, first: 0.001, longest: 1 };
 const COLOURS = colours();
@@ -44,23 +43,14 @@ function device(options: DeviceOptions = {}, store = new MemoryStore()): Device 
   return new Device(store, { patience: HASTY, key: signer.public, ...options });
 }
 
-before(async () => {
-  url = await server.start();
-});
-after(() => server.stop());
-afterEach(() => {
-  server.answers.clear();
-  server.requests.length = 0;
-});
-
 test("one answer, one report, one entry in the ledger", async () => {
   const id = await publish();
   const store = new MemoryStore();
   const mine = device({}, store);
-  const receipt = await mine.answer(url, id, "green");
+  const receipt = await mine.answer(server.url, id, "green");
   assert.deepEqual(receipt, {
     survey: id,
-    collector: url,
+    collector: server.url,
     state: "sent",
     title: "Colours",
     epsilon: 1,
@@ -79,9 +69,9 @@ test("one answer, one report, one entry in the ledger", async () => {
 test("asked again, whatever the value, nothing is drawn and nothing is sent", async () => {
   const id = await publish();
   const mine = device();
-  await mine.answer(url, id, "green");
+  await mine.answer(server.url, id, "green");
   for (const value of ["red", "blue", "no colour at all", undefined]) {
-    assert.equal((await mine.answer(url, id, value)).state, "sent");
+    assert.equal((await mine.answer(server.url, id, value)).state, "sent");
   }
   assert.equal(server.sent.length, 1);
   assert.equal((await mine.ledger()).spent, 1);
@@ -92,7 +82,7 @@ test("many calls at once draw one report", async () => {
   const store = new MemoryStore();
   const tabs = [device({}, store), device({}, store)];
   const values = ["red", "green", "blue"];
-  const all = Array.from({ length: 30 }, (_, i) => tabs[i % 2]!.answer(url, id, values[i % 3]));
+  const all = Array.from({ length: 30 }, (_, i) => tabs[i % 2]!.answer(server.url, id, values[i % 3]));
   assert.ok((await Promise.all(all)).every(({ state }) => state === "sent"));
   assert.equal(new Set(server.sent).size, 1);
   assert.equal((await store.answers()).length, 1);
@@ -110,7 +100,7 @@ test("the answer is in the ledger before anything is sent", async () => {
     );
     json(200, { accepted: 1, refused: [] })(request, response);
   });
-  await device({}, store).answer(url, id, "red");
+  await device({}, store).answer(server.url, id, "red");
   assert.deepEqual(order, ["unsent true"]);
 });
 
@@ -121,7 +111,7 @@ test("a store that cannot keep the answer lets nothing out", async () => {
       throw new LedgerError("full");
     }
   }
-  await assert.rejects(device({}, new Full()).answer(url, id, "red"), LedgerError);
+  await assert.rejects(device({}, new Full()).answer(server.url, id, "red"), LedgerError);
   assert.equal(server.sent.length, 0);
 });
 
@@ -140,7 +130,7 @@ test("what did not arrive is sent again, the same bytes, also by a later run and
     raw(302, "", { Location: "/x" }),
   ]) {
     server.answers.set(post, failure);
-    const receipt = await device({}, store).answer(url, id, "red");
+    const receipt = await device({}, store).answer(server.url, id, "red");
     assert.equal(receipt.state, "unsent");
     assert.notEqual(receipt.problem, "");
   }
@@ -164,11 +154,11 @@ test("passing trouble is tried again within a call, and waiting longer than allo
     const answer = ++times < 3 ? refuse(503, "busy", { "Retry-After": "0" }) : json(200, { accepted: 1, refused: [] });
     answer(request, response);
   });
-  assert.equal((await device().answer(url, id, "red")).state, "sent");
+  assert.equal((await device().answer(server.url, id, "red")).state, "sent");
   assert.equal(times, 3);
   server.answers.set(post, refuse(503, "busy", { "Retry-After": "3600" }));
   const before = server.sent.length;
-  assert.equal((await device().answer(url, id, "red")).state, "unsent");
+  assert.equal((await device().answer(server.url, id, "red")).state, "unsent");
   assert.equal(server.sent.length, before + 1);
 });
 
@@ -176,7 +166,7 @@ test("the collector's own refusal is final for now, and nothing is drawn anew", 
   const id = await publish();
   const store = new MemoryStore();
   server.answers.set(`POST /v1/surveys/${id}/reports`, refuse(409, "survey_sealed"));
-  const receipt = await device({}, store).answer(url, id, "red");
+  const receipt = await device({}, store).answer(server.url, id, "red");
   assert.deepEqual([receipt.state, receipt.problem], ["refused", "told: survey_sealed"]);
   assert.deepEqual(await device({}, store).flush(), []);
   assert.equal((await store.answers()).length, 1);
@@ -185,20 +175,39 @@ test("the collector's own refusal is final for now, and nothing is drawn anew", 
 test("send: false only draws and records", async () => {
   const id = await publish();
   const mine = device();
-  assert.equal((await mine.answer(url, id, "red", { send: false })).state, "unsent");
+  assert.equal((await mine.answer(server.url, id, "red", { send: false })).state, "unsent");
   assert.equal(server.sent.length, 0);
   assert.equal((await mine.flush())[0]!.state, "sent");
 });
 
+test("the report can be shown before it is sent, and it is the one that is sent", async () => {
+  const id = await publish();
+  const store = new MemoryStore();
+  const mine = device({}, store);
+  assert.equal(await mine.report(server.url, id), null);
+  await mine.answer(server.url, id, "red", { send: false });
+  const shown = (await mine.report(server.url, id))!;
+  assert.equal(toHex(shown).slice(0, 8), id.slice(0, 8));
+  const asSent = toHex(shown);
+  shown.fill(0); // whoever was shown it can change nothing
+  await mine.answer(server.url, id, "blue");
+  assert.ok(server.sent[0]!.endsWith(asSent));
+  assert.equal(toHex((await mine.report(server.url, id))!), asSent);
+  await assert.rejects(mine.report("http://127.0.0.1:1", id), MismatchError);
+  await assert.rejects(mine.report(server.url, "no id"), SurveyError);
+});
+
 test("caps and budgets", async () => {
   const large = await publish(colours({ epsilon: 2.5 }));
-  await assert.rejects(device().answer(url, large, "red"), BudgetError);
-  assert.equal((await device({ cap: 3 }).answer(url, large, "red")).state, "sent");
+  await assert.rejects(device().answer(server.url, large, "red"), BudgetError);
+  assert.equal((await device({ cap: 3 }).answer(server.url, large, "red")).state, "sent");
   const mine = device({ budget: 0.3 });
-  for (let i = 0; i < 3; i++) await mine.answer(url, await publish(colours({ epsilon: 0.1, title: `${i}` })), "red");
+  for (const title of ["a", "b", "c"]) {
+    await mine.answer(server.url, await publish(colours({ epsilon: 0.1, title })), "red");
+  }
   assert.deepEqual([(await mine.ledger()).spent, (await mine.ledger()).left], [0.3, 0]);
   const sent = server.sent.length;
-  await assert.rejects(mine.answer(url, await publish(colours({ epsilon: 2 ** -20 })), "red"), BudgetError);
+  await assert.rejects(mine.answer(server.url, await publish(colours({ epsilon: 2 ** -20 })), "red"), BudgetError);
   assert.equal(server.sent.length, sent);
   for (const bad of [{ cap: Infinity }, { budget: NaN }, { budget: -1 }, { deltaCap: "1" as unknown as number }]) {
     assert.throws(() => device(bad), BudgetError);
@@ -208,7 +217,7 @@ test("caps and budgets", async () => {
 test("two surveys at once cannot both have the last of the budget", async () => {
   const ids = await Promise.all(["a", "b", "c", "d"].map((title) => publish(colours({ title }))));
   const mine = device({ budget: 2 });
-  const results = await Promise.allSettled(ids.map((id) => mine.answer(url, id, "red")));
+  const results = await Promise.allSettled(ids.map((id) => mine.answer(server.url, id, "red")));
   assert.equal(results.filter(({ status }) => status === "fulfilled").length, 2);
   assert.equal((await mine.ledger()).spent, 2);
   assert.equal(server.sent.length, 2);
@@ -217,15 +226,15 @@ test("two surveys at once cannot both have the last of the budget", async () => 
 test("a value outside the domain is refused without naming it, or replaced by a public one", async () => {
   const id = await publish();
   const mine = device();
-  await assert.rejects(mine.answer(url, id, "xyzzy-secret"), (error: Error) => {
+  await assert.rejects(mine.answer(server.url, id, "xyzzy-secret"), (error: Error) => {
     assert.ok(error instanceof ValueOutsideDomainError);
     assert.ok(!`${error.message}${error.stack}`.includes("xyzzy"));
     return true;
   });
   assert.equal(server.sent.length, 0);
   assert.equal((await mine.ledger()).spent, 0);
-  await assert.rejects(mine.answer(url, id, "red", { otherwise: "nothing" }), ValueOutsideDomainError);
-  assert.equal((await mine.answer(url, id, "xyzzy-secret", { otherwise: "blue" })).state, "sent");
+  await assert.rejects(mine.answer(server.url, id, "red", { otherwise: "nothing" }), ValueOutsideDomainError);
+  assert.equal((await mine.answer(server.url, id, "xyzzy-secret", { otherwise: "blue" })).state, "sent");
 });
 
 test("tampered, unsigned and unknown surveys are refused before anything is drawn", async () => {
@@ -242,13 +251,13 @@ test("tampered, unsigned and unknown surveys are refused before anything is draw
   ];
   for (const [envelope, error] of bad) {
     server.answers.set(`GET /v1/surveys/${good.id}`, json(200, envelope));
-    await assert.rejects(device().answer(url, good.id, "red"), error);
+    await assert.rejects(device().answer(server.url, good.id, "red"), error);
   }
   const spaced = await publish(` ${COLOURS}`);
-  await assert.rejects(device().answer(url, spaced, "red"), SignatureError);
+  await assert.rejects(device().answer(server.url, spaced, "red"), SignatureError);
   const unknown = await publish(colours({ mechanism: { name: "plain" } }));
-  await assert.rejects(device({ cap: 16 }).answer(url, unknown, "red"), SurveyError);
-  await assert.rejects(device().answer(url, "../../etc", "red"), SurveyError);
+  await assert.rejects(device({ cap: 16 }).answer(server.url, unknown, "red"), SurveyError);
+  await assert.rejects(device().answer(server.url, "../../etc", "red"), SurveyError);
   assert.equal(server.sent.length, 0);
 });
 
@@ -256,17 +265,17 @@ test("without a key the first one is pinned, and another is refused ever after",
   const id = await publish();
   const store = new MemoryStore();
   const naive = () => new Device(store, { patience: HASTY });
-  await naive().answer(url, id, "red");
+  await naive().answer(server.url, id, "red");
   const second = await publish(colours({ title: "second" }), "open", new Signer());
-  await assert.rejects(naive().answer(url, second, "red"), SignatureError);
-  assert.equal((await naive().answer(url, await publish(colours({ title: "third" })), "red")).state, "sent");
+  await assert.rejects(naive().answer(server.url, second, "red"), SignatureError);
+  assert.equal((await naive().answer(server.url, await publish(colours({ title: "third" })), "red")).state, "sent");
 });
 
 test("an answer is given to one address, and moves only where its owner says so and the key is the same", async () => {
   const id = await publish();
   const store = new MemoryStore();
   server.answers.set(`POST /v1/surveys/${id}/reports`, refuse(503, "busy"));
-  await device({}, store).answer(url, id, "red");
+  await device({}, store).answer(server.url, id, "red");
   const elsewhere = new TestCollector();
   const address = await elsewhere.start();
   const naive = new Device(store, { patience: HASTY });
@@ -280,7 +289,7 @@ test("an answer is given to one address, and moves only where its owner says so 
     assert.equal((await device({}, store).move(id, address)).collector, address);
     assert.equal((await device({}, store).answer(address, id, "red")).state, "sent");
     assert.equal(elsewhere.sent[0], server.sent[0]);
-    await assert.rejects(device({}, store).move(id, url), MismatchError);
+    await assert.rejects(device({}, store).move(id, server.url), MismatchError);
   } finally {
     await elsewhere.stop();
   }
@@ -293,30 +302,30 @@ test("a call ends in time, whatever the collector does", async () => {
     const drip = setInterval(() => response.write(" "), 20);
     response.on("close", () => clearInterval(drip));
   });
-  await assert.rejects(device({ seconds: 1 }).answer(url, id, "red"), { code: "too_slow" });
+  await assert.rejects(device({ seconds: 1 }).answer(server.url, id, "red"), { code: "too_slow" });
   assert.equal(server.requests.length, 1);
   server.answers.set(`GET /v1/surveys/${id}`, refuse(503, "busy", { "Retry-After": "30" }));
   const patience = { ...HASTY, longest: 60 };
-  await assert.rejects(device({ seconds: 10, patience }).answer(url, id, "red"), { code: "busy" });
+  await assert.rejects(device({ seconds: 10, patience }).answer(server.url, id, "red"), { code: "busy" });
   assert.equal(server.requests.length, 2);
 });
 
 test("work beyond what a device does is refused before the value is looked at", async () => {
   const domain = { size: 2 ** 20, start: 0, step: 1 };
   const bits = await publish(colours({ domain, mechanism: { name: "unary_optimized" } }));
-  await assert.rejects(device().answer(url, bits, 5), SurveyError);
+  await assert.rejects(device().answer(server.url, bits, 5), SurveyError);
   const labels = Array.from({ length: 60_000 }, (_, i) => `a label of some length, number ${i}, and so on`);
-  await assert.rejects(device().answer(url, await publish(colours({ domain: { labels } })), 5), SurveyError);
+  await assert.rejects(device().answer(server.url, await publish(colours({ domain: { labels } })), 5), SurveyError);
   assert.equal(server.sent.length, 0);
 });
 
 test("a sealed survey is not answered", async () => {
-  await assert.rejects(device().answer(url, await publish(COLOURS, "sealed"), "red"), ServiceError);
+  await assert.rejects(device().answer(server.url, await publish(COLOURS, "sealed"), "red"), ServiceError);
   assert.equal(server.sent.length, 0);
 });
 
 test("no cookie, no referrer, no way to tell devices apart but their reports", async () => {
-  await device().answer(url, await publish(), "red");
+  await device().answer(server.url, await publish(), "red");
   for (const { headers } of server.requests) {
     assert.equal(headers.cookie ?? headers.referer ?? headers.authorization, undefined);
   }
@@ -326,7 +335,7 @@ test("a clock that is years off changes nothing but a date", async (t) => {
   const id = await publish();
   t.mock.timers.enable({ apis: ["Date"], now: 8.64e15 });
   const mine = device();
-  assert.equal((await mine.answer(url, id, "red")).state, "sent");
+  assert.equal((await mine.answer(server.url, id, "red")).state, "sent");
   assert.equal((await mine.ledger()).entries[0]!.day, "unknown");
 });
 
@@ -336,7 +345,7 @@ test("titles are shown without what moves a cursor", async () => {
   await store.record("q", () => ({
     question: "q",
     survey: "q",
-    collector: url,
+    collector: server.url,
     key: signer.public,
     title: "a\u001b[2J\u202e b\n c",
     epsilon: 1,

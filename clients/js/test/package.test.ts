@@ -20,9 +20,24 @@ test("everything is below 25 kB minified and gzipped", () => {
 test("no dependency at run time, nothing imported, no other source of randomness", () => {
   const { dependencies, peerDependencies } = JSON.parse(read("package.json"));
   assert.deepEqual([dependencies, peerDependencies], [undefined, undefined]);
-  const bundle = read("dist/sottovoce.min.js");
-  assert.ok(!/\bimport\b|\brequire\(|Math\.random|\beval\(|new Function/.test(bundle));
+  // What explains reports takes its errors from the main module, so that they are the same classes.
+  const explaining = read("dist/explain.min.js").replaceAll(/import\{[^}]*\}from"\.\/sottovoce\.min\.js";/g, "");
+  for (const bundle of [read("dist/sottovoce.min.js"), explaining]) {
+    assert.ok(!/\bimport\b|\brequire\(|Math\.random|\beval\(|new Function/.test(bundle));
+  }
   assert.ok(read("dist/index.d.ts").includes("readSurvey"));
+  assert.ok(read("dist/explain.d.ts").includes("Explanation"));
+});
+
+test("errors of both modules are of the same classes", async () => {
+  const main = await import(`${root}dist/sottovoce.min.js`);
+  const { explain } = await import(`${root}dist/explain.min.js`);
+  const mechanism = { name: "hadamard" };
+  const stated = { domain: { labels: ["a", "b"] }, epsilon: 1, format: 1, kind: "distribution", mechanism, title: "" };
+  const survey = await main.readSurvey(JSON.stringify(stated));
+  assert.throws(() => explain(survey, new Uint8Array(2)), main.ReportError);
+  assert.throws(() => explain(survey, new Uint8Array(5)), main.MismatchError);
+  assert.throws(() => explain(survey, survey.randomize("a")).likelihood("c"), main.ValueOutsideDomainError);
 });
 
 /** Code blocks of the README in a language. */
@@ -47,9 +62,10 @@ async function checkExample(code: string, args: string[]): Promise<void> {
 }
 
 test("the README's examples run and print what they say", async () => {
-  const [report, device, ...others] = examples("js");
+  const [report, device, explained, ...others] = examples("js");
   assert.equal(others.length, 0);
   await checkExample(report!, []);
+  await checkExample(explained!, []);
   const server = new TestCollector();
   try {
     const url = await server.start();

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { after, afterEach, before } from "node:test";
 import { sha256, toBase64url, toHex } from "../src/bytes.js";
 
 export interface Request {
@@ -55,6 +56,11 @@ export class TestCollector {
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return this.url;
+  }
+
+  /** The address, once it has started. */
+  get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
@@ -73,6 +79,18 @@ export class TestCollector {
     this.answers.set(`GET /v1/surveys/${envelope.id}`, json(200, envelope));
     this.answers.set(`POST /v1/surveys/${envelope.id}/reports`, json(200, { accepted: 1, refused: [] }));
   }
+}
+
+/** A collector for the tests of one file: it runs while they do, and forgets everything after each of them. */
+export function collectorOfTests(): TestCollector {
+  const server = new TestCollector();
+  before(() => server.start());
+  after(() => server.stop());
+  afterEach(() => {
+    server.answers.clear();
+    server.requests.length = 0;
+  });
+  return server;
 }
 
 /** Answers with JSON. */

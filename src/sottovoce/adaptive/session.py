@@ -12,7 +12,7 @@ from sottovoce.adaptive.crowd import Crowd
 from sottovoce.adaptive.files import create_text, is_there, place_of, read_text, replace_text
 from sottovoce.adaptive.history import AnyAnswer, History
 from sottovoce.adaptive.state import Past, State
-from sottovoce.errors import QueryError, SessionError, SurveyError
+from sottovoce.errors import SessionError, SurveyError
 from sottovoce.estimate import Interval
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
@@ -109,13 +109,7 @@ class Session:
             Called with the number of people done since its last call.
         """
         asked = self.survey.question(self._next(), as_query(query))
-        low, high, radius = asked.checked.low, asked.checked.high, self.survey.radius
-        if low < -radius or high > radius:
-            raise QueryError(
-                f"the query's values can lie anywhere from {float(low):.6g} to {float(high):.6g}; this survey's must "
-                f"stay within [-{radius:g}, {radius:g}]: scale the query, wrap it in clip(.., {-radius:g}, "
-                f"{radius:g}), or make a survey of a larger radius"
-            )
+        asked.check_radius()
         answer: RoundAnswer = self._gather(asked, (), progress)
         return answer
 

@@ -31,10 +31,11 @@ from sottovoce.collector.api import (
 )
 from sottovoce.collector.api.answer import JSON
 from sottovoce.collector.api.openapi import openapi_answer
-from sottovoce.collector.api.route import operation_of, template_of
+from sottovoce.collector.api.route import QUIET, operation_of, template_of
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.failures import failure_of
 from sottovoce.collector.log import log_access
+from sottovoce.collector.pages.files import load_files
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store
 from sottovoce.signing import SigningKey
@@ -67,9 +68,12 @@ SECURITY_HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
-"""On every answer, whatever it is: nothing from here is ever shown as a page or inside one."""
+"""On every answer but the pages themselves: nothing else from here is ever shown as a page or inside one."""
 
 _RAW_SECURITY: Final = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
+_RAW_PAGE_SECURITY: Final = [
+    (name.lower().encode(), value.encode()) for name, value in {**SECURITY_HEADERS, **pages.PAGE_HEADERS}.items()
+]
 
 _NO_ROUTE: Final = "none"
 """What metrics and logs call the address of a request that has none: its own words stay outside."""
@@ -82,18 +86,27 @@ _BEGAN: Final = "sottovoce_began"
 def create_app(settings: Settings, store: Store, key: SigningKey) -> Litestar:
     """The application of one collector; it opens nothing, closes its own threads, and leaves the store open."""
     service = Service(settings, store, key)
+    streams = events.streams_of(service)
 
     @asynccontextmanager
     async def life(_: Litestar) -> AsyncIterator[None]:
         try:
             yield
         finally:
+            streams.close()
             await service.finish()
 
     way_out = _Exit(service)
     application = _Application(
         route_handlers=ROUTES,
-        state=State({"service": service, "openapi": openapi_answer(ROUTES)}),
+        state=State(
+            {
+                "service": service,
+                "openapi": openapi_answer(ROUTES),
+                pages.FILES: load_files(),
+                events.STREAMS: streams,
+            }
+        ),
         exception_handlers={Exception: _failed},
         before_send=[way_out],
         lifespan=[life],
@@ -162,6 +175,13 @@ def _shared() -> frozenset[tuple[str, str]]:
     )
 
 
+def _quiet() -> frozenset[str]:
+    """Templates whose requests have no line in the log, whatever their method."""
+    told = {template_of(path) for handler in ROUTES if handler.opt.get(QUIET) for path in handler.paths}
+    # Browsers look for icons at places of their own choice when somebody opens a page.
+    return frozenset(told | {_NO_ROUTE})
+
+
 def _allowed() -> dict[str, bytes]:
     """What each template can be asked with, as the Allow header writes it."""
     found: dict[str, set[str]] = {}
@@ -179,6 +199,7 @@ class _Exit:
         self._metrics = service.metrics
         self._origins = frozenset(service.settings.allow_origins)
         self._shared = _shared()
+        self._quiet = _quiet()
         self._allowed = _allowed()
 
     async def __call__(self, message: Message, scope: Any) -> None:
@@ -188,7 +209,8 @@ class _Exit:
     def dress(self, message: Any, scope: Any) -> None:
         """The same for the message that begins an answer."""
         template: str = scope.get("path_template", _NO_ROUTE)
-        headers = [*message["headers"], *_RAW_SECURITY]
+        shown = template in pages.PAGE_TEMPLATES and message["status"] in (200, 304)
+        headers = [*message["headers"], *(_RAW_PAGE_SECURITY if shown else _RAW_SECURITY)]
         if scope["method"] == "OPTIONS" and template in self._allowed:
             # The framework's own answer names the methods of one handler where several share the address.
             headers = [(name, value) for name, value in headers if name != b"allow"]
@@ -198,8 +220,8 @@ class _Exit:
         message["headers"] = headers
         status = message["status"]
         self._metrics.answered(template, status)
-        if (scope["method"], template) not in self._shared:
-            # A line about what a device asks would tell, to the second, when somebody answered.
+        if (scope["method"], template) not in self._shared and template not in self._quiet:
+            # A line about what a device or a page asks would tell, to the second, when somebody answered.
             log_access(scope["method"], template, status, perf_counter() - scope[_BEGAN])
 
     def _sharing(self, scope: Any) -> list[tuple[bytes, bytes]]:

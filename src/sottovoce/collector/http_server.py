@@ -90,6 +90,8 @@ async def run_http(
         telling.cancel()
         stopping.cancel()
         listener.close()
+        # These would go on for minutes; whoever reads them asks again by itself.
+        app.state["streams"].close()
         server.stop()
         await asyncio.wait((serving,), timeout=settings.body_seconds + _LAST_SECONDS)
         if not serving.done():

@@ -1,8 +1,9 @@
 """The service's log: lines for people or JSON for machines, on standard error, and nothing in them about anybody.
 
 A line of access holds the method, the address's template, the status and how long it took; never the address a request
-came from, what it asked for, or any of its headers. Uploads of reports have no line: a log of their moments would be
-finer than the coarse time that the collector keeps. They are counted, in /metrics.
+came from, what it asked for, or any of its headers. Uploads of reports have no line, and neither has what devices and
+browsers ask for when somebody answers: a log of these moments would be finer than the coarse time that the collector
+keeps. They are counted, in /metrics.
 """
 
 from __future__ import annotations

@@ -58,6 +58,8 @@ class Start:
     """What an operator must know of a service that has started."""
 
     address: str
+    public: str
+    """Where browsers reach it."""
     key: str
     """The public key that signs surveys, in base64url: devices pin it."""
     fingerprint: str
@@ -97,8 +99,10 @@ def serve(
     _check_tls(settings)
     with _listening(settings) as listener, _folder(settings.data), _store(settings) as store:
         key = SigningKey.load_or_create(settings.data / KEY_FILE)
+        address = _address(settings, listener)
         start = Start(
-            address=_address(settings, listener),
+            address=address,
+            public=settings.public_url or address,
             key=to_base64url(key.public),
             fingerprint=fingerprint(key.public),
             admin_token=_admin_token(store, new_admin_token),

@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-__all__ = ["Read", "database", "file", "folder", "host", "one_of", "origins", "seconds", "text", "whole"]
+__all__ = ["Read", "database", "file", "folder", "host", "one_of", "origin", "origins", "seconds", "text", "whole"]
 
 Read: TypeAlias = Callable[[object], Any]
 """From what was given to the setting's value; raises ValueError when it is not allowed."""
+
+_ORIGIN: Final = re.compile(r"https?://[0-9A-Za-z.:\[\]-]+")
 
 
 def text(given: object) -> str:
@@ -98,6 +100,14 @@ def database(given: object) -> str:
     return url
 
 
+def origin(given: object) -> str:
+    """One web origin without a slash at its end, or empty for none."""
+    name = text(given).removesuffix("/")
+    if name and not _ORIGIN.fullmatch(name):
+        raise ValueError
+    return name
+
+
 def origins(given: object) -> tuple[str, ...]:
     """Web origins, as a list or with commas between them."""
     if isinstance(given, str):
@@ -105,6 +115,6 @@ def origins(given: object) -> tuple[str, ...]:
     if not isinstance(given, (list, tuple)):
         raise ValueError
     listed = tuple(text(part) for part in given)
-    if not all(origin == "*" or re.fullmatch(r"https?://[0-9A-Za-z.:\[\]-]+", origin) for origin in listed):
+    if not all(origin == "*" or _ORIGIN.fullmatch(origin) for origin in listed):
         raise ValueError
     return listed

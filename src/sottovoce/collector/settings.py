@@ -222,6 +222,13 @@ class Settings:
         "web pages whose scripts may send reports",
         metavar="ORIGINS",
     )
+    public_url: str = _setting(
+        "",
+        kinds.origin,
+        "empty or a web origin such as https://survey.example, without a path",
+        "where browsers reach the service, if a proxy stands before it; with https the dashboard's cookie is Secure",
+        metavar="URL",
+    )
     tls_certificate: str = _setting(
         "", kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
     )

@@ -19,7 +19,7 @@ from sottovoce.projections.simplex import project_simplex
 from sottovoce.simulation import People, check_histogram
 from sottovoce.statement import Attachments, check_fields
 from sottovoce.survey import Ends, Survey, mechanism_statement
-from sottovoce.theory.bounds import projected_distribution_bound
+from sottovoce.theory.bounds import Bound, projected_distribution_bound
 
 __all__ = ["DistributionSurvey"]
 
@@ -80,8 +80,12 @@ class DistributionSurvey(Survey):
         n, mechanism = aggregate.n_reports, self.mechanism
         raw = mechanism.estimate(aggregate.counts, n)
         projected = project_simplex(raw)
-        bound = projected_distribution_bound(mechanism.domain_size, mechanism.proxy, mechanism.worst_total_variance, n)
-        return Estimate(self, n, raw, projected.values, projected.gap, bound)
+        return Estimate(self, n, raw, projected.values, projected.gap, self.bound(n))
+
+    def bound(self, n_reports: int) -> Bound:
+        """See `projected_distribution_bound`."""
+        m = self.mechanism
+        return projected_distribution_bound(m.domain_size, m.proxy, m.worst_total_variance, n_reports)
 
     @property
     def n_answers(self) -> int:

@@ -25,6 +25,7 @@ from sottovoce.protocols.keyed import keyed
 from sottovoce.simulation import MAX_PEOPLE, People
 from sottovoce.statement import Attachments, check_fields
 from sottovoce.survey import Ends, Survey, mechanism_statement
+from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import offline_bound
 
 __all__ = ["MeanSurvey"]
@@ -128,9 +129,13 @@ class MeanSurvey(Survey):
         n, m = aggregate.n_reports, self.mechanism
         raw = m.estimate(aggregate.counts, n)
         projected = project_ball(raw, self.radius)
-        sharing = m.sharing_factor(n)
-        bound = offline_bound(self.n_answers, None, m.radius, m.proxy, m.worst_total_variance, n, sharing=sharing)
-        return Estimate(self, n, raw, projected.values, projected.gap, bound)
+        return Estimate(self, n, raw, projected.values, projected.gap, self.bound(n))
+
+    def bound(self, n_reports: int) -> Bound:
+        """See `offline_bound`."""
+        m, sharing = self.mechanism, self.sharing_factor(n_reports)
+        V, tau2 = m.worst_total_variance, m.proxy
+        return offline_bound(self.n_answers, None, m.radius, tau2, V, n_reports, sharing=sharing)
 
     @property
     def n_answers(self) -> int:

@@ -16,6 +16,7 @@ from sottovoce.protocols.keyed import keyed
 from sottovoce.simulation import MAX_PEOPLE, AnyMechanism, People, check_histogram
 from sottovoce.statement import Attachments, check_fields
 from sottovoce.survey import Ends, Survey, mechanism_statement
+from sottovoce.theory.bounds import Bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.base import check_workload
 from sottovoce.workloads.statement import workload_from_statement
@@ -136,7 +137,11 @@ class QuerySurvey(Survey):
         behind = SparseDistribution(self.workload.domain, projected.support, projected.weights)
         # A copy: estimates freeze their arrays, and the answers may be the coordinates themselves.
         answers = np.array(strategy.answers(raw))
-        return Estimate(self, n, answers, np.array(projected.values), projected.gap, strategy.bound(n), behind)
+        return Estimate(self, n, answers, np.array(projected.values), projected.gap, self.bound(n), behind)
+
+    def bound(self, n_reports: int) -> Bound:
+        """The strategy's."""
+        return self.strategy.bound(n_reports)
 
     def project(self, raw: Floats, *, symmetric: bool = False) -> HullProjection:
         """The nearest answers that some distribution gives (or, as in the paper, some point of A B_1).

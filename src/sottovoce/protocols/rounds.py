@@ -148,6 +148,16 @@ class QuestionRound(Round):
         restore_vector(name, 1, survey.radius, survey.epsilon, 0.0, parameters)
         return cls(survey, statement["round"], query, statement["title"])
 
+    def check_radius(self) -> None:
+        """Refuse a query whose values can lie beyond the survey's radius; a device would clip them."""
+        low, high, radius = self.checked.low, self.checked.high, self.survey.radius
+        if low < -radius or high > radius:
+            raise QueryError(
+                f"the query's values can lie anywhere from {float(low):.6g} to {float(high):.6g}; this survey's must "
+                f"stay within [-{radius:g}, {radius:g}]: scale the query, wrap it in clip(.., {-radius:g}, "
+                f"{radius:g}), or make a survey of a larger radius"
+            )
+
     def inputs(self, columns: Columns) -> Floats:
         """The query's values within [-r, r]: a device clips what a hostile query carries beyond."""
         r = self.survey.radius
@@ -157,9 +167,12 @@ class QuestionRound(Round):
         n = aggregate.n_reports
         raw = self.mechanism.estimate(aggregate.counts, n)
         low, high = self.answer_range
-        deviation = float(np.sqrt(self.mechanism.noise / n))
-        bound = Bound(deviation, "exact variance: E|error| <= c r / sqrt(n), whatever the answer is")
-        return Estimate(self, n, raw, raw.clip(low, high), 0.0, bound)
+        return Estimate(self, n, raw, raw.clip(low, high), 0.0, self.bound(n))
+
+    def bound(self, n_reports: int) -> Bound:
+        """By Jensen, the root of the variance at its largest."""
+        deviation = float(np.sqrt(self.mechanism.noise / n_reports))
+        return Bound(deviation, "exact variance: E|error| <= c r / sqrt(n), whatever the answer is")
 
     @property
     def n_answers(self) -> int:
@@ -243,8 +256,12 @@ class ChoiceRound(Round):
         n, m = aggregate.n_reports, self.mechanism
         raw = m.estimate(aggregate.counts, n)
         projected = project_simplex(raw)
-        bound = projected_distribution_bound(self.size, m.proxy, m.worst_total_variance, n)
-        return Estimate(self, n, raw, projected.values, projected.gap, bound)
+        return Estimate(self, n, raw, projected.values, projected.gap, self.bound(n))
+
+    def bound(self, n_reports: int) -> Bound:
+        """See `projected_distribution_bound`."""
+        m = self.mechanism
+        return projected_distribution_bound(self.size, m.proxy, m.worst_total_variance, n_reports)
 
     @property
     def n_answers(self) -> int:

@@ -138,13 +138,13 @@ def limit_noise(epsilon: float) -> float:
     [25.18, 6.33, 1.617, 0.435]
     """
     from scipy.optimize import minimize_scalar
-    from scipy.stats import norm
 
     e = math.exp(epsilon)
 
     def log_noise(z: float) -> float:
-        f = float(norm.sf(z))
-        return 2 * (math.log(f * e + 1 - f) - math.log(e - 1) - float(norm.logpdf(z)))
+        f = 0.5 * math.erfc(z / math.sqrt(2))
+        log_density = -(z**2 + math.log(2 * math.pi)) / 2
+        return 2 * (math.log(f * e + 1 - f) - math.log(e - 1) - log_density)
 
     return math.exp(minimize_scalar(log_noise, bounds=(-1.0, 7.0), method="bounded", options={"xatol": 1e-10}).fun)
 

@@ -37,7 +37,15 @@ from sottovoce.workloads.base import check_workload
 if TYPE_CHECKING:
     from sottovoce.theory.strategy_planner import PlannedStrategy
 
-__all__ = ["OfflinePlan", "VectorCandidate", "compare_vectors", "explain_vectors", "plan_mean", "plan_queries"]
+__all__ = [
+    "OfflinePlan",
+    "VectorCandidate",
+    "compare_vectors",
+    "design_sharing",
+    "explain_vectors",
+    "plan_mean",
+    "plan_queries",
+]
 
 
 @dataclass(frozen=True)
@@ -165,7 +173,7 @@ class OfflinePlan:
         }
 
 
-def _sharing(mechanism: VectorMechanism, users: int) -> float:
+def design_sharing(mechanism: VectorMechanism, users: int) -> float:
     """The factor for shared rotations, at its design value: it wobbles a little as their number is rounded up."""
     factor = mechanism.sharing_factor(users)
     return max(1 + SHARING, factor) if factor > 1 else 1.0
@@ -173,8 +181,13 @@ def _sharing(mechanism: VectorMechanism, users: int) -> float:
 
 def _bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> Bound:
     m = mechanism
-    sharing = _sharing(m, users)
-    return offline_bound(m.dimension, domain_size, m.radius, m.proxy, m.worst_total_variance, users, sharing=sharing)
+    sharing, V, tau2 = design_sharing(m, users), m.worst_total_variance, _proxy(m, domain_size)
+    return offline_bound(m.dimension, domain_size, m.radius, tau2, V, users, sharing=sharing)
+
+
+def _proxy(mechanism: VectorMechanism, domain_size: int | None) -> float:
+    """The mechanism's, which takes a while to find; without a finite domain the bound does not look at it."""
+    return 0.0 if domain_size is None else mechanism.proxy
 
 
 def compare_vectors(
@@ -199,7 +212,7 @@ def compare_vectors(
         found.append(
             VectorCandidate(
                 mechanism=mechanism,
-                l2_raw=math.sqrt(mechanism.worst_total_variance * _sharing(mechanism, users) / users),
+                l2_raw=math.sqrt(mechanism.worst_total_variance * design_sharing(mechanism, users) / users),
                 bound=_bound(mechanism, domain_size, users),
                 margin=NormalDist().inv_cdf(0.975) * math.sqrt(widest),
                 fits=mechanism.report_bytes <= max_report_bytes,
@@ -318,7 +331,7 @@ class _Asked:
         users, enough = DEFAULT_USERS, MAX_USERS
         for _ in range(8):
             mechanism = self._best(epsilon, users)
-            found = self._fewest(mechanism, _sharing(mechanism, users), target)
+            found = self._fewest(mechanism, design_sharing(mechanism, users), target)
             if found <= users:
                 enough = min(enough, users)
             if found == users:
@@ -328,7 +341,7 @@ class _Asked:
 
     def _fewest(self, mechanism: VectorMechanism, sharing: float, target: float) -> int:
         """The fewest users for this very mechanism, each sharing rotations as much; its error falls as they grow."""
-        V, tau2 = mechanism.worst_total_variance, mechanism.proxy
+        V, tau2 = mechanism.worst_total_variance, _proxy(mechanism, self.domain_size)
 
         def bound(users: int) -> Bound:
             return offline_bound(self.dimension, self.domain_size, self.radius, tau2, V, users, sharing=sharing)

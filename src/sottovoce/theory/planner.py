@@ -129,7 +129,11 @@ def compare(
     domain_size: int, epsilon: float, users: int, max_report_bytes: int = DEFAULT_REPORT_BYTES
 ) -> tuple[Candidate, ...]:
     """Every mechanism that can serve, the least exact expected error first."""
-    found = [_predict(m, users, max_report_bytes) for m in candidates(domain_size, epsilon)]
+    return _compared(candidates(domain_size, epsilon), users, max_report_bytes)
+
+
+def _compared(mechanisms: Sequence[FiniteMechanism], users: int, max_report_bytes: int) -> tuple[Candidate, ...]:
+    found = [_predict(m, users, max_report_bytes) for m in mechanisms]
     return tuple(sorted(found, key=lambda c: (c.l2_raw, c.report_bits)))
 
 
@@ -283,7 +287,8 @@ def _users_for(size: int, epsilon: float, target: float, limit: int) -> int:
             f"an error of {target:g} needs more than {MAX_USERS:.0e} people at epsilon {epsilon:g}: the bound "
             f"falls only like n^(-1/2); raise epsilon or the target"
         )
-    return fewest_users(lambda users: _error(size, epsilon, users, limit) <= target)
+    served = candidates(size, epsilon)  # the same for all numbers of people, and slow to choose for many values
+    return fewest_users(lambda users: _best(_compared(served, users, limit), limit).l2_bound <= target)
 
 
 def _epsilon_for(size: int, users: int, target: float, limit: int) -> float:

@@ -11,7 +11,7 @@ from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from sottovoce.errors import WorkloadError
-from sottovoce.workloads.base import Workload
+from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.dense import Dense
 from sottovoce.workloads.identity import Identity
@@ -34,8 +34,15 @@ _FORMS: Final = (
 _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
-def parse_workload(text: str) -> Workload:
+def parse_workload(text: str, *, files: bool = True, most: int = MAX_ENTRIES) -> Workload:
     """A workload from one word: its family, then its sizes, with colons between.
+
+    Parameters
+    ----------
+    files
+        False where the text comes from elsewhere: no file of this machine is then looked at.
+    most
+        How many queries it may ask; a text that asks more is refused before memory is taken for them.
 
     Examples
     --------
@@ -47,14 +54,23 @@ def parse_workload(text: str) -> Workload:
     """
     family, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     maker = _MAKERS.get(family)
-    if maker is None or not colon:
-        raise _unreadable(text)
-    return maker(text, rest)
+    if maker is None or not colon or (maker is _dense and not files):
+        raise _unreadable(text, files)
+    bins = _numbers(text, rest, 2) if maker is _bins else [0, 1]
+    many = bins[0] // max(1, bins[1])
+    workload = maker(text, rest) if many <= most else None
+    asked = many if workload is None else workload.n_queries
+    if workload is None or asked > most:
+        raise WorkloadError(
+            f"this workload asks {asked:,} queries, and at most {most:,} are allowed; use a smaller one"
+        )
+    return workload
 
 
-def _unreadable(text: object) -> WorkloadError:
+def _unreadable(text: object, files: bool = True) -> WorkloadError:
     shown = repr(text) if len(repr(text)) <= 80 else "that long text"
-    return WorkloadError(f"{shown} is not a workload; write one like {', '.join(_FORMS)}")
+    forms = _FORMS if files else _FORMS[:-1]
+    return WorkloadError(f"{shown} is not a workload; write one like {', '.join(forms)}")
 
 
 def _numbers(text: str, rest: str, count: int) -> list[int]:

@@ -81,7 +81,7 @@ export class Codes {
 }
 
 /** Whether an integer below 2^64 has an odd number of ones. */
-function odd(code: bigint): boolean {
+export function odd(code: bigint): boolean {
   let folded = Number(code & 0xffffffffn) ^ Number(code >> 32n);
   for (const shift of [16, 8, 4, 2, 1]) folded ^= folded >>> shift;
   return (folded & 1) === 1;

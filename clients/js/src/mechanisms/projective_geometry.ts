@@ -17,6 +17,25 @@ const MAX_OVERSHOOT = 64n;
 
 const points = (q: number, m: number): bigint => (BigInt(q) ** BigInt(m) - 1n) / BigInt(q - 1);
 
+/** The points of a space of at most 2^46 of them: how many there are in fewer dimensions, and their coordinates. */
+export function projectiveSpace(q: number, t: number) {
+  const counts = Array.from({ length: t + 1 }, (_, m) => Number(points(q, m)));
+
+  function digits(number: number, length: number): number[] {
+    const found = new Array<number>(length);
+    for (let i = length - 1, rest = number; i >= 0; i--, rest = Math.floor(rest / q)) found[i] = rest % q;
+    return found;
+  }
+
+  function vector(number: number, length: number): number[] {
+    let free = 0;
+    while (number >= counts[free + 1]!) free++;
+    return [...new Array<number>(length - 1 - free).fill(0), 1, ...digits(number - counts[free]!, free)];
+  }
+
+  return { counts, digits, vector };
+}
+
 export const projectiveGeometry: FiniteKind = {
   parameters: ["order", "dimension"],
   make(domainSize, epsilon, own) {
@@ -28,23 +47,10 @@ export const projectiveGeometry: FiniteKind = {
     if (total < BigInt(domainSize) || total > MAX_OVERSHOOT * BigInt(domainSize)) {
       throw new SurveyError("order and dimension must give 1 to 64 times as many points as there are values");
     }
-    // All numbers of points fit into 2^46 from here on.
-    const counts = Array.from({ length: t + 1 }, (_, m) => Number(points(q, m)));
+    const { counts, digits, vector } = projectiveSpace(q, t);
     const [all, orthogonal] = [counts[t]!, counts[t - 1]!];
     const threshold = favouring(BigInt(orthogonal), BigInt(all - orthogonal), epsilon);
     const reportBytes = indexWidth(total);
-
-    function digits(number: number, length: number): number[] {
-      const found = new Array<number>(length);
-      for (let i = length - 1, rest = number; i >= 0; i--, rest = Math.floor(rest / q)) found[i] = rest % q;
-      return found;
-    }
-
-    function vector(number: number, length: number): number[] {
-      let free = 0;
-      while (number >= counts[free + 1]!) free++;
-      return [...new Array<number>(length - 1 - free).fill(0), 1, ...digits(number - counts[free]!, free)];
-    }
 
     function numberOf(entries: readonly number[]): number {
       const lead = entries.findIndex((entry) => entry !== 0);

@@ -8,13 +8,11 @@ from typing import Any, Final
 
 from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.collector.api.answer import Answer, json_answer
+from sottovoce.collector.api.reading import aggregate_of, enough, estimate_of, found
 from sottovoce.collector.api.route import AnyRequest, Number, Operation, numbers, route
 from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import EstimateBody
-from sottovoce.collector.failures import Refused
-from sottovoce.collector.live import live_aggregate
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.plural import counted
 from sottovoce.survey import Survey
 from sottovoce.theory.influence import influence
 
@@ -75,37 +73,19 @@ async def get_aggregate(request: AnyRequest) -> Answer:
 async def get_estimate(request: AnyRequest) -> Answer:
     service, survey_id = service_of(request), request.path_params["survey_id"]
     asked = numbers(request)
-    record, survey = await service.ask(_checked, service, survey_id)
+    record, survey = await service.ask(found, service, survey_id)
     await _all_counted(service, record, asked["wait"] or 0.0)
-    found = await service.ask(_at_hand, service, record, asked["level"])
-    if found is None:
-        found = await service.work(_estimate, service, record, survey, asked["level"])
-    told = {**found, "waiting": await service.ask(service.store.waiting, record.id), "influence": None}
+    made = await service.ask(_at_hand, service, record, asked["level"])
+    if made is None:
+        made = await service.work(_estimate, service, record, survey, asked["level"])
+    told = {**made, "waiting": await service.ask(service.store.waiting, record.id), "influence": None}
     if asked["hostile"] is not None:
-        told["influence"] = await service.work(_influence, survey, found["n_reports"], asked["hostile"])
+        told["influence"] = await service.work(_influence, survey, made["n_reports"], asked["hostile"])
     return json_answer(told)
 
 
-def _checked(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey]:
-    record = service.record(survey_id)
-    return record, service.answered(record)
-
-
-def _enough(record: SurveyRecord, n_reports: int) -> None:
-    if n_reports < max(1, record.minimum_reports):
-        raise Refused(
-            409,
-            "too_few_reports",
-            f"survey {record.id[:12]} has {counted(n_reports, 'counted report')}, and nothing is told before there are "
-            f"{record.minimum_reports:,}; ask again later",
-        )
-
-
 def _aggregate(service: Service, survey_id: str) -> bytes:
-    record, survey = _checked(service, survey_id)
-    aggregate = live_aggregate(service.store, survey)
-    _enough(record, aggregate.n_reports)
-    return to_bytes(aggregate)
+    return to_bytes(aggregate_of(service, *found(service, survey_id)))
 
 
 async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -> None:
@@ -120,17 +100,13 @@ async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -
 def _at_hand(service: Service, record: SurveyRecord, level: float) -> dict[str, Any] | None:
     """The estimate from exactly these reports, if it was made a little while ago."""
     n_reports = service.counted(record)
-    _enough(record, n_reports)
+    enough(record, n_reports)
     return service.estimates.get((record.id, n_reports, level))
 
 
 def _estimate(service: Service, record: SurveyRecord, survey: Survey, level: float) -> dict[str, Any]:
-    began = time.perf_counter()
-    aggregate = live_aggregate(service.store, survey)
-    _enough(record, aggregate.n_reports)
-    found = survey.estimate(aggregate).to_dict(level)
-    service.metrics.estimate_seconds.observe(time.perf_counter() - began)
-    return service.estimates.put((record.id, aggregate.n_reports, level), found)
+    estimate = estimate_of(service, record, survey)
+    return service.estimates.put((record.id, estimate.n_reports, level), estimate.to_dict(level))
 
 
 def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:

@@ -1,11 +1,52 @@
-"""The planner over HTTP: the best mechanism, and the curves of error against people and epsilon."""
+"""What a survey would take, before there is one: the error, the people or the epsilon, with curves to look at."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from litestar.handlers import HTTPRouteHandler
+import msgspec
+
+from sottovoce.collector.api.answer import JSON, Answer, json_answer
+from sottovoce.collector.api.body import read_json
+from sottovoce.collector.api.page_structs import Planned, PlanRequest
+from sottovoce.collector.api.planning import planned
+from sottovoce.collector.api.route import AnyRequest, Operation, route
+from sottovoce.collector.api.service import Service, service_of
 
 __all__ = ["ROUTES"]
 
-ROUTES: Final[tuple[HTTPRouteHandler, ...]] = ()
+_MAX_BYTES: Final = 2**14
+
+_request: Final = msgspec.json.Decoder(PlanRequest)
+
+
+@route(
+    "POST",
+    "/v1/plan",
+    Operation(
+        "plan_survey",
+        "Work out the third of epsilon, people and error for a survey that is thought about; nobody is asked.",
+        {200: Planned},
+        {
+            400: "the body is no JSON of this shape",
+            408: "the body took too long",
+            413: "the body is too long",
+            415: "the body is not JSON, or compressed",
+            422: "there is no such plan; `field` says why",
+        },
+        scopes=("read",),
+        bodies={JSON: PlanRequest},
+    ),
+)
+async def plan_survey(request: AnyRequest) -> Answer:
+    service = service_of(request)
+    asked = await read_json(request, _request, _MAX_BYTES, service.settings.body_seconds)
+    return json_answer(await service.work(_planned, service, asked))
+
+
+def _planned(service: Service, asked: PlanRequest) -> Planned:
+    name = msgspec.json.encode(asked)
+    return service.plans.get(name) or service.plans.put(name, planned(asked))
+
+
+ROUTES: Final = (plan_survey,)

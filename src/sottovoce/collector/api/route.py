@@ -15,11 +15,14 @@ from litestar.types import Method
 from sottovoce.collector.api.answer import Answer
 from sottovoce.collector.api.service import service_of
 from sottovoce.collector.failures import Refused
+from sottovoce.collector.session_cookie import cookie_token
 from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.streams import Stream
 from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
 
 __all__ = [
     "OPERATION",
+    "QUIET",
     "AnyRequest",
     "Handler",
     "Number",
@@ -30,13 +33,17 @@ __all__ = [
     "route",
     "template_of",
     "token_of",
+    "unauthorized",
 ]
 
 AnyRequest: TypeAlias = Request[Any, Any, Any]
-Handler: TypeAlias = Callable[[AnyRequest], Awaitable[Answer]]
+Handler: TypeAlias = Callable[[AnyRequest], Awaitable[Answer | Stream]]
 
 OPERATION: Final = "operation"
 """Under which name a handler carries its documentation."""
+
+QUIET: Final = "quiet"
+"""Under which name a handler carries that its requests have no line in the log."""
 
 _TOKEN: Final = "sottovoce_token"
 
@@ -88,6 +95,8 @@ class Operation:
     """Headers of the answer, with what they say."""
     devices: bool = False
     """Whether web pages of the allowed origins may use it."""
+    streams: bool = False
+    """Whether its answer goes on until one side ends it."""
 
 
 def route(method: Method, path: str, operation: Operation) -> Callable[[Handler], HTTPRouteHandler]:
@@ -122,22 +131,31 @@ def template_of(path: str) -> str:
 
 async def _admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
     """Refuse whoever has no token that opens this; before the body is read."""
-    operation = handler.opt[OPERATION]
-    given = connection.headers.get("authorization", "")
-    scheme, _, token = given.partition(" ")
-    record = None
-    if scheme.lower() == "bearer":
-        service = service_of(connection)
-        record = await service.ask(check_token, service.store, token.strip())
+    service = service_of(connection)
+    token = _presented(connection)
+    record = None if token is None else await service.ask(check_token, service.store, token)
     if record is None:
-        raise Refused(
-            401,
-            "unauthorized",
-            "this needs a token that is known and not revoked: send Authorization: Bearer sv_...",
-            headers={"WWW-Authenticate": 'Bearer realm="sottovoce"'},
+        raise unauthorized(
+            "this needs a token that is known and not revoked: send Authorization: Bearer sv_..., or sign in at /"
         )
-    require(record, *operation.scopes)
+    require(record, *handler.opt[OPERATION].scopes)
     connection.scope["state"][_TOKEN] = record
+
+
+def _presented(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
+    """The token of the Authorization header if there is one, whatever it says; else that of the session cookie."""
+    given = connection.headers.get("authorization")
+    if given is None:
+        scope: Any = connection.scope
+        return cookie_token(scope["method"], scope["headers"])
+    scheme, _, token = given.partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def unauthorized(message: str, field: str | None = None) -> Refused:
+    """The answer to whoever has no token that counts."""
+    challenge = {"WWW-Authenticate": 'Bearer realm="sottovoce"'}
+    return Refused(401, "unauthorized", message, field=field, headers=challenge)
 
 
 def token_of(request: AnyRequest) -> TokenRecord:

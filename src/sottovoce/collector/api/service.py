@@ -13,6 +13,7 @@ from typing import Any, Final, Generic, TypeVar, cast, final
 
 from litestar.connection import ASGIConnection
 
+from sottovoce.collector.api.page_structs import Picture, Planned
 from sottovoce.collector.api.structs import Envelope
 from sottovoce.collector.committer import Committer
 from sottovoce.collector.epoch import epoch_of
@@ -24,6 +25,7 @@ from sottovoce.collector.store.base import Store, SurveyRecord
 from sottovoce.collector.stored import survey_of
 from sottovoce.collector.throttle import Throttle
 from sottovoce.errors import StoreUnavailableError
+from sottovoce.estimate import Estimate
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import SigningKey, to_base64url
 from sottovoce.statement import is_digest
@@ -44,6 +46,9 @@ _ESTIMATE_THREADS: Final = 2
 
 _SURVEYS_KEPT: Final = 64
 _ESTIMATES_KEPT: Final = 32
+_ESTIMATES_MADE: Final = 16
+_PICTURES_KEPT: Final = 32
+_PLANS_KEPT: Final = 256
 
 
 @final
@@ -87,6 +92,9 @@ class Service:
         self.throttle = Throttle(settings.max_reports_per_second)
         self.metrics.watch_queue(lambda: self.committer.depth)
         self.estimates: Kept[tuple[str, int, float], dict[str, Any]] = Kept(_ESTIMATES_KEPT)
+        self.made: Kept[tuple[str, int], Estimate] = Kept(_ESTIMATES_MADE)
+        self.pictures: Kept[tuple[str, int, float, int], Picture] = Kept(_PICTURES_KEPT)
+        self.plans: Kept[bytes, Planned] = Kept(_PLANS_KEPT)
         self._surveys: Kept[str, Survey | AdaptiveSurvey] = Kept(_SURVEYS_KEPT)
         self._attached: Kept[str, list[str]] = Kept(_SURVEYS_KEPT * 16)
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")

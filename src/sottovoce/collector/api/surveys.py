@@ -16,7 +16,7 @@ from sottovoce.errors import StoreError
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 
-__all__ = ["ROUTES"]
+__all__ = ["ROUTES", "rounds_of", "status_of"]
 
 _REFUSES: Final = {
     404: "there is no such survey",
@@ -39,7 +39,7 @@ _log = logging.getLogger("sottovoce.serve")
 )
 async def get_status(request: AnyRequest) -> Answer:
     service = service_of(request)
-    return json_answer(await service.ask(_status, service, request.path_params["survey_id"]))
+    return json_answer(await service.ask(status_of, service, request.path_params["survey_id"]))
 
 
 @route(
@@ -55,7 +55,7 @@ async def get_status(request: AnyRequest) -> Answer:
 )
 async def list_rounds(request: AnyRequest) -> Answer:
     service = service_of(request)
-    return json_answer(await service.ask(_rounds, service, request.path_params["survey_id"]))
+    return json_answer(await service.ask(rounds_of, service, request.path_params["survey_id"]))
 
 
 @route(
@@ -90,7 +90,8 @@ async def delete_survey(request: AnyRequest) -> Answer:
     return json_answer(await service.ask(_delete, service, request.path_params["survey_id"]))
 
 
-def _status(service: Service, survey_id: str) -> Status:
+def status_of(service: Service, survey_id: str) -> Status:
+    """How a survey stands; an adaptive one with all its rounds."""
     record = service.record(survey_id)
     survey = service.survey(record)
     rounds = service.store.rounds(record.id) if isinstance(survey, AdaptiveSurvey) else []
@@ -117,7 +118,8 @@ def _numbers(service: Service, records: tuple[SurveyRecord, ...]) -> tuple[int, 
     return sum(service.counted(record) for record in records), waiting
 
 
-def _rounds(service: Service, survey_id: str) -> Rounds:
+def rounds_of(service: Service, survey_id: str) -> Rounds:
+    """The rounds of an adaptive survey, each as it stands."""
     parent = service.record(survey_id)
     service.adaptive(parent)
     found = []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
+from sottovoce.experiments.adaptive_error import AdaptiveErrors
 from sottovoce.experiments.adaptive_error import measure_adaptive as measure_session
 from sottovoce.experiments.reproduce.records import Case, Measured, Progress
 from sottovoce.experiments.reproduce.repeats import check_repeats
@@ -30,18 +32,18 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
         seed=seed,
         progress=progress,
     )
-    assert found.standard_error is not None  # there are two repeats or more
-    assert found.linf_bound is not None  # rounds of questions, not of choices
+    # There are two repeats or more, and rounds of questions, not of choices: neither is None.
+    spread, bound = cast(AdaptiveErrors, found.standard_error), cast(float, found.linf_bound)
     d, c = case.queries, debias(case.epsilon)
     return Measured(
         case,
         repeats,
         seed,
         found.mean.linf_error,
-        found.standard_error.linf_error,
+        spread.linf_error,
         previous=None,
         previous_standard_error=None,
-        bound=found.linf_bound,
+        bound=bound,
         bound_printed=found.linf_bound_paper,
         lower_shape=min(math.sqrt(c**2 * d * math.log(d) / case.users), 1.0),
     )

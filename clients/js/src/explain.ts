@@ -1,0 +1,122 @@
+/**
+ * What a report says: how likely the same bytes would be from every answer, at the thresholds really used.
+ *
+ * For pages that show a person what leaves the machine. Everything is computed here, from the survey and the report.
+ */
+import { equalBytes } from "./bytes.js";
+import { MechanismError, MismatchError } from "./errors.js";
+import { matrixChannel } from "./explain/channel.js";
+import { impossible, type Law, type Reported } from "./explain/law.js";
+import { hadamard, hadamardBlocks, projectiveGeometry, randomizedResponse } from "./explain/positions.js";
+import { isLess, logOf, numberOf, over } from "./explain/ratios.js";
+import { fourier, haar, hierarchical } from "./explain/sampled.js";
+import { subsetSelection, unary } from "./explain/sets.js";
+import { binary, codebook } from "./explain/vectors.js";
+import { counted, probability, rounded } from "./explain/words.js";
+import type { JsonObject } from "./json.js";
+import type { Survey } from "./survey.js";
+import { type Ratio, withinEpsilon } from "./thresholds.js";
+
+const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
+  ["hadamard", hadamard],
+  ["hadamard_blocks", hadamardBlocks],
+  ["projective_geometry", projectiveGeometry],
+  ["randomized_response", randomizedResponse],
+  ["subset_selection", subsetSelection],
+  ["unary_optimized", unary],
+  ["unary_symmetric", unary],
+  ["matrix_channel", matrixChannel],
+  ["hierarchical", hierarchical],
+  ["haar", haar],
+  ["fourier", fourier],
+  ["codebook", codebook],
+  ["binary", binary],
+]);
+
+/** What a report says about the answer behind it. */
+export interface Explanation {
+  /** The probability of these very bytes, had this been the answer; 0 where a double cannot hold it. */
+  likelihood(value: unknown): number;
+  /** Its natural logarithm, which a double can always hold. */
+  logLikelihood(value: unknown): number;
+  /**
+   * The greatest and the least likelihood over all values that the mechanism can be given. In a survey of choices
+   * these are the choices; where it is given vectors, all vectors.
+   */
+  readonly highest: number;
+  readonly lowest: number;
+  /** How many times more likely the one is than the other; never more than e^epsilon. */
+  readonly ratio: number;
+  readonly epsilon: number;
+  /** What the report is, and what can be concluded from it, in plain English: one sentence each. */
+  readonly words: readonly string[];
+  /** How many answers give it each probability, the most likely first; not for vectors, which cannot be counted. */
+  readonly groups?: readonly { readonly probability: number; readonly count: bigint }[];
+}
+
+/**
+ * What `report`, drawn for `survey`, says. With a `value`, the words tell how likely it is from that one, too.
+ *
+ * Throws `MismatchError` if the report is another survey's, `ReportError` if it is none, and
+ * `ValueOutsideDomainError`, which never names the value.
+ */
+export function explain(survey: Survey, report: Uint8Array, value?: unknown): Explanation {
+  const { mechanism, statement, epsilon, domain } = survey;
+  if (report.length !== survey.tag.length + mechanism.reportBytes) impossible();
+  if (!equalBytes(report.subarray(0, survey.tag.length), survey.tag)) {
+    throw new MismatchError("the report is another survey's");
+  }
+  const lawOf = LAWS.get(mechanism.name);
+  if (lawOf === undefined) throw new MechanismError(`reports of ${mechanism.name} cannot be explained`);
+  const isChoice = survey.kind === "adaptive_choice";
+  const law = lawOf({
+    mechanism,
+    own: statement.mechanism as JsonObject,
+    epsilon,
+    size: isChoice ? (statement.size as number) : Number(domain?.size ?? 0),
+    payload: report.subarray(survey.tag.length),
+    label: isChoice ? counted : (index) => domain!.label(index),
+  });
+  const logarithm = (chance: Ratio) => logOf(chance) + law.common;
+  const logLikelihood = (given: unknown) => logarithm(law.chance(survey.input(given)));
+  const groups = [...law.groups].sort((a, b) => (isLess(a.chance, b.chance) ? 1 : -1));
+  const [highest, lowest] = [groups[0]!.chance, groups.at(-1)!.chance];
+  const ratio = within(over(highest, lowest), epsilon);
+  const probabilityOf = (chance: Ratio) =>
+    law.common === 0 ? numberOf(chance) : Math.exp(logarithm(chance));
+  return {
+    likelihood: (given) => probabilityOf(law.chance(survey.input(given))),
+    logLikelihood,
+    highest: probabilityOf(highest),
+    lowest: probabilityOf(lowest),
+    ratio,
+    epsilon,
+    words: [
+      law.says,
+      likelihoods(groups.map(({ chance, count }) => ({ logarithm: logarithm(chance), count }))),
+      ...(value === undefined ? [] : [`From your answer its probability was ${probability(logLikelihood(value))}.`]),
+      `Seeing it shifts the odds between any two answers by a factor of at most ${rounded(ratio)}.`,
+    ],
+    ...(groups.some(({ count }) => count === null)
+      ? {}
+      : { groups: groups.map(({ chance, count }) => ({ probability: probabilityOf(chance), count: count! })) }),
+  };
+}
+
+/** The ratio as a double. Where it is within e^epsilon, decided exactly, rounding must not carry it beyond. */
+function within(ratio: Ratio, epsilon: number): number {
+  const found = numberOf(ratio);
+  return withinEpsilon(ratio, epsilon) ? Math.min(found, Math.exp(epsilon)) : found;
+}
+
+/** How likely answers make the report, in a sentence. */
+function likelihoods(groups: readonly { readonly logarithm: number; readonly count: bigint | null }[]): string {
+  const [first, last] = [groups[0]!, groups.at(-1)!];
+  const [most, least] = [probability(first.logarithm), probability(last.logarithm)];
+  if (groups.length === 1) return `Every answer sends it with the same probability, ${most}: it says nothing.`;
+  if (first.count === null || groups.length > 2) {
+    return `Depending on the answer it is sent with a probability from ${least} to ${most}.`;
+  }
+  const share = `${counted(first.count)} of ${counted(first.count + last.count!)} answers`;
+  return `${share} would send it with probability ${most}, the others with probability ${least}.`;
+}

@@ -1,0 +1,236 @@
+/** Explanations against the exact channel, against counting one by one, and against reports that are none. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { concat, fromHex } from "../src/bytes.js";
+import { MismatchError, ReportError, ValueOutsideDomainError } from "../src/errors.js";
+import { explain, type Explanation } from "../src/explain.js";
+import { readSurvey, Survey } from "../src/survey.js";
+import { lawOf } from "./enumerate.js";
+import { vectors } from "./vectors.js";
+
+const range = (size: number) => ({ size, start: 0, step: 1 });
+const values = (size: number) => Array.from({ length: size }, (_, value) => value);
+const record = (sizes: readonly number[]) => ({
+  attributes: sizes.map((size, i) => ({ domain: range(size), name: `a${i}` })),
+});
+type Stated = { [field: string]: unknown };
+
+async function read(stated: Stated, attachments = {}): Promise<Survey> {
+  const survey = await readSurvey(JSON.stringify({ epsilon: 1, format: 1, title: "", ...stated }), attachments);
+  assert.ok(survey instanceof Survey);
+  return survey;
+}
+
+const distribution = (size: number, mechanism: Stated, more: Stated = {}) =>
+  read({ domain: range(size), kind: "distribution", mechanism, ...more });
+const queries = (workload: Stated, mechanism: Stated, name = mechanism.name, more: Stated = {}) =>
+  read({ delta: 0, kind: "queries", mechanism, strategy: { name }, workload, ...more });
+const mean = (dimension: number, mechanism: Stated, more: Stated = {}) =>
+  read({ delta: 0, dimension, kind: "mean", mechanism, radius: 2, ...more });
+const prefix = (size: number) => ({ domain: range(size), type: "prefix" });
+const tables = (sizes: readonly number[], k: number) => ({ domain: record(sizes), k, type: "marginals" });
+const parities = (sizes: readonly number[], order: number, tilt: number) => ({
+  name: "fourier",
+  only: 0,
+  order,
+  sizes,
+  tilt,
+});
+const CODEBOOK = { name: "codebook", size: 64, candidates: 16, marked: 3, rotations: 2, layers: 6 };
+
+/** Of every mechanism, surveys whose reports can all be listed, and the values that they can be given. */
+async function miniatures(epsilon: number): Promise<[Survey, unknown[]][]> {
+  const more = { epsilon };
+  const choice = {
+    kind: "adaptive_choice",
+    mechanism: { name: "hadamard" },
+    query: ["%", ["attribute", "value"], 5],
+    round: 1,
+    size: 5,
+    survey: { domain: range(9), epsilon, format: 1, kind: "adaptive", radius: 1, rounds: 2, title: "" },
+    ...more,
+  };
+  const { size: _, ...question } = { ...choice, kind: "adaptive_question", mechanism: { name: "binary" } };
+  const vectorsOf2 = [[0, 0], [2, 0], [-2, 0], [0, 1e308], [NaN, 1], [1.5, -0.25]];
+  return [
+    [await distribution(5, { name: "hadamard" }, more), values(5)],
+    [await distribution(8, { name: "hadamard" }, more), values(8)],
+    [await distribution(7, { name: "hadamard_blocks", blocks: 4 }, more), values(7)],
+    [await distribution(6, { name: "hadamard_blocks", blocks: 2 }, more), values(6)],
+    [await distribution(13, { name: "projective_geometry", order: 3, dimension: 3 }, more), values(13)],
+    [await distribution(19, { name: "projective_geometry", order: 4, dimension: 3 }, more), values(19)],
+    [await distribution(9, { name: "projective_geometry", order: 9, dimension: 2 }, more), values(9)],
+    [await distribution(5, { name: "randomized_response" }, more), values(5)],
+    [await distribution(5, { name: "subset_selection", subset_size: 3 }, more), values(5)],
+    [await distribution(17, { name: "subset_selection", subset_size: 2 }, more), values(17)],
+    [await distribution(5, { name: "unary_optimized" }, more), values(5)],
+    [await distribution(4, { name: "unary_symmetric" }, more), values(4)],
+    [await queries(prefix(5), { name: "randomized_response" }, "histogram", more), values(5)],
+    [await queries(prefix(7), { name: "hierarchical", branching: 3, tilt: 5 }, "hierarchical", more), values(7)],
+    [await queries(prefix(7), { name: "haar", tilt: -12 }, "haar", more), values(7)],
+    [await queries(tables([3, 2], 2), parities([3, 2], 2, 8), "fourier", more), values(6)],
+    [await mean(2, CODEBOOK, more), vectorsOf2],
+    [await mean(1, { name: "binary" }, more), [[2], [-2], [0], [1e308], [NaN], [0.3]]],
+    [await read(choice), values(9)],
+    [await read(question), values(9)],
+  ];
+}
+
+/** Equal but for rounding: a logarithm of some tens, as those of sets have, costs a few units of 1e-15. */
+const close = (found: number, expected: number, share = 1e-13) =>
+  assert.ok(Math.abs(found - expected) <= share * Math.abs(expected), `${found} is not ${expected}`);
+
+/** What must hold of any explanation. */
+function checkWhole(found: Explanation): void {
+  assert.ok(found.ratio >= 1 && found.ratio <= Math.exp(found.epsilon));
+  assert.ok(found.lowest <= found.highest && found.words.length >= 3);
+  assert.ok(found.words.every((sentence) => /^[A-Z0-9].*\.$/.test(sentence) && !/undefined|NaN/.test(sentence)));
+  if (found.lowest > 1e-300) close(found.ratio, found.highest / found.lowest);
+}
+
+for (const epsilon of [0.1, 1, 3]) {
+  test(`at epsilon ${epsilon} likelihoods are those of the exact channel`, async () => {
+    for (const [survey, inputs] of await miniatures(epsilon)) {
+      const laws = inputs.map((value) => lawOf(survey.mechanism, survey.input(value)));
+      const sums = inputs.map(() => 0);
+      for (const payload of laws[0]!.chances.keys()) {
+        const found = explain(survey, concat(survey.tag, fromHex(payload)), inputs[0]);
+        checkWhole(found);
+        const chances = laws.map(({ chances, denominator }) => Number(chances.get(payload)!) / Number(denominator));
+        for (const [i, value] of inputs.entries()) {
+          close(found.likelihood(value), chances[i]!);
+          close(Math.exp(found.logLikelihood(value)), chances[i]!);
+          assert.ok(found.likelihood(value) <= found.highest && found.likelihood(value) >= found.lowest);
+          sums[i]! += found.likelihood(value);
+        }
+        // These few vectors need not be extreme ones, but a codebook has no other chances than the extreme ones.
+        const extremes = survey.mechanism.name === "codebook" ? [found.lowest, found.highest] : chances;
+        if (survey.kind !== "adaptive_question") {
+          close(found.highest, Math.max(...extremes));
+          close(found.lowest, Math.min(...extremes));
+        }
+        const nearest = (chance: number) => (chance * chance > found.lowest * found.highest ? "highest" : "lowest");
+        if (extremes !== chances) for (const chance of chances) close(chance, found[nearest(chance)]);
+        if (survey.kind.startsWith("adaptive") || survey.domain === null) continue;
+        for (const { probability, count } of found.groups!) {
+          const near = chances.filter((chance) => Math.abs(chance - probability) < 1e-12 * probability);
+          assert.equal(BigInt(near.length), count);
+        }
+        assert.equal(found.groups!.reduce((sum, { count }) => sum + count, 0n), survey.domain.size);
+      }
+      for (const sum of sums) close(sum, 1, 1e-12);
+    }
+  });
+}
+
+test("what is counted without listing is what listing counts", async () => {
+  const larger = await Promise.all([
+    ...[999, 1000, 1023, 1024].map((size) => distribution(size, { name: "hadamard" })),
+    ...[2, 8, 64].map((blocks) => distribution(700, { name: "hadamard_blocks", blocks })),
+    ...[
+      [300, 7, 4],
+      [400, 7, 4],
+      [341, 4, 5],
+      [80, 9, 3],
+      [90, 2, 7],
+      [90, 89, 2],
+    ].map(([size, order, dimension]) => distribution(size!, { name: "projective_geometry", order, dimension })),
+    ...[2, 3, 10].map((branching) => queries(prefix(365), { name: "hierarchical", branching, tilt: 3 })),
+    ...[256, 300, 365, 511].map((size) => queries(prefix(size), { name: "haar", tilt: 3 })),
+    queries(tables([5, 3, 7, 4], 3), parities([5, 3, 7, 4], 3, -2)),
+  ]);
+  for (const survey of larger) {
+    for (let i = 0; i < 40; i++) {
+      const value = (i * 37) % Number(survey.domain!.size);
+      const found = explain(survey, survey.randomize(value));
+      checkWhole(found);
+      const likelihoods = values(Number(survey.domain!.size)).map((value) => found.likelihood(value));
+      for (const { probability, count } of found.groups!) {
+        assert.equal(BigInt(likelihoods.filter((likelihood) => likelihood === probability).length), count);
+      }
+      assert.equal(found.highest, Math.max(...likelihoods));
+      assert.equal(found.lowest, Math.min(...likelihoods));
+    }
+  }
+});
+
+test("channels of attachments: columns add up to one, and rows are counted", async () => {
+  for (const { strategy, canonical, digest, attachments } of vectors("strategies").surveys) {
+    if (strategy !== "optimized") continue;
+    const survey = (await readSurvey(canonical, { [digest]: fromHex(attachments[0]) })) as Survey;
+    const domain = values(Number(survey.domain!.size));
+    const sums = domain.map(() => 0);
+    let reports = 0;
+    while (sums[0]! < 1) {
+      const found = explain(survey, concat(survey.tag, Uint8Array.of(reports++)));
+      checkWhole(found);
+      const likelihoods = domain.map((value) => found.likelihood(value));
+      likelihoods.forEach((likelihood, value) => (sums[value]! += likelihood));
+      assert.equal(found.groups!.reduce((sum, { count }) => sum + count, 0n), survey.domain!.size);
+      assert.deepEqual([found.lowest, found.highest], [Math.min(...likelihoods), Math.max(...likelihoods)]);
+    }
+    assert.throws(() => explain(survey, concat(survey.tag, Uint8Array.of(reports))), ReportError);
+    assert.deepEqual(sums, domain.map(() => 1)); // integers out of a power of two: no rounding at all
+  }
+});
+
+test("huge domains at once, and likelihoods that no double holds", async () => {
+  const huge = await distribution(2 ** 40, { name: "hadamard" });
+  const found = explain(huge, huge.randomize(12345));
+  checkWhole(found);
+  assert.equal(found.groups!.reduce((sum, { count }) => sum + count, 0n), 2n ** 40n);
+  const sets: [Stated, number][] = [
+    [{ name: "unary_optimized" }, 20_000],
+    [{ name: "unary_symmetric" }, 20_000],
+    [{ name: "subset_selection", subset_size: 3000 }, 12_000],
+  ];
+  for (const [mechanism, size] of sets) {
+    const survey = await distribution(size, mechanism);
+    const found = explain(survey, survey.randomize(7));
+    checkWhole(found);
+    assert.equal(found.likelihood(7), 0);
+    assert.ok(found.logLikelihood(7) < -1000 && found.logLikelihood(7) > -Infinity);
+    const logs = values(50).map((value) => found.logLikelihood(value));
+    assert.ok(Math.max(...logs) - Math.min(...logs) <= 1 + 1e-9);
+    close(Math.log(found.ratio), 1, 1e-12);
+  }
+});
+
+test("a report that is none, or another survey's, and a value outside the domain", async () => {
+  const survey = await distribution(5, { name: "randomized_response" });
+  const payload = (...bytes: number[]) => concat(survey.tag, Uint8Array.from(bytes));
+  for (const bad of [payload(), payload(0, 0), payload(5), payload(255)]) {
+    assert.throws(() => explain(survey, bad), ReportError);
+  }
+  assert.throws(() => explain(survey, Uint8Array.of(0, 0, 0, 0, 1)), MismatchError);
+  for (const bad of [5, "x", undefined]) {
+    assert.throws(() => explain(survey, payload(1)).likelihood(bad), ValueOutsideDomainError);
+  }
+  // Sets out of order, with a member twice, outside the domain, of another size, or with a bit beyond their end.
+  const pairs = await distribution(17, { name: "subset_selection", subset_size: 2 });
+  for (const [a, b] of [[3, 2], [3, 3], [2, 17], [2, 3 + 32]]) {
+    const packed = a! + 32 * b!;
+    assert.throws(() => explain(pairs, concat(pairs.tag, Uint8Array.of(packed % 256, packed >> 8))), ReportError);
+  }
+  const bitmap = await distribution(5, { name: "subset_selection", subset_size: 3 });
+  for (const byte of [0b00011, 0b1111, 0b100011]) {
+    assert.throws(() => explain(bitmap, concat(bitmap.tag, Uint8Array.of(byte))), ReportError);
+  }
+  const bits = await distribution(5, { name: "unary_optimized" });
+  assert.throws(() => explain(bits, concat(bits.tag, Uint8Array.of(0b100000))), ReportError);
+});
+
+test("what the words say", async () => {
+  const survey = await distribution(3, { name: "hadamard" }, { domain: { labels: ["tea", "coffee", "water"] } });
+  assert.deepEqual(explain(survey, concat(survey.tag, Uint8Array.of(1)), "tea").words, [
+    "One number below 4: 1.",
+    "1 of 3 answers would send it with probability 0.366, the others with probability 0.134.",
+    "From your answer its probability was 0.134.",
+    "Seeing it shifts the odds between any two answers by a factor of at most 2.72.",
+  ]);
+  assert.deepEqual(explain(survey, concat(survey.tag, Uint8Array.of(0))).words, [
+    "One number below 4: 0.",
+    "Every answer sends it with the same probability, 0.366: it says nothing.",
+    "Seeing it shifts the odds between any two answers by a factor of at most 1.",
+  ]);
+});

@@ -1,0 +1,59 @@
+"""From a survey's id to what its reports tell: found, of a kind that has answers, and with reports enough."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.collector.api.service import Service
+from sottovoce.collector.failures import Refused
+from sottovoce.collector.live import live_aggregate
+from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.estimate import Estimate
+from sottovoce.plural import counted
+from sottovoce.survey import Survey
+
+__all__ = ["aggregate_of", "enough", "estimate_of", "found"]
+
+_LARGEST_KEPT: Final = 2**20
+"""Most answers of an estimate that is kept for the next one who asks."""
+
+
+def found(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey]:
+    """The record and the survey of that id, which people answer themselves."""
+    record = service.record(survey_id)
+    return record, service.answered(record)
+
+
+def enough(record: SurveyRecord, n_reports: int) -> None:
+    """Refuse to tell anything from fewer reports than the survey's minimum."""
+    if n_reports < max(1, record.minimum_reports):
+        raise Refused(
+            409,
+            "too_few_reports",
+            f"survey {record.id[:12]} has {counted(n_reports, 'counted report')}, and nothing is told before there are "
+            f"{record.minimum_reports:,}; ask again later",
+        )
+
+
+def aggregate_of(service: Service, record: SurveyRecord, survey: Survey) -> Aggregate:
+    """The counts of all reports so far, if there are enough."""
+    aggregate = live_aggregate(service.store, survey)
+    enough(record, aggregate.n_reports)
+    return aggregate
+
+
+def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estimate:
+    """The estimate from all reports so far, if there are enough; how long it took to make is noted."""
+    n_reports = service.counted(record)
+    enough(record, n_reports)
+    kept = service.made.get((record.id, n_reports))
+    if kept is not None:
+        return kept
+    began = time.perf_counter()
+    estimate = survey.estimate(aggregate_of(service, record, survey))
+    service.metrics.estimate_seconds.observe(time.perf_counter() - began)
+    if len(estimate) <= _LARGEST_KEPT:
+        service.made.put((record.id, estimate.n_reports), estimate)
+    return estimate

@@ -1,0 +1,165 @@
+"""Which pictures show a survey's answers: bars, a distribution function, heat maps of tables, intervals of a line.
+
+A panel says how a slice of the answers, in their own order, is to be looked at; it holds no answer itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import prod
+from typing import Final, TypeAlias
+
+import msgspec
+
+from sottovoce.domain import Domain, ProductDomain
+from sottovoce.protocols.distribution import DistributionSurvey
+from sottovoce.protocols.means import MeanSurvey
+from sottovoce.protocols.queries import QuerySurvey
+from sottovoce.protocols.rounds import ChoiceRound, Round
+from sottovoce.survey import Survey
+from sottovoce.workloads import Identity, Marginals, Prefix, Ranges, Stack, Workload
+from sottovoce.workloads.line import falls
+from sottovoce.workloads.naming import is_text_labelled
+
+__all__ = ["Bars", "Cdf", "Heatmap", "Intervals", "Panel", "panels_of"]
+
+_WIDEST: Final = 512
+"""Most rows or columns of a heat map of records, whose cells can still be told apart."""
+
+
+class Bars(msgspec.Struct, tag_field="view", tag="bars"):
+    """Answers side by side."""
+
+    title: str
+    start: int
+    stop: int
+
+
+class Cdf(msgspec.Struct, tag_field="view", tag="cdf"):
+    """Shares of the people up to each value of a line: a distribution function. `x` are the values."""
+
+    title: str
+    start: int
+    stop: int
+    x: list[int | str]
+
+
+class Heatmap(msgspec.Struct, tag_field="view", tag="heatmap"):
+    """A table of two attributes, row after row."""
+
+    title: str
+    start: int
+    stop: int
+    rows: list[str]
+    columns: list[str]
+    row_name: str
+    column_name: str
+
+
+class Intervals(msgspec.Struct, tag_field="view", tag="ranges"):
+    """Intervals of a line, both ends included: integers where the line is of integers, else positions in `names`."""
+
+    title: str
+    start: int
+    stop: int
+    lows: list[int]
+    highs: list[int]
+    ends: list[int]
+    names: list[str] | None
+
+
+Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
+
+
+def panels_of(survey: Survey) -> list[Panel]:
+    """The pictures of a survey's answers; they cover each answer at least once.
+
+    Examples
+    --------
+    >>> [panel.title for panel in panels_of(Survey.queries(Marginals(k=2, age=3, sex=2, city=4), 1.0))]
+    ['age x sex', 'age x city', 'sex x city']
+    """
+    match survey:
+        case DistributionSurvey():
+            return list(_values(survey.domain, 0, "share of each value"))
+        case QuerySurvey():
+            return list(_workload(survey.workload, 0, ""))
+        case MeanSurvey():
+            return [Bars("mean of each coordinate", 0, survey.n_answers)]
+        case ChoiceRound():
+            return [Bars("share of each choice", 0, survey.n_answers)]
+        case Round():
+            return [Bars("mean", 0, survey.n_answers)]
+    return [Bars("answers", 0, survey.n_answers)]
+
+
+def _workload(workload: Workload, start: int, times: str) -> Iterator[Panel]:
+    stop = start + workload.n_queries
+    match workload:
+        case Stack():
+            for part, weight in zip(workload.parts, workload.weights, strict=True):
+                yield from _workload(part, start, "" if weight == 1 else f", times {weight:g}")
+                start += part.n_queries
+        case Identity():
+            yield from _values(workload.domain, start, f"share of each value{times}")
+        case Prefix():
+            side = "or above" if falls(workload.domain) else "or below"
+            yield Cdf(f"share of people at {side} each value{times}", start, stop, _line(workload.domain))
+        case Ranges():
+            yield _intervals(workload, start, f"share of people within each range{times}")
+        case Marginals():
+            yield from _tables(workload, start, times)
+        case _:
+            yield Bars(f"{workload.kind}{times}", start, stop)
+
+
+def _values(domain: Domain, start: int, title: str) -> Iterator[Panel]:
+    yield Bars(title, start, start + domain.size)
+    if isinstance(domain, ProductDomain) and len(domain.attributes) == 2:
+        (row_name, rows), (column_name, columns) = domain.attributes
+        if max(rows.size, columns.size) <= _WIDEST:
+            yield _heatmap(start, row_name, rows, column_name, columns, "")
+
+
+def _tables(workload: Marginals, start: int, times: str) -> Iterator[Panel]:
+    """In the workload's order: lexicographic in the attributes, the last one's values fastest."""
+    for attributes in combinations(workload.domain.attributes, workload.k):
+        size = prod(inner.size for _, inner in attributes)
+        if workload.k == 2:
+            (row_name, rows), (column_name, columns) = attributes
+            yield _heatmap(start, row_name, rows, column_name, columns, times)
+        else:
+            yield Bars(" x ".join(name for name, _ in attributes) + times, start, start + size)
+        start += size
+
+
+def _heatmap(start: int, row_name: str, rows: Domain, column_name: str, columns: Domain, times: str) -> Heatmap:
+    return Heatmap(
+        title=f"{row_name} x {column_name}{times}",
+        start=start,
+        stop=start + rows.size * columns.size,
+        rows=rows.labels(),
+        columns=columns.labels(),
+        row_name=row_name,
+        column_name=column_name,
+    )
+
+
+def _line(domain: Domain) -> list[int | str]:
+    return [label if is_text_labelled(domain) else int(label) for label in domain.labels()]
+
+
+def _intervals(workload: Ranges, start: int, title: str) -> Intervals:
+    size = workload.domain.size
+    line = _line(workload.domain)
+    places = [place for place in line if isinstance(place, int)] or list(range(size))
+    return Intervals(
+        title=title,
+        start=start,
+        stop=start + workload.n_queries,
+        lows=[places[first] for first in range(size) for _ in range(first, size)],
+        highs=[places[last] for first in range(size) for last in range(first, size)],
+        ends=[places[0], places[-1]],
+        names=[str(name) for name in line] if is_text_labelled(workload.domain) else None,
+    )

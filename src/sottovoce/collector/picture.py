@@ -1,0 +1,94 @@
+"""An estimate as a page draws it: columns of numbers, cut to the largest answers where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.collector.panels import Bars, Panel, panels_of
+from sottovoce.estimate import Estimate
+from sottovoce.protocols.distribution import DistributionSurvey
+from sottovoce.protocols.means import MeanSurvey
+from sottovoce.protocols.queries import QuerySurvey
+from sottovoce.protocols.rounds import ChoiceRound
+from sottovoce.survey import Survey
+
+__all__ = ["Columns", "columns_of", "largest", "projection_of"]
+
+
+class Columns(NamedTuple):
+    """Answers side by side, in the order they have in the survey; not finite where nothing is known."""
+
+    positions: list[int] | None
+    labels: list[str]
+    value: list[float]
+    raw: list[float]
+    low: list[float]
+    high: list[float]
+    panels: list[Panel]
+
+
+def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str] = ()) -> Columns:
+    """The answers with their intervals, or the `most` largest of them; `names` are those of a round's choices.
+
+    Examples
+    --------
+    >>> survey = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0)
+    >>> estimate = survey.estimate(survey.simulate(["water"] * 500 + ["tea"] * 300, seed=1))
+    >>> columns_of(estimate, 0.95, most=2).labels
+    ['tea', 'water']
+    """
+    survey, interval = estimate.survey, estimate.interval(level)
+    chosen = None if len(estimate) <= most else largest(estimate.values, most)
+    places = range(len(estimate)) if chosen is None else chosen.tolist()
+    labels = [names[place] for place in places] if names else [survey.answer_label(place) for place in places]
+    panels: list[Panel] = [Bars(f"the {most:,} largest answers", 0, most)] if chosen is not None else panels_of(survey)
+
+    def listed(numbers: NDArray[np.float64]) -> list[float]:
+        found: list[float] = (numbers if chosen is None else numbers[chosen]).tolist()
+        return found
+
+    return Columns(
+        positions=None if chosen is None else chosen.tolist(),
+        labels=labels,
+        value=listed(estimate.values),
+        raw=listed(estimate.raw),
+        low=listed(interval.low),
+        high=listed(interval.high),
+        panels=panels,
+    )
+
+
+def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Where the `most` largest values stand, in order; of equal ones the first.
+
+    Takes time in the number of values, without sorting them.
+
+    Examples
+    --------
+    >>> largest(np.array([0.1, 0.4, 0.2, 0.1, 0.2]), 3)
+    array([1, 2, 4])
+    >>> largest(np.array([0.5, 0.5, 0.5]), 2)
+    array([0, 1])
+    """
+    if len(values) <= most:
+        return np.arange(len(values))
+    least = np.partition(values, len(values) - most)[len(values) - most]
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least)[: most - len(above)]
+    return np.sort(np.concatenate([above, equal]))
+
+
+def projection_of(survey: Survey) -> str:
+    """On what the raw answers are projected, in words."""
+    match survey:
+        case DistributionSurvey() | ChoiceRound():
+            return "simplex"
+        case QuerySurvey():
+            return "hull of the columns"
+        case MeanSurvey():
+            return "ball"
+    return "interval"

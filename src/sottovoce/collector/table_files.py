@@ -1,0 +1,103 @@
+"""A whole estimate as a file: CSV for spreadsheets, Parquet for programs; JSON is written by the service itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from sottovoce.errors import MissingExtraError
+from sottovoce.estimate import Estimate
+from sottovoce.protocols.rounds import Round
+
+__all__ = ["Table", "table_of", "to_csv", "to_parquet"]
+
+_HEADER: Final = ("label", "value", "raw", "low", "high")
+
+_FORMULA: Final = re.compile(r"[=+\-@\t\r\n]")
+"""How a cell begins that a spreadsheet may run instead of showing it."""
+
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
+
+
+class Table(NamedTuple):
+    """Every answer with its interval, and what was estimated from what."""
+
+    about: dict[str, Any]
+    labels: list[str]
+    value: list[float]
+    raw: list[float]
+    low: list[float]
+    high: list[float]
+
+    def rows(self) -> Iterator[tuple[str, float, float, float, float]]:
+        """One answer after another, in the order of the survey."""
+        return zip(self.labels, self.value, self.raw, self.low, self.high, strict=True)
+
+
+def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> Table:
+    """The table of an estimate; `names` are those of a round's choices."""
+    survey, interval = estimate.survey, estimate.interval(level)
+    about = {
+        "survey": survey.id,
+        "title": survey.title or (survey.query.text if isinstance(survey, Round) else ""),
+        "kind": survey.kind,
+        "mechanism": survey.mechanism.name,
+        "epsilon": survey.epsilon,
+        "n_reports": estimate.n_reports,
+        "level": level,
+        "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
+        "projection_gap": estimate.gap,
+    }
+    numbers = (column.tolist() for column in (estimate.values, estimate.raw, interval.low, interval.high))
+    return Table(about, list(names) or survey.answer_labels(), *numbers)
+
+
+def to_csv(table: Table) -> bytes:
+    """A header and one line an answer, as RFC 4180 has it; no number where there is none.
+
+    A label that a spreadsheet would take for a formula gets an apostrophe in front; plain numbers stay as they are.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(_HEADER)
+    for label, *numbers in table.rows():
+        writer.writerow([_harmless(label), *(number if math.isfinite(number) else "" for number in numbers)])
+    return out.getvalue().encode()
+
+
+def _harmless(label: str) -> str:
+    """The label as a cell that is shown and never run.
+
+    Examples
+    --------
+    >>> _harmless("=1+1"), _harmless("-5"), _harmless("tea")
+    ("'=1+1", '-5', 'tea')
+    """
+    return f"'{label}" if _FORMULA.match(label) and not _NUMBER.fullmatch(label) else label
+
+
+def to_parquet(table: Table) -> bytes:
+    """The columns, with what the table is about in the file's metadata, as JSON under ``sottovoce.<name>``."""
+    pa, pq = _pyarrow()
+    columns = dict(zip(_HEADER, table[1:], strict=True))
+    fields = [pa.field(name, pa.string() if name == "label" else pa.float64(), nullable=False) for name in _HEADER]
+    about = {f"sottovoce.{name}": msgspec.json.encode(held) for name, held in table.about.items()}
+    out = pa.BufferOutputStream()
+    pq.write_table(pa.table(columns, schema=pa.schema(fields, metadata=about)), out, compression="zstd")
+    return bytes(out.getvalue())
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    """pyarrow and its Parquet module, loaded when they are needed."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        pass
+    raise MissingExtraError("Parquet needs pyarrow: pip install 'sottovoce[collector]'")

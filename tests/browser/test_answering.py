@@ -1,0 +1,185 @@
+"""A person answers on the survey page, and the collector counts exactly one, whatever they do besides."""
+
+from __future__ import annotations
+
+import secrets
+
+import pytest
+from playwright.sync_api import Route, expect
+
+from browser.accessibility import faults
+from browser.survey_page import SurveyPage
+from browser.visitor import Visitor, Visitors
+from collector.service import Service
+from sottovoce.survey import Survey
+from sottovoce.wire import BATCH_MEDIA_TYPE, batch_rows
+
+LABELS = ["tea", "coffee", "water"]
+
+
+@pytest.fixture
+def drinks(service: Service) -> Survey:
+    """A survey of its own for each test."""
+    survey = Survey.distribution(LABELS, epsilon=1.0, title=f"What do you drink? {secrets.token_hex(4)}")
+    service.publish(survey)
+    return survey
+
+
+PAYLOAD = 1
+"""Bytes of a report after the survey's tag."""
+
+
+def assert_one(service: Service, survey: Survey) -> None:
+    """The collector has counted one report, once."""
+    assert list(service.counted(survey, PAYLOAD).values()) == [1]
+
+
+def test_an_answer_is_counted_once(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    expect(tab.page.get_by_role("heading", level=1)).to_contain_text(drinks.title)
+    tab.draw("tea")
+    assert visitor.reports_sent() == []
+    assert service.status(drinks)["n_reports"] == 0
+    tab.send_button.click()
+    tab.arrives()
+    assert_one(service, drinks)
+    [record] = tab.records()
+    assert record["state"] == "sent"
+    [body] = visitor.reports_sent()
+    [row] = batch_rows(body, drinks.id, PAYLOAD)
+    assert row.tobytes() == bytes(record["id"]) + bytes(record["report"])
+
+
+def test_nothing_but_the_report_leaves(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    tab.answer("tea")
+    [body] = visitor.reports_sent()
+    assert len(body) == len("SVR1") + 32 + 16 + 4 + PAYLOAD
+    sent = [request for request in visitor.requests if request.method != "GET"]
+    assert [request.post_data_buffer for request in sent] == [body]
+    assert all("cookie" not in request.all_headers() for request in visitor.requests)
+    assert not any("?" in request.url for request in visitor.requests)
+
+
+def test_reload_and_second_tab_draw_nothing_new(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    tab.answer("tea")
+    drawn = tab.records()
+    tab.page.reload()
+    tab.arrives()
+    second = SurveyPage.visit(visitor, drinks)
+    second.arrives()
+    assert second.records() == tab.records() == drawn
+    assert len(visitor.reports_sent()) == 1
+    assert_one(service, drinks)
+
+
+def test_a_reload_before_sending_keeps_the_report(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    tab.draw("tea")
+    drawn = tab.records()
+    tab.page.reload()
+    expect(tab.send_button).to_be_visible()
+    assert visitor.reports_sent() == []
+    tab.send_button.click()
+    tab.arrives()
+    assert [record["report"] for record in tab.records()] == [record["report"] for record in drawn]
+    assert_one(service, drinks)
+
+
+def test_two_tabs_with_two_answers_draw_one_report(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    one, other = SurveyPage.visit(visitor, drinks), SurveyPage.visit(visitor, drinks)
+    one.choose("tea")
+    other.choose("water")
+    one.draw_button.click()
+    expect(one.send_button).to_be_visible()
+    expect(other.send_button).to_be_visible()
+    assert len(one.records()) == 1
+    other.send_button.click()
+    one.arrives()
+    other.arrives()
+    assert_one(service, drinks)
+
+
+def test_a_replayed_request_counts_nothing(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    SurveyPage.visit(visitor, drinks).answer("tea")
+    [body] = visitor.reports_sent()
+    for _ in range(3):
+        headers = {"Authorization": "", "Content-Type": BATCH_MEDIA_TYPE}
+        answer = service.ask("POST", f"/v1/surveys/{drinks.id}/reports", body=body, headers=headers)
+        assert answer.json == {"accepted": 1, "refused": []}
+    assert_one(service, drinks)
+
+
+def test_an_answer_that_got_lost_on_the_way_back_is_sent_again_the_same(
+    service: Service, visitor: Visitor, drinks: Survey
+) -> None:
+    visitor.expects("ERR_FAILED")
+
+    def swallow(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    tab = SurveyPage.visit(visitor, drinks)
+    tab.draw("tea")
+    tab.page.route("**/reports", swallow, times=1)
+    tab.send_button.click()
+    tab.arrives()
+    bodies = visitor.reports_sent()
+    assert len(bodies) == 2
+    assert bodies[0] == bodies[1]
+    assert_one(service, drinks)
+
+
+def test_by_keyboard_alone(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    expect(tab.draw_button).to_be_visible()
+    presses = 0
+    while tab.page.evaluate("() => document.activeElement?.type") != "radio":
+        tab.page.keyboard.press("Tab")
+        presses += 1
+        assert presses < 20
+    tab.page.keyboard.press("Space")
+    tab.page.keyboard.press("Enter")
+    expect(tab.send_button).to_be_visible()
+    presses = 0
+    while "send" not in tab.page.evaluate("() => document.activeElement?.textContent ?? ''").lower():
+        tab.page.keyboard.press("Tab")
+        presses += 1
+        assert presses < 20
+    tab.page.keyboard.press("Enter")
+    tab.arrives()
+    assert_one(service, drinks)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessible_and_narrow_at_every_step(visitors: Visitors, drinks: Survey, scheme: str) -> None:
+    visitor = visitors(viewport={"width": 360, "height": 740}, color_scheme=scheme, has_touch=True)
+    tab = SurveyPage.visit(visitor, drinks)
+    expect(tab.draw_button).to_be_visible()
+    found = [faults(tab.page), too_wide(tab)]
+    tab.draw("tea")
+    found += [faults(tab.page), too_wide(tab)]
+    tab.send_button.click()
+    tab.arrives()
+    found += [faults(tab.page), too_wide(tab)]
+    assert [fault for fault in found if fault] == []
+
+
+def too_wide(tab: SurveyPage) -> str:
+    """How far the page can be scrolled sideways, which it should not be."""
+    wide = tab.page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+    return f"{wide} pixels too wide" if wide > 0 else ""
+
+
+def test_the_page_is_small(visitor: Visitor, drinks: Survey) -> None:
+    page = visitor.context.new_page()
+    developer = visitor.context.new_cdp_session(page)
+    received: list[float] = []
+    developer.on("Network.loadingFinished", lambda told: received.append(told["encodedDataLength"]))
+    developer.send("Network.enable")
+    page.goto(f"{visitor.origin}/s/{drinks.id}")
+    tab = SurveyPage(page)
+    tab.answer("tea")
+    assert len(received) >= 4
+    assert sum(received) < 60_000

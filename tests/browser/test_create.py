@@ -1,0 +1,112 @@
+"""A survey made by form: what the collector makes of it is shown before it is published, and mistakes are told."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.accessibility import faults
+from browser.dashboard import new_token, signed_in, too_wide
+from browser.survey_page import SurveyPage
+from browser.visitor import Visitor, Visitors
+from collector.service import Service
+
+
+def title() -> str:
+    return f"Made by form {secrets.token_hex(4)}"
+
+
+def kind(page: Page, value: str) -> None:
+    page.locator(f"input[name=kind][value={value}]").check(force=True)
+
+
+def publish(page: Page, called: str) -> str:
+    """Check it and publish it; the id of the new survey, on whose page one is then."""
+    page.get_by_role("textbox", name="Title").fill(called)
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_role("button", name=re.compile("Publish")).click()
+    page.wait_for_url("**/survey/*")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(called)
+    return page.url.rpartition("/")[2]
+
+
+def test_from_the_form_to_the_first_answer(service: Service, visitors: Visitors) -> None:
+    analyst, person = visitors(), visitors()
+    page = signed_in(analyst, service, "/new")
+    called = title()
+    page.get_by_role("textbox", name="Answers, one a line").fill("red\ngreen\nblue")
+    survey_id = publish(page, called)
+    said = service.ask("GET", f"/v1/surveys/{survey_id}/status").json
+    assert (said["title"], said["kind"], said["epsilon"], said["state"]) == (called, "distribution", 1, "open")
+    tab = SurveyPage(person.open(f"/s/{survey_id}"))
+    tab.answer("green")
+    expect(page.get_by_text("1 report", exact=False).first).to_be_visible()
+
+
+@pytest.mark.parametrize("chosen", ["queries", "mean", "adaptive"])
+def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str) -> None:
+    page = signed_in(visitor, service, "/new")
+    kind(page, chosen)
+    if chosen == "queries":
+        page.get_by_role("textbox", name="Which queries?").fill("prefix:8")
+    if chosen == "adaptive":
+        page.get_by_role("textbox", name="Answers, one a line").fill("red\ngreen\nblue")
+    survey_id = publish(page, title())
+    assert service.ask("GET", f"/v1/surveys/{survey_id}/status").json["kind"] == chosen
+
+
+MISTAKES = {
+    "no title": {"Title": ""},
+    "no answers": {"Answers, one a line": ""},
+    "an answer twice": {"Answers, one a line": "red\nred"},
+    "no epsilon": {"Epsilon: how much one report may reveal": "0"},
+    "words for epsilon": {"Epsilon: how much one report may reveal": "much"},
+    "far too much epsilon": {"Epsilon: how much one report may reveal": "1000"},
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_at_its_field(service: Service, visitor: Visitor, mistake: str) -> None:
+    visitor.expects("status of 422")
+    page = signed_in(visitor, service, "/new")
+    good = {"Title": title(), "Answers, one a line": "red\ngreen"}
+    for name, text in (good | MISTAKES[mistake]).items():
+        page.get_by_role("textbox", name=name).fill(text)
+    before = len(service.ask("GET", "/v1/surveys").json["surveys"])
+    page.get_by_role("button", name="Check", exact=True).click()
+    [(field, _)] = MISTAKES[mistake].items()
+    expect(page.get_by_role("textbox", name=field)).to_have_attribute("aria-invalid", "true")
+    expect(page.get_by_role("button", name=re.compile("Publish"))).to_have_count(0)
+    assert len(service.ask("GET", "/v1/surveys").json["surveys"]) == before
+
+
+def test_what_was_typed_outlives_a_reload(service: Service, visitor: Visitor) -> None:
+    page = signed_in(visitor, service, "/new")
+    called = title()
+    page.get_by_role("textbox", name="Title").fill(called)
+    page.reload()
+    expect(page.get_by_role("textbox", name="Title")).to_have_value(called)
+
+
+def test_a_token_that_only_reads_is_told(service: Service, visitor: Visitor) -> None:
+    token, _ = new_token(service, "read")
+    page = signed_in(visitor, service, "/new", token)
+    expect(page.locator("main")).to_contain_text("Your token")
+    expect(page.get_by_role("textbox", name="Title")).to_have_count(0)
+
+
+def test_markup_is_text_and_the_form_is_accessible(service: Service, visitors: Visitors) -> None:
+    visitor = visitors(viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page = signed_in(visitor, service, "/new")
+    hostile = '<img src=x onerror="globalThis.harmed=1">'
+    page.get_by_role("textbox", name="Title").fill(f"{hostile} {title()}")
+    page.get_by_role("textbox", name="Answers, one a line").fill(f"red{hostile}\ngreen")
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_role("button", name=re.compile("Publish"))).to_be_visible()
+    assert faults(page) == []
+    assert too_wide(page) <= 0
+    assert page.evaluate("() => globalThis.harmed") is None
+    expect(page.locator("main img, main script")).to_have_count(0)

@@ -1,0 +1,106 @@
+"""The planner reacts to its sliders, as `sottovoce plan` would answer."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from browser.accessibility import faults
+from browser.dashboard import signed_in, too_wide
+from browser.visitor import Visitor, Visitors
+from collector.service import Service
+
+
+@pytest.fixture
+def page(service: Service, visitor: Visitor) -> Page:
+    """The planner, with its first answer."""
+    opened = signed_in(visitor, service, "/plan")
+    expect(answer(opened)).to_have_text(re.compile(r"\d"))
+    return opened
+
+
+def answer(page: Page) -> Locator:
+    return page.get_by_role("status").first
+
+
+def slide(page: Page, label: str, key: str, times: int) -> None:
+    slider = page.get_by_role("slider", name=re.compile(rf"^{label}"))
+    slider.focus()
+    for _ in range(times):
+        slider.press(key)
+
+
+def changed(page: Page, before: str) -> str:
+    """The answer, once it is another one."""
+    expect(answer(page)).not_to_have_text(before)
+    expect(page.locator(".stale")).to_have_count(0)
+    return str(answer(page).text_content())
+
+
+def error(page: Page) -> float:
+    """The expected error that stands beside the slider."""
+    return float(page.get_by_role("textbox", name="Error, as a number").input_value())
+
+
+def test_more_people_mean_less_error(page: Page) -> None:
+    before, was = str(answer(page).text_content()), error(page)
+    slide(page, "People", "ArrowRight", 3)
+    changed(page, before)
+    assert error(page) < was
+    assert "/plan?" in page.url
+
+
+def test_less_epsilon_means_more_error(page: Page) -> None:
+    before, was = str(answer(page).text_content()), error(page)
+    slide(page, "Epsilon", "ArrowLeft", 3)
+    changed(page, before)
+    assert error(page) > was
+
+
+def test_working_out_how_many_people_there_must_be(page: Page, service: Service, visitor: Visitor) -> None:
+    page.locator("label[for=solve-users]").click()
+    field = page.get_by_role("textbox", name="Error, as a number")
+    field.fill("0.01")
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(r"target_error=0\.01(&|$)"))
+    needed = int(page.get_by_role("textbox", name="People, as a number").input_value().replace(",", ""))
+    asked = visitor.asked("POST", "/v1/plan")[-1].post_data_json
+    assert asked["target_error"] == 0.01
+    assert needed == service.ask("POST", "/v1/plan", json=asked).json["users"]
+
+
+@pytest.mark.parametrize("kind", ["queries", "mean", "adaptive"])
+def test_every_kind_of_survey(page: Page, kind: str) -> None:
+    before = str(answer(page).text_content())
+    page.locator(f"input[name=kind][value={kind}]").check(force=True)
+    changed(page, before)
+    expect(page.get_by_role("table").filter(has_text="mechanism").first).to_be_visible()
+    expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(2)
+
+
+def test_nonsense_in_a_field_is_told(page: Page) -> None:
+    field = page.get_by_role("textbox", name="Epsilon, as a number")
+    field.fill("a lot")
+    field.press("Enter")
+    expect(page.get_by_text("a number from")).to_be_visible()
+    expect(field).to_have_attribute("aria-invalid", "true")
+
+
+def test_an_address_brings_the_plan_back(page: Page, visitor: Visitor) -> None:
+    before = str(answer(page).text_content())
+    slide(page, "People", "ArrowRight", 3)
+    after = changed(page, before)
+    page.reload()
+    expect(answer(page)).to_have_text(after)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessible_and_narrow(service: Service, visitors: Visitors, scheme: str) -> None:
+    visitor = visitors(viewport={"width": 360, "height": 740}, color_scheme=scheme)
+    page = signed_in(visitor, service, "/plan")
+    expect(answer(page)).to_have_text(re.compile(r"\d"))
+    expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(2)
+    assert faults(page) == []
+    assert too_wide(page) <= 0

@@ -1,0 +1,351 @@
+"""Forms turned into surveys and rounds: what comes out can be published, and every wrong field is named."""
+
+import base64
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from collector.client import AGES, DRINKS, Api, running
+from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
+from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.survey import Survey
+from sottovoce.workloads import Prefix
+
+AGE_AND_SEX = {"age": {"start": 0, "stop": 99}, "sex": ["f", "m"]}
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with running(tmp_path_factory.mktemp("drafts")) as api:
+        yield api
+
+
+def drafted(api: Api, **said: Any) -> Any:
+    return api.ask("POST", "/v1/drafts", json=said)
+
+
+def refused(response: Any, status: int) -> tuple[str, str | None]:
+    assert response.status_code == status, response.text
+    error = response.json()["error"]
+    return error["code"], error["field"]
+
+
+# --- surveys ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            {"kind": "distribution", "title": "Drinks", "labels": ["tea", "coffee", "water"]},
+            Survey.distribution(["tea", "coffee", "water"], 1.0, title="Drinks"),
+        ),
+        ({"kind": "distribution", "range": {"start": 18, "stop": 99}}, Survey.distribution(range(18, 100), 1.0)),
+        (
+            {"kind": "distribution", "attributes": AGE_AND_SEX, "mechanism": "hadamard"},
+            Survey.distribution({"age": range(100), "sex": ["f", "m"]}, 1.0, "hadamard"),
+        ),
+        ({"kind": "mean", "dimension": 20, "radius": 3}, Survey.mean(20, 3.0, 1.0)),
+        ({"kind": "mean", "dimension": 2, "mechanism": "rejection"}, Survey.mean(2, 1.0, 1.0, mechanism="rejection")),
+        ({"kind": "queries", "workload": "prefix:100"}, Survey.queries(Prefix(100), 1.0, strategy="haar")),
+        (
+            {"kind": "queries", "workload": "prefix:100", "mechanism": "histogram"},
+            Survey.queries(Prefix(100), 1.0, strategy="histogram"),
+        ),
+        (
+            {"kind": "queries", "workload": "prefix:100", "mechanism": "codebook"},
+            Survey.queries(Prefix(100), 1.0, mechanism="codebook", strategy="direct"),
+        ),
+        ({"kind": "queries", "workload": "prefix:8"}, Survey.queries(Prefix(8), 1.0)),
+        (
+            {"kind": "adaptive", "attributes": AGE_AND_SEX, "rounds": 20},
+            Survey.adaptive({"age": range(100), "sex": ["f", "m"]}, 20, 1.0),
+        ),
+        (
+            {"kind": "adaptive", "range": {"start": -5, "stop": 5}, "rounds": 1, "radius": 2.5},
+            Survey.adaptive(range(-5, 6), 1, 1.0, radius=2.5),
+        ),
+    ],
+    ids=lambda said: "-".join(map(str, said.values()))[:50] if isinstance(said, dict) else "",
+)
+def test_a_form_becomes_the_survey_it_describes(
+    api: Api, said: dict[str, Any], expected: Survey | AdaptiveSurvey
+) -> None:
+    response = drafted(api, epsilon=1, **said)
+    assert response.status_code == 200, response.text
+    told = response.json()
+    assert told["statement"] == expected.to_json()
+    assert told["id"] == expected.id
+    assert {digest: base64.b64decode(text) for digest, text in told["attachments"].items()} == expected.attachments
+    name = "binary" if isinstance(expected, AdaptiveSurvey) else expected.mechanism.name
+    assert told["mechanism"] == name
+    assert told["report_bytes"] >= 1
+    assert len(told["explanation"]) > 20
+    # Nothing was kept; what came out can be published as it is.
+    assert api.ask("GET", f"/v1/surveys/{expected.id}").status_code == 404
+    published = {"statement": told["statement"], "attachments": told["attachments"]}
+    assert api.ask("POST", "/v1/surveys", json=published).json()["id"] == expected.id
+
+
+GOOD = {
+    "distribution": {"kind": "distribution", "epsilon": 1, "labels": ["a", "b"]},
+    "queries": {"kind": "queries", "epsilon": 1, "workload": "prefix:64"},
+    "mean": {"kind": "mean", "epsilon": 1, "dimension": 3},
+    "adaptive": {"kind": "adaptive", "epsilon": 1, "labels": ["a", "b"], "rounds": 3},
+}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("epsilon", 0),
+        ("epsilon", -1),
+        ("epsilon", 16.01),
+        ("epsilon", 1e-7),
+        ("epsilon", 1e300),
+        ("title", "two\nlines"),
+        ("title", "x" * 201),
+        ("title", "right to left \u202e"),
+    ],
+)
+def test_what_all_kinds_have(api: Api, kind: str, field: str, value: object) -> None:
+    assert refused(drafted(api, **GOOD[kind] | {field: value}), 422) == ("invalid_draft", field)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value"),
+    [
+        ("distribution", "labels", []),
+        ("distribution", "labels", ["only"]),
+        ("distribution", "labels", ["a", "a"]),
+        ("distribution", "labels", ["a", " "]),
+        ("distribution", "labels", None),
+        ("distribution", "mechanism", "gaussian"),
+        ("distribution", "mechanism", "../../etc/passwd"),
+        ("distribution", "workload", "prefix:4"),
+        ("distribution", "rounds", 3),
+        ("distribution", "dimension", 3),
+        ("distribution", "radius", 1),
+        ("queries", "workload", None),
+        ("queries", "workload", ""),
+        ("queries", "workload", "prefix"),
+        ("queries", "workload", "prefix:1"),
+        ("queries", "workload", "prefix:65537"),
+        ("queries", "workload", "prefix:99999999999999999999"),
+        ("queries", "workload", "bins:999999999999:1"),
+        ("queries", "workload", "bins:1000000:1000"),
+        ("queries", "workload", "dense:/etc/hostname"),
+        ("queries", "workload", "marginals:age=10,sex=2:3"),
+        ("queries", "mechanism", "hadamard"),
+        ("queries", "mechanism", "factorized"),
+        ("queries", "mechanism", "fourier"),
+        ("queries", "mechanism", "sphere"),
+        ("queries", "labels", ["a", "b"]),
+        ("mean", "dimension", None),
+        ("mean", "dimension", 0),
+        ("mean", "dimension", 2**20 + 1),
+        ("mean", "radius", 0),
+        ("mean", "radius", -1),
+        ("mean", "radius", 1e101),
+        ("mean", "mechanism", "gaussian"),
+        ("mean", "mechanism", "binary"),
+        ("mean", "labels", ["a", "b"]),
+        ("adaptive", "rounds", None),
+        ("adaptive", "rounds", 0),
+        ("adaptive", "rounds", 65_537),
+        ("adaptive", "radius", 0),
+        ("adaptive", "mechanism", "binary"),
+        ("adaptive", "labels", ["a"]),
+    ],
+)
+def test_what_one_kind_has(api: Api, kind: str, field: str, value: object) -> None:
+    assert refused(drafted(api, **GOOD[kind] | {field: value}), 422) == ("invalid_draft", field)
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"range": {"start": 5, "stop": 5}}, "range"),
+        ({"range": {"start": 5, "stop": 4}}, "range"),
+        ({"range": {"start": -(2**63), "stop": 2**63 - 1}}, "range"),
+        ({"attributes": {}}, "attributes"),
+        ({"attributes": {"not a name": ["a", "b"]}}, "attributes"),
+        ({"attributes": {"age": ["a"]}}, "attributes"),
+        ({"attributes": {"age": {"start": 3, "stop": 2}}}, "attributes"),
+        ({"attributes": {f"a{i}": ["x", "y"] for i in range(64)}}, "attributes"),
+        ({"attributes": AGE_AND_SEX, "range": {"start": 0, "stop": 2}}, "attributes"),
+        ({"labels": ["a", "b"], "range": {"start": 0, "stop": 2}}, "range"),
+        ({}, "labels"),
+    ],
+)
+def test_values_that_are_none(api: Api, said: dict[str, Any], field: str) -> None:
+    for kind in ({"kind": "distribution"}, {"kind": "adaptive", "rounds": 2}):
+        assert refused(drafted(api, epsilon=1, **kind, **said), 422) == ("invalid_draft", field)
+
+
+def test_more_values_than_a_distribution_can_have(api: Api) -> None:
+    many = {"epsilon": 1, "range": {"start": 0, "stop": 2**40}}
+    assert refused(drafted(api, kind="distribution", **many), 422) == ("invalid_draft", "range")
+    assert drafted(api, kind="adaptive", rounds=2, **many).status_code == 200
+
+
+def test_a_refusal_of_an_attribute_names_it(api: Api) -> None:
+    said = {"kind": "distribution", "epsilon": 1, "attributes": {"age": {"start": 0, "stop": 9}, "sex": ["f", "f"]}}
+    assert "'sex'" in drafted(api, **said).json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("said", "field"),
+    [
+        ({"kind": "census", "epsilon": 1}, "kind"),
+        ({"kind": "mean"}, "epsilon"),
+        ({"kind": "mean", "epsilon": "1"}, "epsilon"),
+        ({"kind": "mean", "epsilon": 1, "dimension": 2.5}, "dimension"),
+        ({"kind": "mean", "epsilon": 1, "dimension": 2**63}, "dimension"),
+        ({"kind": "mean", "epsilon": 1, "colour": "red"}, None),
+        ({"kind": "distribution", "epsilon": 1, "labels": ["a", 1]}, "labels[1]"),
+        ({"kind": "distribution", "epsilon": 1, "labels": "a,b"}, "labels"),
+    ],
+)
+def test_other_shapes(api: Api, said: dict[str, Any], field: str | None) -> None:
+    assert refused(drafted(api, **said), 400) == ("invalid_body", field)
+
+
+def test_too_long_a_form(api: Api) -> None:
+    labels = [f"{i:07}" for i in range(MAX_DRAFT_BYTES // 10)]
+    assert refused(drafted(api, kind="distribution", epsilon=1, labels=labels), 413)[0] == "body_too_large"
+
+
+def test_html_is_just_text(api: Api) -> None:
+    labels = ["<script>alert(1)</script>", "\"'><img src=x onerror=alert(1)>", "${7*7}", "plain"]
+    told = drafted(api, kind="distribution", epsilon=1, title="<h1>&amp;</h1>", labels=labels).json()
+    stated = json.loads(told["statement"])
+    assert stated["title"] == "<h1>&amp;</h1>"
+    assert stated["domain"]["labels"] == labels
+
+
+def notes(api: Api, **said: Any) -> str:
+    return "\n".join(drafted(api, **{"title": "A title", "epsilon": 1} | said).json()["notes"])
+
+
+def test_notes_tell_what_may_surprise(api: Api) -> None:
+    plain = GOOD["distribution"]
+    assert notes(api, **plain) == "about 1,500 reports give an answer to within 0.05"
+    assert "devices refuse epsilon above 2" in notes(api, **plain | {"epsilon": 2.01})
+    assert "devices refuse" not in notes(api, **plain | {"epsilon": 2})
+    assert "no title" in notes(api, **plain | {"title": ""})
+    assert "not even 1,000,000,000 reports" in notes(api, **plain | {"epsilon": 1e-5})
+    assert "takes much memory" in notes(api, kind="distribution", range={"start": 0, "stop": 2**25})
+    assert "fetches" in notes(api, kind="queries", workload="prefix:8")
+    assert "share of the people" in notes(api, **GOOD["adaptive"])
+    unary = {"kind": "distribution", "range": {"start": 0, "stop": 99_999}, "mechanism": "unary_optimized"}
+    assert "a report takes 12,500 bytes" in notes(api, **unary)
+
+
+def test_the_note_on_people_is_right() -> None:
+    survey = Survey.distribution(["a", "b"], 1.0)
+    half = [1.959964 * float(survey.mechanism.variance(np.zeros(1), n)[0]) ** 0.5 for n in (1_400, 1_500)]
+    assert half[1] <= 0.05 < half[0]
+
+
+def test_who_may_draft(api: Api) -> None:
+    for scope, status in (("publish", 200), ("read", 403), ("ask", 403)):
+        assert api.ask("POST", "/v1/drafts", json=GOOD["mean"], token=api.token(scope)).status_code == status
+    assert api.ask("POST", "/v1/drafts", json=GOOD["mean"], token="").status_code == 401
+
+
+# --- questions ----------------------------------------------------------------------------------
+
+
+PLACE = f"/v1/surveys/{AGES.id}"
+
+
+def question(api: Api, **said: Any) -> Any:
+    return api.ask("POST", f"{PLACE}/questions", json=said)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Api]:
+    with running(tmp_path) as api:
+        api.publish(AGES)
+        yield api
+
+
+def test_a_question_becomes_the_next_round(session: Api) -> None:
+    for number in (1, 2, 3):
+        told = question(session, query=f"age<{10 * number}").json()
+        expected = AGES.question(number, f"age < {10 * number}")
+        assert told["statement"] == expected.to_json()
+        assert (told["labels"], told["round"], told["rounds"]) == ([], number, 3)
+        assert told["query"] == f"age < {10 * number}"
+        assert "one in 3" in told["n_expected_note"]
+        # Asking what it would be asks nobody.
+        assert len(session.ask("GET", f"{PLACE}/rounds").json()["rounds"]) == number - 1
+        said = {"statement": told["statement"], "labels": told["labels"]}
+        opened = session.ask("POST", f"{PLACE}/rounds", json=said)
+        assert opened.status_code == 201
+        if number < 3:
+            assert f"round {number} is still open" in question(session, query="age < 1").json()["n_expected_note"]
+        session.ask("POST", f"/v1/surveys/{opened.json()['id']}/seal")
+    response = question(session, query="age < 40")
+    assert refused(response, 409) == ("rounds_spent", None)
+    assert "all 3 rounds" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("choices", "size", "labels"),
+    [(["young", "<i>old</i>"], 2, ["young", "<i>old</i>"]), (5, 5, []), (2**20, 2**20, [])],
+)
+def test_choices(session: Api, choices: object, size: int, labels: list[str]) -> None:
+    told = question(session, query="age // 50", choices=choices).json()
+    assert told["statement"] == AGES.choice(1, "age // 50", size).to_json()
+    assert told["labels"] == labels
+    said = {"statement": told["statement"], "labels": labels}
+    assert session.ask("POST", f"{PLACE}/rounds", json=said).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("said", "field", "words"),
+    [
+        ({"query": ""}, "query", "empty"),
+        ({"query": "age <"}, "query", "column"),
+        ({"query": "age < thirty"}, "query", "column 7"),
+        ({"query": "salary > 3"}, "query", "no attribute"),
+        ({"query": "__import__('os').system('true')"}, "query", "column"),
+        ({"query": "age"}, "query", "clip"),
+        ({"query": "(" * 5000}, "query", ""),
+        ({"query": "age / 2", "choices": 3}, "query", "integer"),
+        ({"query": "age // 50", "choices": 1}, "choices", "from 2"),
+        ({"query": "age // 50", "choices": 2**20 + 1}, "choices", "from 2"),
+        ({"query": "age // 50", "choices": []}, "choices", "from 2"),
+        ({"query": "age // 50", "choices": ["a"]}, "choices", "from 2"),
+        ({"query": "age // 50", "choices": ["a", "a"]}, "choices", "same name"),
+        ({"query": "age // 50", "choices": ["a", ""]}, "choices", "one line"),
+        ({"query": "age // 50", "choices": ["a", "b\nc"]}, "choices", "one line"),
+        ({"query": "age // 50", "choices": ["a", "b" * 1001]}, "choices", "one line"),
+    ],
+)
+def test_questions_that_cannot_be_asked(session: Api, said: dict[str, Any], field: str, words: str) -> None:
+    response = question(session, **said)
+    assert refused(response, 422) == ("invalid_draft", field)
+    assert words in response.json()["error"]["message"]
+
+
+def test_where_no_question_can_be_asked(session: Api) -> None:
+    session.publish(DRINKS)
+    elsewhere = session.ask("POST", f"/v1/surveys/{DRINKS.id}/questions", json={"query": "age < 30"})
+    assert refused(elsewhere, 409) == ("survey_not_adaptive", None)
+    assert (
+        session.ask("POST", f"{PLACE}/questions", json={"query": "1"}, token=session.token("read")).status_code == 403
+    )
+    assert session.ask("POST", f"{PLACE}/questions", json={"query": "1"}, token=session.token("ask")).status_code == 200
+    session.ask("POST", f"{PLACE}/seal")
+    assert refused(question(session, query="age < 30"), 409) == ("survey_sealed", None)
+    session.ask("DELETE", PLACE)
+    assert refused(question(session, query="age < 30"), 410) == ("survey_deleted", None)
+    assert session.ask("POST", f"/v1/surveys/{'0' * 64}/questions", json={"query": "1"}).status_code == 404

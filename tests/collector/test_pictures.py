@@ -1,0 +1,295 @@
+"""Pictures of estimates: the same numbers as the estimate's, cut to the largest, and laid out as the queries are."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from collector.client import AGES, DRINKS, Api, honest, running
+from sottovoce.collector.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
+from sottovoce.collector.picture import columns_of, largest, projection_of
+from sottovoce.domain import Domain
+from sottovoce.survey import Survey
+from sottovoce.theory.bound_curve import bound_curve
+from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
+
+PLACE = f"/v1/surveys/{DRINKS.id}"
+PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """With 100 counted reports of 100 that it needs."""
+    with running(tmp_path_factory.mktemp("pictures")) as api:
+        api.publish(DRINKS, 100)
+        api.send(DRINKS, PEOPLE)
+        api.count()
+        yield api
+
+
+def refused(response: Any, status: int) -> tuple[str, str | None]:
+    assert response.status_code == status, response.text
+    error = response.json()["error"]
+    return error["code"], error["field"]
+
+
+def asked(workload: Workload, strategy: str = "histogram") -> Survey:
+    return Survey.queries(workload, 1.0, strategy=strategy)
+
+
+# --- over HTTP ----------------------------------------------------------------------------------
+
+
+def test_picture_has_the_numbers_of_the_estimate(api: Api) -> None:
+    expected = DRINKS.estimate([report for _, report in PEOPLE])
+    for level in (0.95, 0.5, 0.999):
+        told = api.ask("GET", f"{PLACE}/picture?level={level}").json()
+        estimate = json.loads(expected.to_json(level))
+        for column, name in (("labels", "label"), ("value", "value"), ("raw", "raw"), ("low", "low"), ("high", "high")):
+            assert told[column] == [answer[name] for answer in estimate["answers"]]
+        for name in ("survey", "mechanism", "epsilon", "n_reports", "level", "bound", "projection_gap"):
+            assert told[name] == estimate[name]
+    assert (told["title"], told["kind"], told["projection"]) == (DRINKS.title, "distribution", "simplex")
+    assert (told["answers"], told["positions"], told["waiting"], told["minimum_reports"]) == (3, None, 0, 100)
+    assert told["panels"] == [{"view": "bars", "title": "share of each value", "start": 0, "stop": 3}]
+
+
+def test_reports_that_wait_are_told_though_the_picture_is_kept(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        api.publish(DRINKS)
+        api.send(DRINKS, PEOPLE)
+        api.count()
+        before = api.ask("GET", f"{PLACE}/picture").json()
+        api.send(DRINKS, honest(DRINKS, "tea", 7))
+        assert api.ask("GET", f"{PLACE}/picture").json() == before | {"waiting": 7}
+        api.count()
+        after = api.ask("GET", f"{PLACE}/picture").json()
+        assert (after["n_reports"], after["waiting"]) == (107, 0)
+        assert after["raw"] != before["raw"]
+
+
+def test_only_the_largest(api: Api) -> None:
+    whole = api.ask("GET", f"{PLACE}/picture").json()
+    told = api.ask("GET", f"{PLACE}/picture?most=2.9").json()
+    order = sorted(sorted(range(3), key=lambda i: (-whole["value"][i], i))[:2])
+    assert told["positions"] == order
+    assert told["answers"] == 3
+    for column in ("labels", "value", "raw", "low", "high"):
+        assert told[column] == [whole[column][i] for i in order]
+    assert told["panels"] == [{"view": "bars", "title": "the 2 largest answers", "start": 0, "stop": 2}]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("level=0", "level"),
+        ("level=1", "level"),
+        ("level=nan", "level"),
+        ("most=0", "most"),
+        ("most=100001", "most"),
+        ("most=-1", "most"),
+        ("most=all", "most"),
+        ("most=1&most=2", None),
+        ("wait=1", None),
+    ],
+)
+def test_parameters_out_of_range(api: Api, query: str, field: str | None) -> None:
+    assert refused(api.ask("GET", f"{PLACE}/picture?{query}"), 400) == ("invalid_parameter", field)
+
+
+def test_nothing_is_drawn_below_the_minimum(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        api.publish(DRINKS, 101)
+        api.send(DRINKS, PEOPLE)
+        api.count()
+        assert refused(api.ask("GET", f"{PLACE}/picture"), 409) == ("too_few_reports", None)
+        # What is known beforehand is told.
+        assert api.ask("GET", f"{PLACE}/bound").json()["n"][0] == 100
+
+
+def test_an_adaptive_survey_is_drawn_round_by_round(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        api.publish(AGES)
+        for what in ("picture", "bound"):
+            code = refused(api.ask("GET", f"/v1/surveys/{AGES.id}/{what}"), 409)
+            assert code == ("survey_adaptive", None)
+        choice = AGES.choice(1, "age // 40", 3)
+        names = ["young", "<b>middle</b>", "old"]
+        assert api.open_round(choice, names).status_code == 201
+        api.send(choice, honest(choice, {"age": 50, "smokes": "no"}, 20))
+        api.count()
+        told = api.ask("GET", f"/v1/surveys/{choice.id}/picture").json()
+        assert (told["labels"], told["title"], told["kind"]) == (names, "age // 40", "adaptive_choice")
+        assert told["panels"] == [{"view": "bars", "title": "share of each choice", "start": 0, "stop": 3}]
+        assert api.ask("POST", f"/v1/surveys/{choice.id}/seal").status_code == 200
+        question = AGES.question(2, "age < 30")
+        assert api.open_round(question).status_code == 201
+        api.send(question, honest(question, {"age": 20, "smokes": "no"}, 20))
+        api.count()
+        told = api.ask("GET", f"/v1/surveys/{question.id}/picture").json()
+        assert (told["labels"], told["projection"]) == (["age < 30"], "interval")
+        assert 0 <= told["low"][0] <= told["value"][0] <= told["high"][0] <= 1
+
+
+def test_unknown_deleted_and_without_a_token(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        assert refused(api.ask("GET", f"{PLACE}/picture"), 404)[0] == "unknown_survey"
+        api.publish(DRINKS)
+        assert api.ask("GET", f"{PLACE}/picture", token="").status_code == 401
+        api.ask("DELETE", PLACE)
+        assert refused(api.ask("GET", f"{PLACE}/picture"), 410)[0] == "survey_deleted"
+
+
+def test_bound_is_the_surveys_own(api: Api) -> None:
+    told = api.ask("GET", f"{PLACE}/bound").json()
+    assert told["n"] == sorted(set(told["n"]))
+    assert (told["n"][0], told["n"][-1]) == (100, 10**9)
+    assert told["l2"] == [DRINKS.bound(n).value for n in told["n"]]
+    assert told["statement"] == DRINKS.bound(100).statement
+    assert all(a >= b > 0 for a, b in zip(told["margin"], told["margin"][1:], strict=False))
+
+
+# --- which numbers ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [[0.3, 0.1, 0.3, 0.2, 0.3], [0.0] * 7, [1.0], [0.5, -0.0, 0.0, 0.5]])
+def test_the_largest_are_those_of_a_stable_sort(values: list[float]) -> None:
+    array = np.array(values)
+    for most in range(1, len(values) + 2):
+        expected = sorted(np.argsort(-array, kind="stable")[:most].tolist())
+        assert largest(array, most).tolist() == expected
+
+
+def test_the_largest_of_many() -> None:
+    values = np.random.default_rng(5).integers(0, 50, 10_000) / 50
+    expected = np.sort(np.argsort(-values, kind="stable")[:777])
+    assert (largest(values, 777) == expected).all()
+
+
+def test_a_million_answers_come_as_few() -> None:
+    survey = Survey.distribution(10**6, epsilon=1.0)
+    estimate = survey.estimate(survey.simulate_aggregate([5] * 1000, seed=3))
+    columns = columns_of(estimate, 0.95, 100)
+    assert {len(column) for column in columns[:6] if column is not None} == {100}
+    assert columns.positions is not None
+    assert min(columns.value) >= np.sort(estimate.values)[-100]
+    assert [int(label) for label in columns.labels] == columns.positions
+
+
+# --- how they are laid out ----------------------------------------------------------------------
+
+
+def covered(survey: Survey, panels: list[Panel]) -> bool:
+    """Whether the slices of the panels hold each answer, and none that there is not."""
+    places = [place for panel in panels for place in range(panel.start, panel.stop)]
+    return set(places) == set(range(survey.n_answers))
+
+
+@pytest.mark.parametrize(
+    ("survey", "views"),
+    [
+        (Survey.distribution(["a", "b"], 1.0), [Bars]),
+        (Survey.distribution(range(5, 9), 1.0), [Bars]),
+        (Survey.distribution({"age": range(4), "sex": ["f", "m"]}, 1.0), [Bars, Heatmap]),
+        (Survey.distribution({"age": 3, "sex": 2, "city": 2}, 1.0), [Bars]),
+        (Survey.distribution({"age": 600, "sex": 2}, 1.0), [Bars]),
+        (Survey.mean(3, 1.0, 1.0), [Bars]),
+        (asked(Identity(5)), [Bars]),
+        (asked(Identity({"age": 3, "sex": 2})), [Bars, Heatmap]),
+        (asked(Prefix(range(10, 15))), [Cdf]),
+        (asked(Ranges(4)), [Intervals]),
+        (asked(Bins(range(20), 5)), [Bars]),
+        (asked(Parities(3, 2)), [Bars]),
+        (asked(Marginals(k=1, age=3, sex=2)), [Bars, Bars]),
+        (asked(Marginals(k=2, age=3, sex=2, city=4)), [Heatmap, Heatmap, Heatmap]),
+        (asked(Marginals(k=3, age=3, sex=2, city=4)), [Bars]),
+        (asked(Stack([Prefix(4), Ranges(4), Identity(4)])), [Cdf, Intervals, Bars]),
+        (AGES.question(1, "age < 30"), [Bars]),
+        (AGES.choice(1, "age // 50", 2), [Bars]),
+    ],
+)
+def test_every_survey_has_the_panels_that_suit_it(survey: Survey, views: list[type]) -> None:
+    panels = panels_of(survey)
+    assert [type(panel) for panel in panels] == views
+    assert covered(survey, panels)
+    assert projection_of(survey) in ("simplex", "hull of the columns", "ball", "interval")
+
+
+def test_a_heat_map_has_the_cells_of_its_table() -> None:
+    workload = Marginals(Domain.product(age=range(18, 21), sex=["f", "m"], city=["x", "y", "z", "w"]), k=2)
+    for panel in panels_of(asked(workload)):
+        assert isinstance(panel, Heatmap)
+        names = [
+            workload.find(f"{panel.row_name}={row}, {panel.column_name}={column}")
+            for row in panel.rows
+            for column in panel.columns
+        ]
+        assert names == list(range(panel.start, panel.stop))
+    records = Survey.distribution({"age": range(18, 21), "sex": ["f", "m"]}, 1.0)
+    table = panels_of(records)[1]
+    assert isinstance(table, Heatmap)
+    cells = [records.answer_index({"age": int(row), "sex": column}) for row in table.rows for column in table.columns]
+    assert cells == list(range(table.start, table.stop))
+
+
+@pytest.mark.parametrize("line", [range(-3, 3), range(10, 0, -2), ["low", "middle", "high"], [2, 5, 9]])
+def test_intervals_are_those_of_the_workload(line: Any) -> None:
+    workload = Ranges(line)
+    (panel,) = panels_of(asked(workload))
+    assert isinstance(panel, Intervals)
+    values = [int(label) if panel.names is None else place for place, label in enumerate(workload.domain.labels())]
+    expected = [workload.ends(query) for query in range(workload.n_queries)]
+    assert panel.lows == [values[first] for first, _ in expected]
+    assert panel.highs == [values[last] for _, last in expected]
+    assert panel.ends == [values[0], values[-1]]
+    assert panel.names == (None if panel.names is None else workload.domain.labels())
+    assert (panel.names is not None) == isinstance(line[0], str)
+
+
+def test_a_distribution_function_is_over_the_values() -> None:
+    (ages,) = panels_of(asked(Prefix(range(30, 26, -1))))
+    assert isinstance(ages, Cdf)
+    assert ages.x == [30, 29, 28, 27]
+    assert "or above" in ages.title
+    (sizes,) = panels_of(asked(Prefix(["S", "M", "L"])))
+    assert isinstance(sizes, Cdf)
+    assert sizes.x == ["S", "M", "L"]
+
+
+def test_parts_of_a_stack_say_their_weight() -> None:
+    first, second = panels_of(asked(Stack([Prefix(4), Identity(4)], [1, 2.5])))
+    assert "times" not in first.title
+    assert second.title.endswith("times 2.5")
+    assert (second.start, second.stop) == (4, 8)
+
+
+# --- the bound ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "survey",
+    [DRINKS, Survey.mean(4, 2.0, 1.0), AGES.question(1, "age < 30"), AGES.choice(1, "age // 50", 2), asked(Prefix(6))],
+    ids=lambda survey: survey.kind,
+)
+def test_bound_curve_falls_and_agrees_with_estimates(survey: Survey) -> None:
+    curve = bound_curve(survey, 4321)
+    assert all(a >= b for a, b in zip(curve.l2, curve.l2[1:], strict=False))
+    place = curve.n.index(4321)
+    assert (curve.l2[place], curve.statement) == (survey.bound(4321).value, survey.bound(4321).statement)
+    assert all(math.isnan(margin) for margin in curve.margin) == (survey.kind == "queries")
+
+
+def test_margin_is_half_of_a_rare_values_interval() -> None:
+    """For a value that nobody has, among so many reports that the estimate is surely not at an end of its range."""
+    survey = Survey.distribution(["a", "b", "c"], 1.0)
+    estimate = survey.estimate(survey.simulate_aggregate(histogram=[500_000, 500_000, 0], seed=1))
+    curve = bound_curve(survey, 1_000_000)
+    margin = curve.margin[curve.n.index(1_000_000)]
+    low, high = estimate.raw[2] - margin, estimate.raw[2] + margin
+    interval = estimate.interval()
+    assert max(0.0, low) == pytest.approx(interval.low[2], abs=1e-5)
+    assert high == pytest.approx(interval.high[2], rel=0.01)

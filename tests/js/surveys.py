@@ -1,0 +1,180 @@
+"""Surveys of every kind and mechanism that JavaScript answers: tiny ones to enumerate, larger ones to sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from typing import Any, Final
+
+import numpy as np
+
+import sottovoce as sv
+from sottovoce.mechanisms import MECHANISMS, ChannelMechanism
+from sottovoce.mechanisms.channel_matrix import ChannelMatrix
+from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.fourier import Fourier
+from sottovoce.mechanisms.haar import Haar
+from sottovoce.mechanisms.hierarchical import Hierarchical
+from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy
+from sottovoce.strategies.fourier import FourierStrategy
+from sottovoce.strategies.haar import HaarStrategy
+from sottovoce.strategies.hierarchical import HierarchicalStrategy
+from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.workloads import Bins, Dense, Marginals, Parities, Prefix, Ranges
+from sottovoce.workloads.naming import value_at
+
+__all__ = ["LARGER", "PEOPLE", "Case", "domain_of", "larger", "last_value", "miniatures"]
+
+PEOPLE = 10_000
+"""How many answer a survey that is sampled."""
+
+CHANNEL = [[44, 18, 18, 20], [20, 44, 18, 18], [18, 20, 44, 18], [18, 18, 20, 44], [28, 28, 28, 28]]
+"""Chances of five reports for four values, out of 128, within a factor of e."""
+
+Case = tuple[Any, list[Any]]
+"""A survey, and values that people may have."""
+
+
+def stated(**fields: Any) -> Any:
+    """The survey with these fields."""
+    return sv.Survey.from_json(json.dumps({"format": 1, "title": "", **fields}))
+
+
+def distribution(mechanism: ChannelMechanism) -> Any:
+    """A survey of how people are distributed, with this very mechanism."""
+    return stated(
+        kind="distribution",
+        epsilon=mechanism.epsilon,
+        domain={"size": mechanism.domain_size, "start": 0, "step": 1},
+        mechanism={"name": mechanism.name, **mechanism.parameters()},
+    )
+
+
+def queries(strategy: Strategy) -> Any:
+    """A survey of the strategy's queries."""
+    return sv.Survey.queries(strategy.workload, strategy.mechanism.epsilon, strategy=strategy)
+
+
+def mean(dimension: int, epsilon: float, mechanism: dict[str, Any]) -> Any:
+    """A survey of a mean, with a radius of 2."""
+    return stated(kind="mean", epsilon=epsilon, delta=0, dimension=dimension, radius=2, mechanism=mechanism)
+
+
+def miniatures(epsilon: float) -> dict[str, Case]:
+    """Surveys so small that all outcomes of a device's draws can be run."""
+    return dict(_tiny(epsilon))
+
+
+def _tiny(epsilon: float) -> Iterator[tuple[str, Case]]:
+    for kind in MECHANISMS.values():
+        for i, mechanism in enumerate(kind.miniatures(epsilon)):
+            yield f"{kind.name} {i}", (distribution(mechanism), list(range(mechanism.domain_size)))
+    for i, tree in enumerate(Hierarchical.miniatures(epsilon)):
+        yield f"hierarchical {i}", _over_values(queries(HierarchicalStrategy(Prefix(tree.domain_size), tree)))
+    for i, wavelet in enumerate(Haar.miniatures(epsilon)):
+        yield f"haar {i}", _over_values(queries(HaarStrategy(Prefix(wavelet.domain_size), wavelet)))
+    for i, parities in enumerate(Fourier.miniatures(epsilon)):
+        yield f"fourier {i}", _over_values(queries(FourierStrategy(_tables(parities), parities)))
+    for i, channel in enumerate(MatrixChannel.miniatures(epsilon)):
+        J = channel.domain_size
+        optimized = OptimizedStrategy.of(Prefix(J), epsilon, channel.matrix, np.full(J, 1 / J))
+        yield f"matrix_channel {i}", _over_values(queries(optimized))
+    codebook = {"name": "codebook", "size": 64, "candidates": 8, "marked": 3, "rotations": 2, "layers": 6}
+    vectors = [[-2.0, 0.0], [5e-324, 1e308], [1.5, -0.25]]
+    yield "codebook", (mean(2, epsilon, codebook), [np.array(vector) for vector in vectors])
+    numbers = [2.0, -2.0, 0.0, -0.0, 1e308, 0.3, -1e-300, 1.9999999999999998]
+    yield "binary", (mean(1, epsilon, {"name": "binary"}), [np.array([number]) for number in numbers])
+    adaptive = sv.Survey.adaptive(range(9), 2, epsilon)
+    yield "question", (adaptive.question(1, "(value - 4) / 7"), list(range(9)))
+    yield "choice", (adaptive.choice(2, "value % 5", 5), list(range(9)))
+
+
+@cache
+def larger(name: str) -> Case:
+    """A survey as it is asked, one of `LARGER`, with one value for each of some people."""
+    survey = LARGER[name]()
+    return survey, _people(survey)
+
+
+PERSON: Final = {"sex": ["F", "M"], "age": 6, "club": ["a", "b", "c"]}
+DOMAINS: Final = (range(-7, 41, 2), [f"label {i}" for i in range(20)], {"a": 5, "b": ["x", "y", "z"]})
+
+
+def _optimized() -> Any:
+    channel = ChannelMatrix(np.array(CHANNEL), 7)
+    return queries(OptimizedStrategy.of(Prefix(4), 1.0, channel, np.full(4, 0.25)))
+
+
+def _factorized() -> Any:
+    columns = np.array([[0.5, -0.5, 0.5, -0.5], [0.5, 0.5, -0.5, -0.5], [0.5, 0.5, 0.5, 0.5]], dtype=np.float32)
+    codebook = Codebook.best(3, 1.0, 2.0, 0.0, PEOPLE)
+    return queries(FactorizedStrategy(Dense(columns), codebook, Coordinates(columns, np.full(4, 0.25))))
+
+
+def _one_attribute() -> Any:
+    bins = Bins(PERSON, [0, 2, 6], attribute="age")
+    return queries(FourierStrategy(bins, Fourier(36, 1.0, (2, 6, 3), 1, only=2)))
+
+
+def _sought(workload: Callable[[], Any], epsilon: float, strategy: str, mechanism: str = "auto") -> Callable[[], Any]:
+    return lambda: sv.Survey.queries(workload(), epsilon, mechanism=mechanism, strategy=strategy, users=PEOPLE)
+
+
+LARGER: Final[dict[str, Callable[[], Any]]] = {
+    **{name: partial(sv.Survey.distribution, DOMAINS[i % 3], 1.0 + i % 3, name) for i, name in enumerate(MECHANISMS)},
+    "direct": _sought(lambda: Prefix(12), 2.0, "direct", "codebook"),
+    "direct, one query": _sought(lambda: Dense([[0.5, -1.0, 0.25, 2.0]]), 1.0, "direct", "binary"),
+    "hierarchical": _sought(lambda: Prefix(range(18, 50)), 2.0, "hierarchical"),
+    "haar": _sought(lambda: Ranges(13), 2.0, "haar"),
+    "fourier": _sought(lambda: Marginals(PERSON, k=2), 2.0, "fourier"),
+    "fourier, parities": _sought(lambda: Parities(5, 3), 2.0, "fourier"),
+    "fourier, one attribute": _one_attribute,
+    "histogram": _sought(lambda: Prefix(12), 2.0, "histogram"),
+    "optimized": _optimized,
+    "factorized": _factorized,
+    "mean": lambda: sv.Survey.mean(5, 2.0, 2.0, mechanism="codebook", users=PEOPLE),
+    "mean of a number": lambda: sv.Survey.mean(1, 3.0, 1.0, mechanism="binary"),
+    "question": lambda: sv.Survey.adaptive(PERSON, 4, 2.0).question(1, "age / 9 + 0.25 * (sex == 'M')"),
+    "choice": lambda: sv.Survey.adaptive(PERSON, 4, 2.0).choice(2, "find(club, ('c', 'a', 'b'))", 3),
+}
+"""Every mechanism and every strategy that JavaScript runs."""
+
+
+def _people(survey: Any) -> list[Any]:
+    rng = np.random.default_rng(PEOPLE)
+    if survey.kind == "mean":
+        centre = np.linspace(1.0, 0.0, survey.dimension)
+        return list(centre * survey.radius / 2 + rng.uniform(-0.2, 0.2, (PEOPLE, survey.dimension)))
+    domain = domain_of(survey)
+    shares = 1 / np.arange(1, domain.size + 1)
+    return [value_at(domain, int(v)) for v in rng.choice(domain.size, PEOPLE, p=shares / shares.sum())]
+
+
+def last_value(survey: Any) -> Any:
+    """A value that hardly anybody has."""
+    if survey.kind == "mean":
+        return np.full(survey.dimension, -survey.radius / 4)
+    return value_at(domain_of(survey), domain_of(survey).size - 1)
+
+
+def domain_of(survey: Any) -> sv.Domain:
+    """The domain of a person's value."""
+    holder = getattr(survey, "survey", getattr(survey, "workload", survey))
+    found: sv.Domain = holder.domain
+    return found
+
+
+def _over_values(survey: Any) -> Case:
+    return survey, list(range(survey.workload.domain.size))
+
+
+def _tables(parities: Fourier) -> Any:
+    """A workload that asks for exactly these coefficients."""
+    domain = sv.Domain.product(**{f"a{i}": size for i, size in enumerate(parities.sizes)})
+    if parities.only == 0:
+        return Marginals(domain, k=parities.order)
+    size = parities.sizes[parities.only - 1]
+    return Bins(domain, [0, 1, size], attribute=f"a{parities.only - 1}")

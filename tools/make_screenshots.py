@@ -1,0 +1,197 @@
+"""Makes the pictures of the pages in docs/images/pages, from a collector filled with made-up people.
+
+Run it after the pages have changed, and look at what it made: ``python tools/make_screenshots.py [folder]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from PIL import Image  # noqa: E402
+from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: E402
+
+from browser import setting  # noqa: E402
+from browser.dashboard import publish, send, signed_in  # noqa: E402
+from browser.survey_page import SurveyPage  # noqa: E402
+from browser.visitor import Visitor  # noqa: E402
+from collector.service import Service, running  # noqa: E402
+from sottovoce.survey import Survey  # noqa: E402
+from sottovoce.workloads import parse_workload  # noqa: E402
+
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 1.5, "has_touch": True}
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "device_scale_factor": 1}
+
+COMMUTE = ["bicycle", "on foot", "bus", "tram", "train", "car", "works at home", "none of these"]
+SHARES = [0.21, 0.09, 0.17, 0.12, 0.14, 0.19, 0.06, 0.02]
+SEED = 20
+PORT = "8470"
+"""Seen on the pictures."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The surveys that are looked at."""
+
+    commute: Survey
+    sleep: Survey
+    tables: Survey
+    talk: Any
+    unanswered: Survey
+
+
+def fill(service: Service) -> Filled:
+    """Publish them, and let people answer."""
+    people = np.random.default_rng(SEED)
+    commute = Survey.distribution(COMMUTE, 1.0, title="How do you get to work?")
+    publish(service, commute)
+    many(service, commute, [COMMUTE[i] for i in people.choice(8, 12_000, p=SHARES)])
+    sleep = Survey.queries(
+        parse_workload("prefix:24"), 1.0, strategy="histogram", title="How many hours did you sleep?"
+    )
+    publish(service, sleep)
+    many(service, sleep, np.clip(np.rint(people.normal(7, 1.4, 12_000)), 0, 23).astype(int).tolist())
+    workload = parse_workload("marginals:age=6,children=4,rooms=5:2")
+    tables = Survey.queries(workload, 2.0, strategy="histogram", title="Age, children and rooms")
+    publish(service, tables)
+    ages = people.integers(0, 6, 12_000)
+    children = np.clip(people.poisson(0.4 * ages), 0, 3)
+    rooms = np.clip(children + people.integers(0, 3, 12_000), 0, 4)
+    many(service, tables, [tuple(map(int, row)) for row in zip(ages, children, rooms, strict=True)])
+    unanswered = Survey.distribution(["tea", "coffee", "water", "none of these"], 1.0, title="What do you drink?")
+    publish(service, unanswered, minimum_reports=100)
+    many(service, unanswered, ["tea"] * 64)
+    return Filled(commute, sleep, tables, talk(service, people), unanswered)
+
+
+def talk(service: Service, people: np.random.Generator) -> Any:
+    """Two questions answered, a third one open."""
+    domain = {"age": range(18, 100), "smokes": ["no", "yes"], "exercise": range(8)}
+    survey = Survey.adaptive(domain, rounds=12, epsilon=1.0, title="Health, one question after another")
+    said = {"statement": survey.to_json(), "minimum_reports": 500}
+    assert service.ask("POST", "/v1/surveys", json=said).status == 201
+    for number, (query, n) in enumerate((("age < 30", 3000), ('smokes == "yes"', 3000), ("exercise >= 3", 1200)), 1):
+        draft = service.ask("POST", f"/v1/surveys/{survey.id}/questions", json={"query": query}).json
+        said = {"statement": draft["statement"], "labels": draft["labels"]}
+        assert service.ask("POST", f"/v1/surveys/{survey.id}/rounds", json=said).status == 201
+        asked = Survey.from_json(draft["statement"])
+        rows = zip(people.integers(18, 85, n), people.random(n) < 0.22, people.integers(0, 8, n), strict=True)
+        many(service, asked, [(int(age), "yes" if smokes else "no", int(days)) for age, smokes, days in rows])
+        if number < 3:
+            assert service.ask("POST", f"/v1/surveys/{asked.id}/seal").status == 200
+    return survey
+
+
+def many(service: Service, survey: Any, values: list[Any]) -> None:
+    for start in range(0, len(values), 4000):
+        send(service, survey, values[start : start + 4000])
+
+
+@dataclass(frozen=True)
+class Studio:
+    """A browser before a collector, and where the pictures go."""
+
+    browser: Browser
+    service: Service
+    folder: Path
+
+    def take(self, name: str, screen: dict[str, Any], scheme: str, pose: Callable[[Visitor], Page]) -> None:
+        """One picture: `pose` opens the page and brings it to where it is worth looking at."""
+        visitor = Visitor(self.browser, self.service.url, color_scheme=scheme, **screen)
+        page = pose(visitor)
+        page.wait_for_timeout(1500)
+        shot = Image.open(io.BytesIO(page.screenshot(animations="disabled", caret="hide"))).convert("RGB")
+        size = "phone" if screen is PHONE else "desk"
+        path = self.folder / f"{name}_{size}_{scheme}.png"
+        shot.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+        visitor.context.close()
+        assert visitor.troubles() == [], visitor.troubles()
+        sys.stdout.write(f"{path.name}  {path.stat().st_size // 1000} kB\n")
+
+    def at(self, path: str, ready: str, scroll_to: str = "") -> Callable[[Visitor], Page]:
+        """A page of the dashboard, once a text is there."""
+
+        def pose(visitor: Visitor) -> Page:
+            page = signed_in(visitor, self.service, path)
+            expect(page.get_by_text(ready).first).to_be_visible()
+            if scroll_to:
+                page.get_by_role("heading", name=scroll_to).first.evaluate("(found) => found.scrollIntoView()")
+            return page
+
+        return pose
+
+
+@contextmanager
+def studio(folder: Path) -> Iterator[Studio]:
+    with (
+        tempfile.TemporaryDirectory() as data,
+        running(Path(data) / "data", "--port", PORT, **setting.pages()) as service,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=setting.browser(), args=list(setting.FLAGS))
+        yield Studio(browser, service, folder)
+        browser.close()
+
+
+def question(survey: Survey) -> Callable[[Visitor], Page]:
+    def pose(visitor: Visitor) -> Page:
+        tab = SurveyPage.visit(visitor, survey)
+        tab.choose("coffee")
+        return tab.page
+
+    return pose
+
+
+def report(survey: Survey, scroll_to: str = "") -> Callable[[Visitor], Page]:
+    def pose(visitor: Visitor) -> Page:
+        tab = SurveyPage.visit(visitor, survey)
+        tab.draw("coffee")
+        if scroll_to:
+            tab.page.get_by_role("heading", name=scroll_to).evaluate("(found) => found.scrollIntoView()")
+        return tab.page
+
+    return pose
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images" / "pages")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with studio(folder) as made:
+        there = fill(made.service)
+        made.take("survey_question", PHONE, "light", question(there.unanswered))
+        made.take("survey_question", DESK, "dark", question(there.unanswered))
+        made.take("survey_report", PHONE, "light", report(there.unanswered))
+        made.take("survey_report", DESK, "light", report(there.unanswered))
+        made.take("survey_likelihood", PHONE, "dark", report(there.unanswered, "How little that tells"))
+        surveys = made.at("/", "How do you get to work?")
+        made.take("list", DESK, "light", surveys)
+        made.take("list", PHONE, "dark", surveys)
+        bars = f"/survey/{there.commute.id}"
+        made.take("bars", DESK, "light", made.at(bars, "From 12,000 reports."))
+        made.take("bars", DESK, "dark", made.at(bars, "From 12,000 reports."))
+        made.take("bars", PHONE, "light", made.at(bars, "From 12,000 reports.", "Estimate"))
+        made.take("cdf", DESK, "dark", made.at(f"/survey/{there.sleep.id}", "From 12,000 reports."))
+        made.take("heatmap", DESK, "light", made.at(f"/survey/{there.tables.id}", "From 12,000 reports."))
+        made.take("conversation", DESK, "light", made.at(f"/survey/{there.talk.id}", "of people"))
+        made.take("conversation", PHONE, "dark", made.at(f"/survey/{there.talk.id}", "of people", "Round 2"))
+        made.take("planner", DESK, "light", made.at("/plan", "Which mechanism, and why"))
+        made.take("planner", PHONE, "dark", made.at("/plan", "Which mechanism, and why"))
+        made.take("create", DESK, "light", made.at("/new", "What do you want to know?"))
+
+
+if __name__ == "__main__":
+    main()
