@@ -36,6 +36,8 @@ DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "device_scal
 
 COMMUTE = ["bicycle", "on foot", "bus", "tram", "train", "car", "works at home", "none of these"]
 SHARES = [0.21, 0.09, 0.17, 0.12, 0.14, 0.19, 0.06, 0.02]
+SCROLL = "(found) => { found.scrollIntoView(); scrollBy(0, -24); }"
+
 SEED = 20
 PORT = "8470"
 """Seen on the pictures."""
@@ -127,7 +129,7 @@ class Studio:
             page = signed_in(visitor, self.service, path)
             expect(page.get_by_text(ready).first).to_be_visible()
             if scroll_to:
-                page.get_by_role("heading", name=scroll_to).first.evaluate("(found) => found.scrollIntoView()")
+                page.get_by_role("heading", name=scroll_to).first.evaluate(SCROLL)
             return page
 
         return pose
@@ -159,7 +161,7 @@ def report(survey: Survey, scroll_to: str = "") -> Callable[[Visitor], Page]:
         tab = SurveyPage.visit(visitor, survey)
         tab.draw("coffee")
         if scroll_to:
-            tab.page.get_by_role("heading", name=scroll_to).evaluate("(found) => found.scrollIntoView()")
+            tab.page.get_by_role("heading", name=scroll_to).evaluate(SCROLL)
         return tab.page
 
     return pose

@@ -198,12 +198,20 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path):
         url, token = re.search(r"SOTTOVOCE_URL=(\S+) SOTTOVOCE_TOKEN=(\S+)", "".join(lines)).groups()
         made = temporary_folders() - before
         asked = urllib3.request("GET", f"{url}/v1/tokens", headers={"Authorization": f"Bearer {token}"}, retries=False)
+        dashboard = urllib3.request("GET", re.search(r"Its dashboard: (\S+)", "".join(lines))[1], retries=False)
         process.send_signal(signal.SIGTERM)
         err = process.stderr.read()
-        assert (process.wait(), err, asked.status) == (0, "", 200)
+        assert (process.wait(), err, asked.status, dashboard.status) == (0, "", 200, 200)
     shown = " ".join("".join(lines).split())
-    words = (QUESTION, "Its dashboard", "2.72 times likelier", "Papageno", "1,000 whispers", "of 300 intervals", "report.html")
-    for expected in (*words, "1 % of the devices hostile", "epsilon 5 of 8 left", "counted again", "The analyst asks"):
+    words = (QUESTION, "2.72 times likelier", "Papageno", "1,000 whispers", "of 300 intervals", "report.html")
+    for expected in (
+        *words,
+        "Its dashboard",
+        "1 % of the devices hostile",
+        "epsilon 5 of 8 left",
+        "counted again",
+        "The analyst asks",
+    ):
         assert expected.lower() in shown.lower()
     assert made
     assert not any(folder.exists() for folder in made)

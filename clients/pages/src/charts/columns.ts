@@ -100,7 +100,7 @@ export class Columns implements Pick<Player, "read" | "find"> {
       legend: { show: false },
       cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false } },
       hooks: { draw: [(plot) => drawColumns(plot, this.spec, this.order)] },
-      padding: [12, 8, 0, 0],
+      padding: [12, 8, 0, 12],
     };
   }
 }
@@ -115,7 +115,11 @@ function arranged(list: Numbers, instead: Numbers, order: Uint32Array): Float64A
   return found;
 }
 
-const clipped = (label: string): string => (label.length > 12 ? `${label.slice(0, 11)}…` : label);
+/** What fits below a bar: values without the names of their attributes, and not all of a long one. */
+function clipped(label: string): string {
+  const bare = label.replaceAll(/(^|, )[^=,]+=/g, "$1");
+  return bare.length > 12 ? `${bare.slice(0, 11)}…` : bare;
+}
 
 /** Whole bars at both ends; the same again when asked with its own answer. */
 function whole(low: number | null, high: number | null): [number, number] {
