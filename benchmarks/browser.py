@@ -34,6 +34,9 @@ HADAMARD = sv.Survey.distribution(1024, 1.0, "hadamard")
 CODEBOOK = sv.Survey.mean(1000, 1.0, 0.5, mechanism="codebook")
 """With 32 candidates."""
 
+CATEGORIES = ["blink.user_timing", "disabled-by-default-devtools.timeline"]
+"""Of the browser's trace: our marks, and every task of the page's main thread."""
+
 _UPDATES = 30
 _VISITS = 5
 
@@ -68,12 +71,13 @@ def _launched(path: str) -> Iterator[Any]:
 
 
 def _page(browser: Any, served: Target, script: str) -> Any:
-    """A page of the collector that does nothing itself, with a script of ours."""
+    """The dashboard before anybody has signed in, with its own styles and a script of ours."""
     options = ["--bundle", "--format=iife", "--target=es2022", "--minify", "--log-level=error"]
     command = [str(MODULES / ".bin" / "esbuild"), str(HERE / "pages" / script), *options]
     bundled = subprocess.run(command, capture_output=True, text=True, check=True, env=_with_modules()).stdout
     page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"http://127.0.0.1:{served.port}/v1/key")
+    page.goto(f"http://127.0.0.1:{served.port}/")
+    page.get_by_role("button", name="Sign in").wait_for()
     page.evaluate(bundled)
     return page
 
@@ -100,7 +104,7 @@ def _charts(browser: Any, served: Target) -> list[Row]:
     for name, call in (("10,000 bars", "updateBars(10000"), ("1,000 points", "updateLines(1000")):
         page = _page(browser, served, "charts.ts")
         page.evaluate(f"() => {call}, 3)")
-        browser.start_tracing(page=page, categories=["blink.user_timing", "toplevel", "devtools.timeline"])
+        browser.start_tracing(page=page, categories=CATEGORIES)
         page.evaluate(f"() => {call}, {_UPDATES})")
         busy = _busy(json.loads(browser.stop_tracing())["traceEvents"])
         page.close()
@@ -118,6 +122,8 @@ def _busy(events: list[dict[str, Any]]) -> list[float]:
         for event in events
         if event["name"] == "RunTask" and event.get("ph") == "X" and (event["pid"], event["tid"]) == thread
     ]
+    if not tasks:
+        raise RuntimeError("this browser's trace tells no tasks: its events have other names")
     times = sorted(mark["ts"] for mark in marks)
     spans = list(zip(times[::2], times[1::2], strict=True))
     return [sum(max(0, min(stop, end) - max(start, begin)) for begin, end in tasks) / 1000 for start, stop in spans]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 
 import pytest
@@ -48,6 +49,21 @@ def test_an_answer_is_counted_once(service: Service, visitor: Visitor, drinks: S
     [body] = visitor.reports_sent()
     [row] = batch_rows(body, drinks.id, PAYLOAD)
     assert row.tobytes() == bytes(record["id"]) + bytes(record["report"])
+
+
+def test_the_picture_tells_the_true_likelihoods(visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    tab.draw("tea")
+    [record] = tab.records()
+    mechanism = drinks.mechanism
+    report = mechanism.decode(bytes(record["report"][-PAYLOAD:]))
+    true = [math.exp(mechanism.log_prob(report, value)) for value in range(len(LABELS))]
+    tab.page.get_by_text("The figures").click()
+    rows = tab.page.get_by_role("region", name="The figures").get_by_role("row").all()[1:]
+    told = [row.get_by_role("cell").all_inner_texts() for row in rows]
+    assert [float(times) for times, _ in told] == pytest.approx([p / min(true) for p in true], rel=0.01)
+    assert [float(probability) for _, probability in told] == pytest.approx(true, rel=0.01)
+    assert max(float(times) for times, _ in told) <= 1.01 * math.exp(drinks.epsilon)
 
 
 def test_nothing_but_the_report_leaves(service: Service, visitor: Visitor, drinks: Survey) -> None:

@@ -61,8 +61,9 @@ def test_offline_from_the_question_on(service: Service, visitor: Visitor, drinks
     expect(tab.page.get_by_text(re.compile("cannot be reached|offline", re.IGNORECASE)).first).to_be_visible()
     assert tab.records() == []
     visitor.context.set_offline(False)
-    tab.page.reload()
-    tab.answer("tea")
+    tab.send_button.click()
+    tab.arrives()
+    assert len(tab.records()) == 1
     assert count(service, drinks) == 1
 
 

@@ -46,6 +46,7 @@ def shown(page: Page) -> dict[str, list[str]]:
     details = page.get_by_text("Numbers", exact=True).first
     if not page.get_by_role("table").first.is_visible():
         details.click()
+    expect(page.get_by_role("table").first.get_by_role("row").nth(1)).to_be_visible()
     rows = page.get_by_role("table").first.get_by_role("row").all()[1:]
     texts = [row.locator("th, td").all_inner_texts() for row in rows]
     return {text[0]: text[1:] for text in texts}

@@ -55,7 +55,7 @@ def test_picture_has_the_numbers_of_the_estimate(api: Api) -> None:
             assert told[name] == estimate[name]
     assert (told["title"], told["kind"], told["projection"]) == (DRINKS.title, "distribution", "simplex")
     assert (told["answers"], told["positions"], told["waiting"], told["minimum_reports"]) == (3, None, 0, 100)
-    assert told["panels"] == [{"view": "bars", "title": "share of each value", "start": 0, "stop": 3}]
+    assert told["panels"] == [{"view": "bars", "title": "share of each value", "start": 0, "stop": 3, "shares": True}]
 
 
 def test_reports_that_wait_are_told_though_the_picture_is_kept(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_only_the_largest(api: Api) -> None:
     assert told["answers"] == 3
     for column in ("labels", "value", "raw", "low", "high"):
         assert told[column] == [whole[column][i] for i in order]
-    assert told["panels"] == [{"view": "bars", "title": "the 2 largest answers", "start": 0, "stop": 2}]
+    assert told["panels"] == [{"view": "bars", "title": "the 2 largest answers", "start": 0, "stop": 2, "shares": True}]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,9 @@ def test_an_adaptive_survey_is_drawn_round_by_round(tmp_path: Path) -> None:
         api.count()
         told = api.ask("GET", f"/v1/surveys/{choice.id}/picture").json()
         assert (told["labels"], told["title"], told["kind"]) == (names, "age // 40", "adaptive_choice")
-        assert told["panels"] == [{"view": "bars", "title": "share of each choice", "start": 0, "stop": 3}]
+        assert told["panels"] == [
+            {"view": "bars", "title": "share of each choice", "start": 0, "stop": 3, "shares": True}
+        ]
         assert api.ask("POST", f"/v1/surveys/{choice.id}/seal").status_code == 200
         question = AGES.question(2, "age < 30")
         assert api.open_round(question).status_code == 201
@@ -262,6 +264,7 @@ def test_a_distribution_function_is_over_the_values() -> None:
 
 def test_parts_of_a_stack_say_their_weight() -> None:
     first, second = panels_of(asked(Stack([Prefix(4), Identity(4)], [1, 2.5])))
+    assert (first.shares, second.shares) == (True, False)
     assert "times" not in first.title
     assert second.title.endswith("times 2.5")
     assert (second.start, second.stop) == (4, 8)

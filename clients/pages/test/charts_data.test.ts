@@ -74,28 +74,27 @@ const PICTURE: Picture = {
 const CHOICE: Choice = { order: "domain", show: "projected", level: 0.95 };
 
 test("a panel shows its own slice", () => {
-  const { chart, spec } = drawn(PICTURE, { view: "bars", title: "parities", start: 1, stop: 3 }, CHOICE);
+  const { chart, spec } = drawn(PICTURE, { view: "bars", title: "parities", start: 1, stop: 3, shares: false }, CHOICE);
   assert.equal(chart, "bars");
   assert.deepEqual((spec as BarsSpec).labels, ["b", "c"]);
   assert.equal((spec as BarsSpec).share, false);
 });
 
 test("shares are told from other numbers", () => {
-  const shareOf = (kind: string, title: string): unknown => drawn({ ...PICTURE, kind }, { view: "bars", title, start: 0, stop: 4 }, CHOICE).spec.share;
-  assert.equal(shareOf("distribution", "share of each value"), true);
-  assert.equal(shareOf("mean", "mean of each coordinate"), false);
-  assert.equal(shareOf("queries", "share of each value, times 0.5"), false);
+  for (const shares of [true, false]) {
+    assert.equal(drawn(PICTURE, { view: "bars", title: "t", start: 0, stop: 4, shares }, CHOICE).spec.share, shares);
+  }
 });
 
 test("a line of words becomes places with labels; one listed downwards falls", () => {
-  const words = drawn(PICTURE, { view: "cdf", title: "t", start: 0, stop: 4, x: ["low", "mid", "high", "top"] }, CHOICE).spec as LinesSpec;
+  const words = drawn(PICTURE, { view: "cdf", title: "t", start: 0, stop: 4, shares: true, x: ["low", "mid", "high", "top"] }, CHOICE).spec as LinesSpec;
   assert.deepEqual([words.x, words.labels], [[0, 1, 2, 3], ["low", "mid", "high", "top"]]);
-  const down = drawn(PICTURE, { view: "cdf", title: "t", start: 0, stop: 4, x: [4, 3, 2, 1] }, CHOICE).spec as LinesSpec;
+  const down = drawn(PICTURE, { view: "cdf", title: "t", start: 0, stop: 4, shares: true, x: [4, 3, 2, 1] }, CHOICE).spec as LinesSpec;
   assert.equal(down.series[0]?.as, "falling_steps");
 });
 
 test("raw values take the place of the projected ones when asked for", () => {
-  const panel = { view: "heatmap", title: "a x b", start: 0, stop: 4, rows: ["1", "2"], columns: ["1", "2"], row_name: "a", column_name: "b" } as const;
+  const panel = { view: "heatmap", title: "a x b", start: 0, stop: 4, shares: true, rows: ["1", "2"], columns: ["1", "2"], row_name: "a", column_name: "b" } as const;
   const told = drawn(PICTURE, { ...panel, rows: [...panel.rows], columns: [...panel.columns] }, { ...CHOICE, show: "raw" });
   assert.deepEqual((told.spec as { value: unknown }).value, PICTURE.raw);
   assert.equal(told.spec.name, "A × b");

@@ -18,7 +18,7 @@ from sottovoce.protocols.means import MeanSurvey
 from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.protocols.rounds import ChoiceRound, Round
 from sottovoce.survey import Survey
-from sottovoce.workloads import Identity, Marginals, Prefix, Ranges, Stack, Workload
+from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Ranges, Stack, Workload
 from sottovoce.workloads.line import falls
 from sottovoce.workloads.naming import is_text_labelled
 
@@ -28,41 +28,37 @@ _WIDEST: Final = 512
 """Most rows or columns of a heat map of records, whose cells can still be told apart."""
 
 
-class Bars(msgspec.Struct, tag_field="view", tag="bars"):
+class _Slice(msgspec.Struct, tag_field="view"):
+    """Which answers are drawn. Where `shares` is true they are shares of the people, else numbers of any size."""
+
+    title: str
+    start: int
+    stop: int
+    shares: bool
+
+
+class Bars(_Slice, tag="bars"):
     """Answers side by side."""
 
-    title: str
-    start: int
-    stop: int
 
-
-class Cdf(msgspec.Struct, tag_field="view", tag="cdf"):
+class Cdf(_Slice, tag="cdf"):
     """Shares of the people up to each value of a line: a distribution function. `x` are the values."""
 
-    title: str
-    start: int
-    stop: int
     x: list[int | str]
 
 
-class Heatmap(msgspec.Struct, tag_field="view", tag="heatmap"):
+class Heatmap(_Slice, tag="heatmap"):
     """A table of two attributes, row after row."""
 
-    title: str
-    start: int
-    stop: int
     rows: list[str]
     columns: list[str]
     row_name: str
     column_name: str
 
 
-class Intervals(msgspec.Struct, tag_field="view", tag="ranges"):
+class Intervals(_Slice, tag="ranges"):
     """Intervals of a line, both ends included: integers where the line is of integers, else positions in `names`."""
 
-    title: str
-    start: int
-    stop: int
     lows: list[int]
     highs: list[int]
     ends: list[int]
@@ -82,16 +78,16 @@ def panels_of(survey: Survey) -> list[Panel]:
     """
     match survey:
         case DistributionSurvey():
-            return list(_values(survey.domain, 0, "share of each value"))
+            return list(_values(survey.domain, 0, "", "share of each value"))
         case QuerySurvey():
             return list(_workload(survey.workload, 0, ""))
         case MeanSurvey():
-            return [Bars("mean of each coordinate", 0, survey.n_answers)]
+            return [Bars("mean of each coordinate", 0, survey.n_answers, shares=False)]
         case ChoiceRound():
-            return [Bars("share of each choice", 0, survey.n_answers)]
+            return [Bars("share of each choice", 0, survey.n_answers, shares=True)]
         case Round():
-            return [Bars("mean", 0, survey.n_answers)]
-    return [Bars("answers", 0, survey.n_answers)]
+            return [Bars("mean", 0, survey.n_answers, shares=False)]
+    return [Bars("answers", 0, survey.n_answers, shares=False)]
 
 
 def _workload(workload: Workload, start: int, times: str) -> Iterator[Panel]:
@@ -102,24 +98,25 @@ def _workload(workload: Workload, start: int, times: str) -> Iterator[Panel]:
                 yield from _workload(part, start, "" if weight == 1 else f", times {weight:g}")
                 start += part.n_queries
         case Identity():
-            yield from _values(workload.domain, start, f"share of each value{times}")
+            yield from _values(workload.domain, start, times, "share of each value")
         case Prefix():
             side = "or above" if falls(workload.domain) else "or below"
-            yield Cdf(f"share of people at {side} each value{times}", start, stop, _line(workload.domain))
+            title = f"share of people at {side} each value{times}"
+            yield Cdf(title, start, stop, not times, _line(workload.domain))
         case Ranges():
-            yield _intervals(workload, start, f"share of people within each range{times}")
+            yield _intervals(workload, start, times)
         case Marginals():
             yield from _tables(workload, start, times)
         case _:
-            yield Bars(f"{workload.kind}{times}", start, stop)
+            yield Bars(f"{workload.kind}{times}", start, stop, isinstance(workload, Bins) and not times)
 
 
-def _values(domain: Domain, start: int, title: str) -> Iterator[Panel]:
-    yield Bars(title, start, start + domain.size)
+def _values(domain: Domain, start: int, times: str, title: str) -> Iterator[Panel]:
+    yield Bars(title + times, start, start + domain.size, not times)
     if isinstance(domain, ProductDomain) and len(domain.attributes) == 2:
         (row_name, rows), (column_name, columns) = domain.attributes
         if max(rows.size, columns.size) <= _WIDEST:
-            yield _heatmap(start, row_name, rows, column_name, columns, "")
+            yield _heatmap(start, row_name, rows, column_name, columns, times)
 
 
 def _tables(workload: Marginals, start: int, times: str) -> Iterator[Panel]:
@@ -130,7 +127,7 @@ def _tables(workload: Marginals, start: int, times: str) -> Iterator[Panel]:
             (row_name, rows), (column_name, columns) = attributes
             yield _heatmap(start, row_name, rows, column_name, columns, times)
         else:
-            yield Bars(" x ".join(name for name, _ in attributes) + times, start, start + size)
+            yield Bars(" x ".join(name for name, _ in attributes) + times, start, start + size, not times)
         start += size
 
 
@@ -139,6 +136,7 @@ def _heatmap(start: int, row_name: str, rows: Domain, column_name: str, columns:
         title=f"{row_name} x {column_name}{times}",
         start=start,
         stop=start + rows.size * columns.size,
+        shares=not times,
         rows=rows.labels(),
         columns=columns.labels(),
         row_name=row_name,
@@ -150,14 +148,15 @@ def _line(domain: Domain) -> list[int | str]:
     return [label if is_text_labelled(domain) else int(label) for label in domain.labels()]
 
 
-def _intervals(workload: Ranges, start: int, title: str) -> Intervals:
+def _intervals(workload: Ranges, start: int, times: str) -> Intervals:
     size = workload.domain.size
     line = _line(workload.domain)
     places = [place for place in line if isinstance(place, int)] or list(range(size))
     return Intervals(
-        title=title,
+        title=f"share of people within each range{times}",
         start=start,
         stop=start + workload.n_queries,
+        shares=not times,
         lows=[places[first] for first in range(size) for _ in range(first, size)],
         highs=[places[last] for first in range(size) for last in range(first, size)],
         ends=[places[0], places[-1]],

@@ -45,7 +45,9 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     chosen = None if len(estimate) <= most else largest(estimate.values, most)
     places = range(len(estimate)) if chosen is None else chosen.tolist()
     labels = [names[place] for place in places] if names else [survey.answer_label(place) for place in places]
-    panels: list[Panel] = [Bars(f"the {most:,} largest answers", 0, most)] if chosen is not None else panels_of(survey)
+    panels = panels_of(survey)
+    if chosen is not None:
+        panels = [Bars(f"the {most:,} largest answers", 0, most, all(panel.shares for panel in panels))]
 
     def listed(numbers: NDArray[np.float64]) -> list[float]:
         found: list[float] = (numbers if chosen is None else numbers[chosen]).tolist()

@@ -15,9 +15,11 @@ from sottovoce.survey import Survey
 
 __all__ = ["BoundCurve", "bound_curve", "rare_margin"]
 
-_FEWEST: Final = 100
-_MOST: Final = 10**9
-_POINTS: Final = 57
+_ROUND: Final = tuple(
+    digits * 10**power for power in range(1, 8) for digits in (10, 13, 16, 20, 25, 32, 40, 50, 65, 80)
+)
+_GRID: Final = (*_ROUND, 10**9)
+"""Ten numbers to a power of ten, nearly evenly apart in logarithm, that can be said in a sentence."""
 """Eight a decade, both ends included."""
 
 
@@ -50,8 +52,7 @@ def bound_curve(survey: Survey, n_reports: int = 0) -> BoundCurve:
     >>> round(curve.l2[curve.n.index(12_345)], 3), curve.statement
     (0.385, 'projection on the simplex: (8 tau^2 log J / n)^(1/4)')
     """
-    grid = {round(n) for n in np.geomspace(_FEWEST, _MOST, _POINTS).tolist()}
-    people = sorted(grid | ({n_reports} if n_reports > 0 else set()))
+    people = sorted({*_GRID} | ({n_reports} if n_reports > 0 else set()))
     bounds = {n: survey.bound(n) for n in people}
     stated = bounds[n_reports] if n_reports > 0 else bounds[people[0]]
     return BoundCurve(

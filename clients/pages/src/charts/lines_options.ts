@@ -74,7 +74,7 @@ function xAxis(spec: () => LinesSpec): uPlot.Axis {
     ...plain(),
     space: 64,
     size: 30,
-    ...(spec().logX ? { splits: splits(90), filter: all } : {}),
+    ...(spec().logX ? { splits: splits(90), filter: all } : spec().x.every(Number.isInteger) ? { incrs: WHOLE } : {}),
     ...(spec().xLabel === undefined ? {} : { label: spec().xLabel as string, labelSize: 26, labelFont: SMALL }),
     values: (_plot, splits) => splits.map((value) => (value === null ? "" : xText(spec(), value))),
   };
@@ -90,6 +90,9 @@ function yAxis(spec: () => LinesSpec): uPlot.Axis {
     values: (_plot, splits) => splits.map((value) => (value === null ? "" : tickText(value, spec().share === true))),
   };
 }
+
+/** Steps between marks where only whole numbers occur. */
+const WHOLE = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8].flatMap((power) => [power, 2 * power, 5 * power]);
 
 /** The library would leave out marks that are no powers of ten. */
 const all: uPlot.Axis.Filter = (_plot, splits) => splits;

@@ -1,4 +1,5 @@
 /** What stands above a conversation: what it is, how many rounds are used, what it costs a person, and the link for people. */
+import { ALLOWANCE } from "../../../js/src/ledger.js";
 import { el, fill } from "../parts/dom.js";
 import { count, figure } from "../parts/format.js";
 import type { RoundInfo, Status } from "../parts/live.js";
@@ -7,7 +8,7 @@ import type { RoundInfo, Status } from "../parts/live.js";
 const PIPS = 40;
 
 /** The largest epsilon that a device answers unless its owner says otherwise. */
-const DEVICE_CAP = 2;
+const DEVICE_CAP = ALLOWANCE.cap;
 
 export interface Head {
   host: HTMLElement;
@@ -18,6 +19,7 @@ export function head(status: Status, save: () => void): Head {
   const total = status.rounds ?? 0;
   const used = el("p", { class: "used figures" });
   const pips = el("div", { class: total > PIPS ? "pips one" : "pips", "aria-hidden": "true" });
+  const state = el("span");
   const link = `${location.origin}/s/${status.id}`;
   const field = el("input", { id: "people-link", readonly: true, value: link, onfocus: () => field.select() });
   const copy = el("button", { type: "button", class: "plain", onclick: () => void copied() }, "Copy");
@@ -37,7 +39,8 @@ export function head(status: Status, save: () => void): Head {
     host: el(
       "header",
       { class: "talk-head" },
-      el("h1", {}, status.title || "Untitled survey"),
+      el("p", { class: "crumb" }, el("a", { href: "/" }, "All surveys")),
+      el("div", { class: "talk-title" }, el("h1", {}, status.title || "Untitled survey"), state),
       used,
       pips,
       el(
@@ -58,6 +61,8 @@ export function head(status: Status, save: () => void): Head {
       ),
     ),
     update(now, rounds) {
+      fill(state, now.state);
+      state.className = `pill ${now.state}`;
       const open = rounds.find((round) => round.state === "open");
       const left = total - rounds.length;
       fill(

@@ -72,7 +72,7 @@ export function estimateView(onLevel: () => void): EstimateView {
     order.hidden = !found.some(({ view }) => view === "bars");
     const left = picture.panels.length - most;
     rest.hidden = left <= 0;
-    fill(rest, `Show ${count(Math.min(left, AT_ONCE))} more of ${counted(left, "picture")}`);
+    if (left > 0) fill(rest, `Show ${count(Math.min(left, AT_ONCE))} more of ${counted(left, "picture")}`);
     fill(said, summary(picture));
   }
 

@@ -8,7 +8,7 @@ import { figure, percent } from "../parts/format.js";
 type Numbers = (number | null)[];
 
 /** How a slice of the answers is looked at. */
-export type Panel = { title: string; start: number; stop: number } & (
+export type Panel = { title: string; start: number; stop: number; shares: boolean } & (
   | { view: "bars" }
   | { view: "cdf"; x: (number | string)[] }
   | { view: "heatmap"; rows: string[]; columns: string[]; row_name: string; column_name: string }
@@ -52,14 +52,11 @@ export type Drawn =
   | { chart: "heatmap"; spec: HeatmapSpec }
   | { chart: "ranges"; spec: RangesSpec };
 
-/** Workloads whose answers are numbers of any size, not shares of the people. */
-const NUMBERS = /^(dense|sparse|features|parities)\b|, times [\d.e+-]+$/;
-
 /** The chart that shows a panel. */
 export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): Drawn {
   const cut = <Kind>(list: readonly Kind[]): Kind[] => list.slice(panel.start, panel.stop);
   const name = titleOf(panel);
-  const share = !["mean", "adaptive_question"].includes(picture.kind) && !NUMBERS.test(panel.title);
+  const share = panel.shares;
   const [value, raw, low, high] = [picture.value, picture.raw, picture.low, picture.high].map(cut) as [Numbers, Numbers, Numbers, Numbers];
   const cells = { name, share, value: show === "raw" ? raw : value, low, high, ...(show === "both" ? { raw } : {}) };
   switch (panel.view) {

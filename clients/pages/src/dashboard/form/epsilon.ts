@@ -1,4 +1,5 @@
 /** Epsilon: a number, a slider, and what it means to a person. */
+import { ALLOWANCE } from "../../../../js/src/ledger.js";
 import { el, fill } from "../../parts/dom.js";
 import { figure, percent } from "../../parts/format.js";
 
@@ -7,7 +8,7 @@ const SOFTEST = 0.1;
 const LOUDEST = 10;
 const STEPS = 200;
 /** Above this, devices refuse unless their owner allows more. */
-const CAP = 2;
+const CAP = ALLOWANCE.cap;
 
 /** The slider's place for an epsilon, and the other way round: equal steps are equal factors. */
 export const placeOf = (epsilon: number): number =>
