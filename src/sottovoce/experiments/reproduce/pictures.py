@@ -22,7 +22,7 @@ def draw(figure: Figure, points: Sequence[Measured]) -> Any:
     """The figure as matplotlib has it; both axes are logarithmic."""
     require_matplotlib()
     row, along = figure.still.row, figure.still.along
-    picture = new_figure(9, 6)
+    picture = new_figure(11, 6)
     ax = picture.subplots()
     hard = sorted((one for one in points if one.case.population == HARD[row]), key=lambda one: one.case.at)
     x = [one.case.at for one in hard]
@@ -60,14 +60,22 @@ def draw(figure: Figure, points: Sequence[Measured]) -> Any:
         )
     ax.set(xscale="log", yscale="log")
     # Marks where there are points, written out: nobody reads 4 x 10^0.
-    ax.set_xticks(x, [f"{at:,.6g}" for at in x])
+    ax.set_xticks(x, [f"{at:,.0f}" if at == round(at) else f"{at:g}" for at in x])
     ax.set_xticks([], minor=True)
     ax.yaxis.set_major_formatter("{x:g}")
     finish_axes(ax, ALONG[along], "largest error of all answers" if row == "adaptive" else "L2 error")
     ax.set_title(
         f"{ROWS[row].partition(' (')[0]}: {_still(figure)}", loc="left", fontsize=13, color=STYLE["ink"], pad=10
     )
-    ax.legend(fontsize=8.5, framealpha=0.9, edgecolor="none", labelcolor=STYLE["ink"], title=_slope_said(hard))
+    ax.legend(
+        loc="center left",
+        bbox_to_anchor=(1.01, 0.5),
+        frameon=False,
+        fontsize=9.5,
+        labelcolor=STYLE["ink"],
+        title=_slope_said(hard),
+        alignment="left",
+    )
     return picture
 
 
