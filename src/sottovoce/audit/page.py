@@ -30,13 +30,14 @@ def render(results: Sequence[AuditResult]) -> str:
     epsilons = sorted({one.epsilon for one in results})
     ours = [one for one in results if not one.mechanism.startswith(PUBLISHED_PREFIX)]
     printed = [one for one in results if one.mechanism.startswith(PUBLISHED_PREFIX)]
+    heads = "".join(f"<th>epsilon {epsilon:g}</th>" for epsilon in epsilons)
     template = Template(files("sottovoce.audit").joinpath("page.html.template").read_text(encoding="utf-8"))
     return template.substitute(
         verdict=_verdict(ours),
         alpha=f"{max((one.alpha for one in results), default=0.0):g}",
-        heads="".join(f"<th>epsilon {epsilon:g}</th>" for epsilon in epsilons),
+        heads=heads,
         deployable=_rows(ours, epsilons),
-        published=_rows(printed, epsilons),
+        published=_published(_rows(printed, epsilons), heads),
         details="\n".join(map(_detail, results)),
         version=escape(__version__),
     )
@@ -46,9 +47,20 @@ def _verdict(ours: Sequence[AuditResult]) -> str:
     unsound = [one for one in ours if not one.sound]
     names = len({one.mechanism for one in ours})
     if not unsound:
-        return f'<b class="yes">All {names} mechanisms are sound</b> at every epsilon on this page.'
+        whose = "The one mechanism here is" if names == 1 else f"All {names} mechanisms are"
+        return f'<b class="yes">{whose} sound</b> at every epsilon on this page.'
     told = ", ".join(f"{escape(one.mechanism)} at {one.epsilon:g}" for one in unsound)
     return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {told}.'
+
+
+def _published(rows: str, heads: str) -> str:
+    if not rows:
+        return ""
+    head = f"<thead><tr><th>algorithm</th>{heads}</tr></thead>"
+    return (
+        "<h2>What the paper prints</h2>\n<p>These algorithms are kept to be measured. No survey can name them.</p>\n"
+        f'<div class="scroll"><table>{head}<tbody>\n{rows}\n</tbody></table></div>'
+    )
 
 
 def _rows(results: Sequence[AuditResult], epsilons: Sequence[float]) -> str:

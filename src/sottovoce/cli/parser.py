@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 __all__ = ["COMMANDS", "Parser", "UsageError", "build_parser"]
 
 _DESCRIPTION = """\
-Statistics about people, each of whom answers in a whisper that proves nothing about them.
+Statistics about people, each of whom answers in a whisper that says little about them.
 """
 
 _EXAMPLES = """\

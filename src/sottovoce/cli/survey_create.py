@@ -283,18 +283,20 @@ def _run(arguments: argparse.Namespace) -> int:
     url, adaptive = collector.http.url, status.rounds is not None
     # A program gets the whole id, which is the survey's digest; a person types less.
     answer = f"sottovoce answer {url} {survey.id if arguments.json else survey.id[:12]} VALUE"
+    page = f"{url}/s/{survey.id}"
     watch = (
         f"sottovoce ask {survey.id[:12]} QUESTION --reports N"
         if adaptive
         else f"sottovoce estimate {survey.id[:12]} --watch"
     )
     if arguments.json:
-        print_json({**status.to_dict(), "url": url, "answer": answer, "watch": watch})
+        print_json({**status.to_dict(), "url": url, "page": page, "answer": answer, "watch": watch})
         return 0
     out = console()
     out.print(f"[bold]{survey.id}[/]  {shown(survey.title)}", soft_wrap=True)
     out.print(f"{status.kind}, epsilon {survey.epsilon:g}, {status.mechanism or counted(status.rounds or 0, 'round')}")
     out.print(f"no estimate before {counted(status.minimum_reports, 'report')}{' a round' if adaptive else ''}\n")
+    out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)
     out.print(f"{'you ask:' if adaptive else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)
     return 0

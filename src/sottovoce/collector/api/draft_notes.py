@@ -47,12 +47,12 @@ def explanation_of(survey: Survey | AdaptiveSurvey) -> str:
     if isinstance(survey, QuerySurvey) and not compared_in_full(survey.workload):
         return _offers(survey)
     if not isinstance(survey, AdaptiveSurvey):
-        return survey.explain()
-    million = error_line(survey.rounds, survey.radius, survey.epsilon, 1_000_000)
+        return f"with {DEFAULT_USERS:,} people, {survey.explain(DEFAULT_USERS)}"
+    found = error_line(survey.rounds, survey.radius, survey.epsilon, DEFAULT_USERS)
     return (
         f"everybody draws one of {counted(survey.rounds, 'round')} and answers its question with one bit; with "
-        f"1,000,000 people the largest error over all rounds stays below {million.bound:.3g}, and is about "
-        f"{million.predicted:.3g}"
+        f"{DEFAULT_USERS:,} people the largest error over all rounds stays below {found.bound:.3g}, and is about "
+        f"{found.predicted:.3g}"
     )
 
 
@@ -63,7 +63,7 @@ def _offers(survey: QuerySurvey) -> str:
     name, left_out = survey.strategy.name, [one for one in offers.left_out() if one != survey.strategy.name]
     known = f"{name} ({survey.strategy.summary})"
     told = explain(found, name) if any(one.name == name for one in found) else known
-    return f"{told}, with {DEFAULT_USERS:,} people. Not compared, for it takes a while: {', '.join(left_out)}"
+    return f"with {DEFAULT_USERS:,} people, {told}. Not compared, for it takes a while: {', '.join(left_out)}"
 
 
 def notes_of(survey: Survey | AdaptiveSurvey) -> list[str]:

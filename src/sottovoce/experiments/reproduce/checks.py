@@ -46,11 +46,12 @@ def _below_bounds(row: Row, points: list[Measured]) -> Iterator[Check]:
     for words, name in (("the bound proved here", "bound"), ("the bound that the paper prints", "bound_printed")):
         stated = [one for one in points if getattr(one, name) is not None]
         above = [one for one in stated if one.error - SIGMAS * one.standard_error > getattr(one, name)]
+        by_chance = sum(one.error > getattr(one, name) for one in stated) - len(above)
         nearest = max((one.error / getattr(one, name) for one in stated), default=0.0)
         yield Check(
             row,
             f"no error above {words}",
-            f"{len(above)} of {len(stated)} points above; the nearest comes to {nearest:.2f} of it",
+            f"{_told(len(above), len(stated), by_chance, 'above')}; the largest comes to {nearest:.2f} of it",
             not above,
             "" if not above else _said(above),
         )
@@ -65,11 +66,12 @@ def _gain(row: Row, points: list[Measured]) -> Iterator[Check]:
         for one in compared
         if one.error - SIGMAS * (one.standard_error + (one.previous_standard_error or 0)) > (one.previous or 0)
     ]
+    by_chance = sum(one.error > (one.previous or 0) for one in compared) - len(worse)
     most = max((one.previous or 0) / one.error for one in compared)
     yield Check(
         row,
         "never a larger error than the previous work's",
-        f"{len(worse)} of {len(compared)} points larger; at best {most:.1f} times smaller",
+        f"{_told(len(worse), len(compared), by_chance, 'larger')}; at best {most:.1f} times smaller",
         not worse,
         "" if not worse else _said(worse),
     )
@@ -125,13 +127,20 @@ def _overfitting(row: Row, points: list[Measured]) -> Iterator[Check]:
         for fixed, overfit in both
         if overfit.error - fixed.error > SIGMAS * (overfit.standard_error**2 + fixed.standard_error**2) ** 0.5
     ]
+    by_chance = sum(overfit.error > fixed.error for fixed, overfit in both) - len(worse)
     yield Check(
         row,
         "an analyst who overfits gets no larger error than one whose questions are fixed",
-        f"{len(worse)} of {len(both)} pairs larger",
+        _told(len(worse), len(both), by_chance, "larger"),
         not worse,
         "" if not worse else _said(worse),
     )
+
+
+def _told(wrong: int, of: int, by_chance: int, word: str) -> str:
+    """How many are on the wrong side, and how many only by so little that chance explains it."""
+    little = f" and {by_chance} {word} by less" if by_chance else ""
+    return f"{wrong} of {of} {word} by more than {SIGMAS:g} standard errors{little}"
 
 
 def _said(points: Sequence[Measured]) -> str:
