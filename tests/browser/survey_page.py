@@ -61,7 +61,7 @@ class SurveyPage:
         self.arrives()
 
     def arrives(self) -> None:
-        expect(self.page.get_by_role("heading", name="Sent, and counted once.")).to_be_visible()
+        expect(self.page.get_by_role("heading", name="It has arrived, and will be counted once.")).to_be_visible()
 
     def waits(self) -> None:
         """Drawn and not arrived, which the page says, and goes on trying."""

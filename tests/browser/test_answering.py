@@ -111,10 +111,47 @@ def test_two_tabs_with_two_answers_draw_one_report(service: Service, visitor: Vi
     expect(one.send_button).to_be_visible()
     expect(other.send_button).to_be_visible()
     assert len(one.records()) == 1
+    assert_unused(one, other)
     other.send_button.click()
     one.arrives()
     other.arrives()
     assert_one(service, drinks)
+
+
+def test_an_answer_after_another_tab_s_is_not_used_and_told_so(visitor: Visitor, drinks: Survey) -> None:
+    # Tabs that cannot tell each other anything: the second learns of the first when it draws.
+    visitor.context.add_init_script("delete globalThis.BroadcastChannel")
+    one, other = SurveyPage.visit(visitor, drinks), SurveyPage.visit(visitor, drinks)
+    expect(one.draw_button).to_be_visible()
+    one.draw("tea")
+    drawn = one.records()
+    other.draw("water")
+    assert other.records() == drawn
+    assert_unused(one, other)
+    other.page.reload()
+    expect(other.send_button).to_be_visible()
+    expect(other.page.get_by_text(UNUSED)).to_have_count(0)
+
+
+def test_a_tab_in_which_nothing_was_chosen_says_nothing_of_it(visitor: Visitor, drinks: Survey) -> None:
+    one, other = SurveyPage.visit(visitor, drinks), SurveyPage.visit(visitor, drinks)
+    expect(other.draw_button).to_be_visible()
+    one.draw("tea")
+    expect(other.send_button).to_be_visible()
+    expect(other.page.get_by_text(UNUSED)).to_have_count(0)
+
+
+UNUSED = "what you chose just now was not used"
+
+
+def assert_unused(used: SurveyPage, unused: SurveyPage) -> None:
+    """One tab shows the answer that was drawn from; the other says that its own was not."""
+    stays = [tab.page.get_by_role("region", name="Stays here") for tab in (used, unused)]
+    expect(stays[0]).to_contain_text("tea")
+    expect(stays[1]).not_to_contain_text("water")
+    expect(unused.page.locator(".unused").filter(has_text=UNUSED)).to_be_visible()
+    expect(used.page.get_by_text(UNUSED)).to_have_count(0)
+    expect(unused.page.locator(".flag")).to_have_count(0)
 
 
 def test_a_replayed_request_counts_nothing(service: Service, visitor: Visitor, drinks: Survey) -> None:

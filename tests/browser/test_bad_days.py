@@ -148,9 +148,19 @@ def test_a_clock_years_off_changes_nothing(service: Service, visitor: Visitor, d
     assert count(service, drinks) == 1
 
 
-@pytest.mark.parametrize("typed", ["500", "-1", "12.5", "old", "", "1e1"])
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ("500", "too large"),
+        ("-1", "too small"),
+        ("12.5", "not a whole number"),
+        ("old", "not a whole number"),
+        ("", "nothing is written"),
+        ("1e1", "not a whole number"),
+    ],
+)
 def test_an_answer_outside_the_domain_is_refused_where_it_is_typed(
-    service: Service, visitor: Visitor, typed: str
+    service: Service, visitor: Visitor, typed: str, told: str
 ) -> None:
     survey = Survey.distribution(range(120), epsilon=1.0, title=f"Age {secrets.token_hex(4)}")
     service.publish(survey)
@@ -158,7 +168,7 @@ def test_an_answer_outside_the_domain_is_refused_where_it_is_typed(
     field = tab.page.get_by_role("textbox").first
     field.fill(typed)
     tab.draw_button.click()
-    expect(tab.page.get_by_role("alert").filter(has_text="from 0 to 119")).to_be_visible()
+    expect(tab.page.get_by_role("alert").filter(has_text=told).filter(has_text="from 0 to 119")).to_be_visible()
     expect(tab.send_button).to_have_count(0)
     assert tab.records() == []
     field.fill("42")
@@ -199,5 +209,21 @@ def test_a_survey_beyond_the_limits_is_refused(service: Service, visitor: Visito
     survey = Survey.distribution(["tea", "coffee"], epsilon=5.0, title=f"Too much {secrets.token_hex(4)}")
     service.publish(survey)
     tab = SurveyPage.visit(visitor, survey)
-    tab.stops("more than your ledger allows")
+    tab.stops("more than this page gives")
+    expect(tab.page.get_by_text(survey.title)).to_be_visible()
+    expect(tab.page.get_by_text("asks for epsilon 5; this page answers up to 2 for one survey")).to_be_visible()
     assert tab.records() == []
+
+
+def test_a_survey_beyond_what_is_left_is_refused(service: Service, visitor: Visitor) -> None:
+    surveys = [
+        Survey.distribution(["tea", "coffee"], epsilon=2.0, title=f"One of many {secrets.token_hex(4)}")
+        for _ in range(5)
+    ]
+    for survey in surveys:
+        service.publish(survey)
+    for survey in surveys[:4]:
+        SurveyPage.visit(visitor, survey).draw("tea")
+    tab = SurveyPage.visit(visitor, surveys[4])
+    tab.stops("more than your ledger allows")
+    assert len(tab.records()) == 4

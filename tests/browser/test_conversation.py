@@ -56,6 +56,12 @@ def ask(page: Page, question: str, number: int) -> Locator:
     return asked
 
 
+def close(asked: Locator) -> None:
+    """Close a round that has enough reports."""
+    asked.get_by_role("button", name="Close this round and ask the next").click()
+    asked.page.get_by_role("dialog").get_by_role("button", name="Close it").click()
+
+
 def percentage(asked: Locator) -> float:
     """The large figure of an answer."""
     expect(asked).to_contain_text(re.compile(r"[\d.]+\s%\s+of people"))
@@ -73,13 +79,13 @@ def test_two_questions_and_two_answers(service: Service, visitor: Visitor) -> No
     send(service, question, [(20, "no")] * 1500 + [(50, "no")] * 500)
     expect(first).to_contain_text("2,000 reports")
     expect(first).to_contain_text("so far")
-    first.get_by_role("button", name="Close this round and ask the next").click()
+    close(first)
     expect(first).to_contain_text("closed")
     assert percentage(first) == pytest.approx(75, abs=TOLERANCE)
     second = ask(page, 'smokes == "yes"', 2)
     send(service, round_survey(service, survey, 2), [(20, "yes")] * 500 + [(20, "no")] * 1500)
     expect(second).to_contain_text("2,000 reports")
-    second.get_by_role("button", name="Close this round and ask the next").click()
+    close(second)
     expect(second).to_contain_text("closed")
     assert percentage(second) == pytest.approx(25, abs=TOLERANCE)
     expect(page.get_by_text("2 of 3 rounds asked")).to_be_visible()
@@ -156,12 +162,36 @@ def test_closing_with_too_few_asks_first(service: Service, visitor: Visitor) -> 
     expect(asked).to_contain_text("There is no answer")
 
 
+def test_closing_asks_first(service: Service, visitor: Visitor) -> None:
+    survey = published(service)
+    page = signed_in(visitor, service, f"/survey/{survey.id}")
+    asked = ask(page, "age < 30", 1)
+    send(service, round_survey(service, survey, 1), [(20, "no")] * 50)
+    expect(asked).to_contain_text("50 reports")
+    asked.get_by_role("button", name="Close this round").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    assert service.ask("GET", f"/v1/surveys/{survey.id}/rounds").json["rounds"][0]["state"] == "open"
+    expect(asked.get_by_role("button", name="Close this round")).to_be_visible()
+
+
+def test_sealing_ends_the_conversation(service: Service, visitor: Visitor) -> None:
+    survey = published(service)
+    page = signed_in(visitor, service, f"/survey/{survey.id}")
+    expect(page.get_by_label("For people")).to_be_visible()
+    page.get_by_role("button", name="Seal the survey").click()
+    page.get_by_role("button", name="Seal it").click()
+    expect(page.get_by_text("The survey is sealed")).to_be_visible()
+    expect(page.get_by_text("no more rounds can be asked")).to_be_visible()
+    expect(page.get_by_label("For people")).to_be_hidden()
+
+
 def test_a_token_that_only_reads_cannot_ask(service: Service, visitor: Visitor) -> None:
     survey = published(service)
     token, _ = new_token(service, "read")
     page = signed_in(visitor, service, f"/survey/{survey.id}", token)
     expect(page.locator("main")).to_contain_text("Your token")
     expect(page.get_by_role("textbox", name="Question")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("Seal|Delete"))).to_have_count(0)
 
 
 def test_markup_in_the_title_is_text_and_the_page_is_accessible(service: Service, visitors: Visitors) -> None:

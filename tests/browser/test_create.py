@@ -83,6 +83,49 @@ def test_a_mistake_is_told_at_its_field(service: Service, visitor: Visitor, mist
     assert len(service.ask("GET", "/v1/surveys").json["surveys"]) == before
 
 
+def test_a_mistake_is_told_once_and_no_longer_than_it_lasts(service: Service, visitor: Visitor) -> None:
+    page = signed_in(visitor, service, "/new")
+    page.get_by_role("textbox", name="Title").fill(title())
+    answers = page.get_by_role("textbox", name="Answers, one a line")
+    answers.fill("red\nred")
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_text("is there twice")).to_have_count(1)
+    answers.fill("red\ngreen")
+    expect(page.get_by_text("is there twice")).to_have_count(0)
+
+
+def test_a_minimum_that_is_too_low_is_told_at_its_field(service: Service, visitor: Visitor) -> None:
+    visitor.expects("status of 422")
+    page = signed_in(visitor, service, "/new")
+    floor = page.get_by_role("textbox", name="No estimate before so many reports")
+    page.get_by_role("textbox", name="Title").fill(title())
+    page.get_by_role("textbox", name="Answers, one a line").fill("red\ngreen")
+    page.get_by_text("More settings").click()
+    floor.fill("1")
+    page.route("**/v1/surveys", lambda route: route.fulfill(status=422, json=TOO_LOW))
+    page.get_by_role("button", name="Check", exact=True).click()
+    page.get_by_role("button", name="Publish").click()
+    expect(floor).to_have_attribute("aria-invalid", "true")
+    expect(floor).to_have_accessible_description(re.compile("100 or more"))
+    expect(page.get_by_text("Not published")).to_be_visible()
+
+
+TOO_LOW = {"error": {"code": "invalid", "message": "it must be 100 or more here", "field": "minimum_reports"}}
+"""As a collector answers whose own minimum is higher."""
+
+
+def test_publishing_is_in_reach_at_once(service: Service, visitors: Visitors) -> None:
+    page = signed_in(visitors(viewport={"width": 1280, "height": 900}), service, "/new")
+    kind(page, "queries")
+    page.get_by_role("textbox", name="Title").fill(title())
+    page.get_by_role("button", name="Check", exact=True).click()
+    publish_button = page.get_by_role("button", name="Publish")
+    expect(publish_button).to_be_visible()
+    page.evaluate("() => scrollTo(0, 0)")
+    expect(publish_button).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("If so many people answer")).to_have_count(0)
+
+
 def test_what_was_typed_outlives_a_reload(service: Service, visitor: Visitor) -> None:
     page = signed_in(visitor, service, "/new")
     called = title()

@@ -146,8 +146,15 @@ def test_exports_can_be_read(service: Service, visitor: Visitor, drinks: Survey)
     assert table.column("raw").to_pylist() == pytest.approx(told(service, drinks, "raw"))
 
 
-def test_pictures_are_saved_as_svg(service: Service, visitor: Visitor, drinks: Survey) -> None:
+def test_files_have_the_intervals_that_are_shown(service: Service, visitor: Visitor, drinks: Survey) -> None:
     page = signed_in(visitor, service, f"/survey/{drinks.id}")
+    expect(page.get_by_text("From 800 reports.")).to_be_visible()
+    page.get_by_role("radio", name="99 %").check(force=True)
+    assert json.loads(saved(page, page.get_by_role("link", name="JSON", exact=True).click))["level"] == 0.99
+
+
+def test_pictures_are_saved_as_svg(service: Service, visitors: Visitors, drinks: Survey) -> None:
+    page = signed_in(visitors(color_scheme="dark"), service, f"/survey/{drinks.id}")
     expect(page.get_by_text("From 800 reports.")).to_be_visible()
     buttons = page.get_by_role("button", name=re.compile("Save as SVG"))
     expect(buttons).to_have_count(2)
@@ -156,6 +163,11 @@ def test_pictures_are_saved_as_svg(service: Service, visitor: Visitor, drinks: S
         root = ElementTree.fromstring(picture)
         assert root.tag == "{http://www.w3.org/2000/svg}svg"
         assert len(list(root.iter())) > 10
+        texts = [element.text or "" for element in root.iter()]
+        assert any(text.startswith(drinks.title) for text in texts)
+        assert any("800 reports" in text and "ε = 1" in text and "95" in text for text in texts)
+        papers = {element.get("fill") for element in list(root.iter("{http://www.w3.org/2000/svg}rect"))[:2]}
+        assert papers <= {"#ffffff", "rgb(255, 255, 255)"}, "light, however the page looks"
         assert not re.search(rb"<script|https?://(?!www\.w3\.org/2000/svg)", picture)
 
 
@@ -238,6 +250,8 @@ def test_sealing_asks_first(service: Service, visitor: Visitor) -> None:
     page.get_by_role("button", name="Seal the survey").click()
     page.get_by_role("button", name="Seal it").click()
     expect(page.get_by_text("The survey is sealed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Hand it to people")).to_be_hidden()
+    expect(page.get_by_text(re.compile("so far|reports, below"))).to_have_count(0)
     assert service.status(survey)["state"] == "sealed"
 
 

@@ -86,6 +86,19 @@ def test_nonsense_in_a_field_is_told(page: Page) -> None:
     field.press("Enter")
     expect(page.get_by_text("a number from")).to_be_visible()
     expect(field).to_have_attribute("aria-invalid", "true")
+    expect(page.locator(".plan-answer.stale")).to_have_count(1)
+    field.fill("1")
+    field.press("Enter")
+    expect(page.locator(".stale")).to_have_count(0)
+
+
+def test_what_is_worked_out_stays_so_for_another_kind(page: Page) -> None:
+    before = str(answer(page).text_content())
+    page.locator("label[for=solve-epsilon]").click()
+    before = changed(page, before)
+    page.locator("input[name=kind][value=queries]").check(force=True)
+    assert changed(page, before).startswith("epsilon")
+    expect(page).to_have_url(re.compile("kind=queries.*solve=epsilon"))
 
 
 def test_an_address_brings_the_plan_back(page: Page, visitor: Visitor) -> None:

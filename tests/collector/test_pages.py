@@ -60,7 +60,8 @@ def test_a_page_needs_no_token_and_has_its_own_policy(api: Api, path: str) -> No
     name = "survey.html" if path in SURVEY else "dashboard.html"
     assert (response.status_code, response.content) == (200, FILES[name].plain.body)
     assert response.headers["content-type"] == "text/html; charset=utf-8"
-    assert response.headers["cache-control"] == "no-cache"
+    # Nor is it kept behind the Back button.
+    assert response.headers["cache-control"] == "no-store"
     for header, value in {**SECURITY_HEADERS, **PAGE_HEADERS}.items():
         assert response.headers.get_list(header) == [value]
     assert "set-cookie" not in response.headers

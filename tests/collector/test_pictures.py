@@ -13,6 +13,8 @@ from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
 from sottovoce.collector.picture import columns_of, largest, projection_of
 from sottovoce.domain import Domain
+from sottovoce.errors import MechanismError
+from sottovoce.mechanisms import MECHANISMS
 from sottovoce.survey import Survey
 from sottovoce.theory.bound_curve import bound_curve
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
@@ -296,3 +298,21 @@ def test_margin_is_half_of_a_rare_values_interval() -> None:
     interval = estimate.interval()
     assert max(0.0, low) == pytest.approx(interval.low[2], abs=1e-5)
     assert high == pytest.approx(interval.high[2], rel=0.01)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("size", [3, 2**20])
+def test_every_mechanism_has_a_curve_whatever_the_size(mechanism: str, size: int) -> None:
+    try:
+        survey = Survey.distribution(size, epsilon=1.0, mechanism=mechanism)
+    except MechanismError:  # a report of a million bits
+        assert size > 3
+        return
+    curve = bound_curve(survey, 1000)
+    assert all(margin > 0 for margin in curve.margin)
+    # Half an interval of a value that nobody has, by the variance of all values.
+    if size == 3:
+        everybody_elsewhere = np.array([0.0, 0.0, 1.0])
+        variance = survey.mechanism.variance(everybody_elsewhere, 1000)[0]
+        here = curve.margin[curve.n.index(1000)]
+        assert here <= 1.96 * np.sqrt(variance) * (1 + 1e-4)

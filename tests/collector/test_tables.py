@@ -113,7 +113,7 @@ def test_choices_have_their_names(tmp_path: Path) -> None:
         told = api.ask("GET", f"{place}.json").json()
         assert [answer["label"] for answer in told["answers"]] == ["young", "=old"]
         assert told["title"] == "age // 50"
-        assert "\r\n'=old," in api.ask("GET", f"{place}.csv").text
+        assert '\r\n"\'=old",' in api.ask("GET", f"{place}.csv").text
 
 
 def refused(response: Any, status: int) -> tuple[str, str | None]:

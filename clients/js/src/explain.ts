@@ -10,9 +10,10 @@ import { impossible, type Law, type Reported } from "./explain/law.js";
 import { hadamard, hadamardBlocks, projectiveGeometry, randomizedResponse } from "./explain/positions.js";
 import { isLess, logOf, numberOf, over } from "./explain/ratios.js";
 import { fourier, haar, hierarchical } from "./explain/sampled.js";
+import { likelihoods, ofOne } from "./explain/sentences.js";
 import { subsetSelection, unary } from "./explain/sets.js";
 import { binary, codebook } from "./explain/vectors.js";
-import { counted, probability, rounded } from "./explain/words.js";
+import { counted, factor } from "./explain/words.js";
 import type { JsonObject } from "./json.js";
 import type { Survey } from "./survey.js";
 import { type Ratio, withinEpsilon } from "./thresholds.js";
@@ -82,6 +83,7 @@ export function explain(survey: Survey, report: Uint8Array, value?: unknown): Ex
   const groups = [...law.groups].sort((a, b) => (isLess(a.chance, b.chance) ? 1 : -1));
   const [highest, lowest] = [groups[0]!.chance, groups.at(-1)!.chance];
   const ratio = within(over(highest, lowest), epsilon);
+  const least = logarithm(lowest);
   const probabilityOf = (chance: Ratio) =>
     law.common === 0 ? numberOf(chance) : Math.exp(logarithm(chance));
   return {
@@ -93,9 +95,9 @@ export function explain(survey: Survey, report: Uint8Array, value?: unknown): Ex
     epsilon,
     words: [
       law.says,
-      likelihoods(groups.map(({ chance, count }) => ({ logarithm: logarithm(chance), count }))),
-      ...(value === undefined ? [] : [`From your answer its probability was ${probability(logLikelihood(value))}.`]),
-      `Seeing it shifts the odds between any two answers by a factor of at most ${rounded(ratio)}.`,
+      likelihoods(groups.map(({ chance, count }) => ({ logarithm: logarithm(chance), count })), ratio),
+      ...(value === undefined ? [] : [ofOne(logLikelihood(value), least, ratio)]),
+      `Seeing it shifts the odds between any two answers by a factor of at most ${factor(ratio)}.`,
     ],
     ...(groups.some(({ count }) => count === null)
       ? {}
@@ -107,16 +109,4 @@ export function explain(survey: Survey, report: Uint8Array, value?: unknown): Ex
 function within(ratio: Ratio, epsilon: number): number {
   const found = numberOf(ratio);
   return withinEpsilon(ratio, epsilon) ? Math.min(found, Math.exp(epsilon)) : found;
-}
-
-/** How likely answers make the report, in a sentence. */
-function likelihoods(groups: readonly { readonly logarithm: number; readonly count: bigint | null }[]): string {
-  const [first, last] = [groups[0]!, groups.at(-1)!];
-  const [most, least] = [probability(first.logarithm), probability(last.logarithm)];
-  if (groups.length === 1) return `Every answer sends it with the same probability, ${most}: it says nothing.`;
-  if (first.count === null || groups.length > 2) {
-    return `Depending on the answer it is sent with a probability from ${least} to ${most}.`;
-  }
-  const share = `${counted(first.count)} of ${counted(first.count + last.count!)} answers`;
-  return `${share} would send it with probability ${most}, the others with probability ${least}.`;
 }

@@ -234,3 +234,55 @@ test("what the words say", async () => {
     "Seeing it shifts the odds between any two answers by a factor of at most 1.",
   ]);
 });
+
+test("sets are named where they are few, and ratios told where probabilities are too small to be read", async () => {
+  const labels = ["tea", "coffee", "water", "milk", "juice", "wine"];
+  const pair = await distribution(6, { name: "subset_selection", subset_size: 2 }, { domain: { labels } });
+  // Two of six answers, as a bitmap: the second and the fourth.
+  const named = explain(pair, concat(pair.tag, Uint8Array.of(0b001010))).words;
+  assert.equal(named[0], "A set of 2 of the 6 answers, which may hold yours or not: “coffee” and “milk”.");
+  assert.match(named[1]!, /^2 of 6 answers would send it with probability 0\.\d+, the others with probability 0\.\d+\.$/);
+  const bits = await distribution(6, { name: "unary_optimized" }, { domain: { labels } });
+  const says = (byte: number) => explain(bits, concat(bits.tag, Uint8Array.of(byte))).words[0];
+  assert.equal(says(0b000001), "A yes or no for each of the 6 answers, 1 of them yes: “tea”.");
+  assert.equal(says(0), "A yes or no for each of the 6 answers, none of them yes.");
+  assert.equal(says(0b111111), "A yes or no for each of the 6 answers, 6 of them yes.");
+
+  const large = await distribution(300, { name: "subset_selection", subset_size: 81 });
+  const first = Uint8Array.from({ length: 38 }, (_, i) => (i < 10 ? 255 : i === 10 ? 1 : 0)); // the first 81
+  const report = concat(large.tag, first);
+  const told = "It is 2.72 times as likely from 81 of the 300 answers as from the other 219.";
+  assert.deepEqual(explain(large, report).words.slice(0, 2), [
+    "A set of 81 of the 300 answers, which may hold yours or not.",
+    told,
+  ]);
+  const least = "From your answer it was 2.72 times as likely as from the one that makes it least likely.";
+  assert.deepEqual(explain(large, report, 80).words.slice(1, 3), [told, least]);
+  assert.equal(explain(large, report, 81).words[2], "From your answer it was as unlikely as from any.");
+
+  const answers = await distribution(300, { name: "unary_optimized" });
+  const all = Uint8Array.from({ length: 38 }, (_, i) => (i < 37 ? 255 : 0b1111));
+  const but = Uint8Array.from(all, (byte, i) => (i < 37 ? byte : 0b0111)); // all but the last
+  const second = (payload: Uint8Array) => explain(answers, concat(answers.tag, payload)).words[1];
+  assert.equal(second(all), "Every answer makes it equally likely: it says nothing.");
+  assert.equal(second(but), "It is 2.72 times as likely from 299 of the 300 answers as from the other.");
+  const codes = await mean(2, { ...CODEBOOK, rotations: 2 ** 20 });
+  const drawn = explain(codes, codes.randomize([1, 0])).words[1];
+  assert.equal(drawn, "No answer makes it more than 2.72 times as likely as another does.");
+});
+
+test("two probabilities that differ are never told by one number, and factors are rounded up", async () => {
+  const coin = (epsilon: number) =>
+    distribution(2, { name: "randomized_response" }, { epsilon, domain: { labels: ["yes", "no"] } });
+  const words = async (epsilon: number) => {
+    const survey = await coin(epsilon);
+    return explain(survey, concat(survey.tag, Uint8Array.of(0))).words;
+  };
+  const [, near, most] = await words(0.0001);
+  assert.equal(near, "It is 1.01 times as likely from 1 of the 2 answers as from the other.");
+  assert.match(most!, /at most 1\.01\.$/);
+  const [, apart, factor] = await words(0.25); // e^0.25 is 1.28403
+  assert.equal(apart, "1 of 2 answers would send it with probability 0.562, the other with probability 0.438.");
+  assert.match(factor!, /at most 1\.29\.$/);
+  assert.match((await words(7)).at(-1)!, /at most 1,100\.$/);
+});

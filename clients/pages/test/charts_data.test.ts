@@ -116,8 +116,9 @@ test("what is proved to stay below a number is never told as a smaller one", () 
 test("only bounds that the collector has proved are told, never one guessed between two of them", () => {
   // Between 100 and 1000 this bound falls late: a straight line between them would promise too much.
   const curve = { n: [100, 1000, 10_000], l2: [1, 0.5, 0.1], margin: [null, null, null], statement: "" };
-  assert.match(promise(curve, null, 900), /stay below 1; with 10,000 reports, below 0\.1\.$/);
-  assert.match(promise(curve, { n: 900, l2: 0.98 }, 900), /stay below 0\.98;/);
-  assert.match(promise(curve, { n: 800, l2: 0.99 }, 900), /stay below 1;/);
-  assert.equal(promise(curve, null, 50), "Every report makes the answers more precise.");
+  assert.match(promise(curve, null, 900, true), /stay below 1; with 10,000 reports, below 0\.1\.$/);
+  assert.match(promise(curve, { n: 900, l2: 0.98 }, 900, true), /stay below 0\.98;/);
+  assert.match(promise(curve, { n: 800, l2: 0.99 }, 900, true), /stay below 1;/);
+  assert.equal(promise(curve, null, 50, true), "Every report makes the answers more precise.");
+  assert.equal(promise(curve, null, 900, false), "The expected error is proved to stay below 1.");
 });

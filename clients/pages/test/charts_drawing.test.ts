@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clearer, mixed, toLab } from "../src/charts/colour.js";
 import { escaped, SvgPen } from "../src/charts/pen.js";
-import { fileName } from "../src/charts/svg_export.js";
+import { captioned, captionOf, fileName } from "../src/charts/svg_export.js";
 
 test("labels cannot become elements or attributes of the file", () => {
   const pen = new SvgPen(100, 50, "rgb(1, 2, 3)");
@@ -47,4 +47,14 @@ test("a file's name is plain, whatever the title", () => {
   assert.equal(fileName("What music?", "share of each value"), "what-music-share-of-each-value.svg");
   assert.equal(fileName("../../etc", "a/b"), "etc-a-b.svg");
   assert.equal(fileName("日本"), "picture.svg");
+});
+
+test("a picture that leaves its page says what it is", () => {
+  const caption = captionOf(1200, 0.5, 0.9);
+  assert.equal(caption, "1,200 reports · ε = 0.5 · 90\u00a0% intervals");
+  const file = captioned(new SvgPen(960, 100, "white").toString(), `<b> ${"long ".repeat(50)}`, caption);
+  assert.match(file, /^<svg [^>]*width="960" height="160" viewBox="0 0 960 160"/);
+  assert.match(file, /<svg y="60" xmlns=[^>]*height="100"/);
+  assert.ok(file.includes(caption) && file.includes("&#60;b&#62; long") && file.includes("…</text>"));
+  assert.ok(file.trimEnd().endsWith("</svg>\n</svg>"));
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { along, extentOf, logTicks, thinned, ticks } from "../src/charts/ticks.js";
-import { even, interval, tickText, worded } from "../src/charts/words.js";
+import { column, even, interval, tickText, worded } from "../src/charts/words.js";
 
 test("marks are round, inside and about as many as asked for", () => {
   assert.deepEqual(ticks([0, 1], 5), [0, 0.2, 0.4, 0.6, 0.8, 1]);
@@ -48,6 +48,8 @@ test("numbers of one column have the same decimals", () => {
   assert.equal(even(-0.5, 0.5, false), "−0.500");
   assert.equal(even(null, 1, true), "unknown");
   assert.equal(even(1e-9, 1e-9, false), worded(1e-9, false));
+  const text = column(true, [0.0708, null], [0.1204, 0.1]);
+  assert.equal(interval(0.0708, 0.1204, true, text), "7.08\u00a0% to 12.04\u00a0%");
 });
 
 test("intervals are told only where both ends are known", () => {

@@ -90,8 +90,11 @@ test("what is wrong is told at its field, all of it at once", () => {
     assert.deepEqual(faults({ answers: "attributes", attributes }), ["attributes"]);
 });
 
-test("an epsilon that only the collector refuses is sent to it", () => {
-  assert.equal(drafted({ epsilon: "1e9" }).epsilon, 1e9);
+test("an epsilon that the collector would refuse is not sent to it", () => {
+  for (const epsilon of ["1e9", "16.1", "1e-7"]) assert.deepEqual(faults({ epsilon }), ["epsilon"], epsilon);
+  assert.equal(drafted({ epsilon: "16" }).epsilon, 16);
+  const read = draftOf({ ...COLOURS, epsilon: "17" });
+  assert.match("faults" in read ? (read.faults.get("epsilon") ?? "") : "", /from 9\.54 × 10⁻⁷ to 16/);
 });
 
 test("a form that was kept comes back as it was, and one that was spoilt does no harm", () => {
@@ -145,10 +148,11 @@ test("what is foretold is that of the survey's own mechanism", () => {
 });
 
 test("epsilon's meaning is e to it, and the guess that follows from it", () => {
-  assert.match(meaning(Math.log(3))?.sentence ?? "", /at most 3 times.*at most 75\u00a0% of/);
+  assert.match(meaning(Math.log(3))?.sentence ?? "", /at most 3 times.*at most 75 % of/);
+  assert.match(meaning(1)?.sentence ?? "", /at most 73\.2 % of/, "rounded up: it is 73.106");
   assert.equal(meaning(2)?.warning, "");
-  assert.match(meaning(2.1)?.warning ?? "", /refuse an epsilon above 2/);
-  assert.match(meaning(1e9)?.sentence ?? "", /∞ times.*100\u00a0%/);
+  assert.match(meaning(2.1)?.warning ?? "", /page will refuse an epsilon above 2, and so will devices/);
+  assert.match(meaning(1e9)?.sentence ?? "", /∞ times.*right more than 99\.999 %/);
   for (const none of [0, -1, NaN, Infinity]) assert.equal(meaning(none), null);
 });
 

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest, numberOf, stops } from "../src/views/planner_scale.js";
-import { epsilonWords, peopleWords } from "../src/views/planner_words.js";
+import { epsilonWords, headline, peopleWords, readable, type PlanAnswer } from "../src/views/planner_words.js";
+import { FIRST } from "../src/views/planner_state.js";
 import { FAMILIES, workloadOf, workloadText } from "../src/views/planner_workload.js";
 
 test("stops go up from end to end, and no step is larger than it must be", () => {
@@ -41,4 +42,11 @@ test("numbers in words", () => {
   assert.equal(peopleWords(1_200_000), "1.2 million people");
   assert.match(epsilonWords(1), /2\.72 times.*: private$/);
   assert.match(epsilonWords(3), /devices refuse it/);
+  assert.equal(readable("error 1e-05 needs 1e+15 people, sha256:1e5a, 12"), "error 0.00001 needs 1 × 10¹⁵ people, sha256:1e5a, 12");
+});
+
+test("the headline is a sentence, and its error is rounded up", () => {
+  const found = { users: 1000, epsilon: 1, target_error: 0.03311 } as PlanAnswer;
+  const { large, sentence } = headline(FIRST, found);
+  assert.equal(`${large} ${sentence}`, "An error of at most 0.0332 can be expected from 1,000 people at epsilon 1.");
 });

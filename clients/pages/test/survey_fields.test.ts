@@ -1,8 +1,9 @@
 /** What people type and choose, and how answers are shown: no page is needed for that. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDomain } from "../../js/src/domain.js";
+import { type RangeDomain, readDomain, type TextDomain } from "../../js/src/domain.js";
 import { narrowed } from "../src/survey/choices.js";
+import { numbersFault, textFault, wholeFault } from "../src/survey/faults.js";
 import { queryText } from "../src/survey/query_text.js";
 import { sendingOf } from "../src/survey/status_view.js";
 import { numbersIn, wholeNumber } from "../src/survey/typed.js";
@@ -22,6 +23,40 @@ test("lists of numbers need exactly as many", () => {
   assert.deepEqual(numbersIn("1, -2.5; 3e-1", 3), [1, -2.5, 0.3]);
   assert.deepEqual(numbersIn(" .5\n−1 ", 2), [0.5, -1]);
   for (const text of ["", "1 2", "1 2 x", "1 2 Infinity", "1 2 1e999"]) assert.equal(numbersIn(text, 3), null, text);
+});
+
+test("what is wrong with a number is said, and never repeated", () => {
+  const ages = readDomain({ start: 0, step: 1, size: 120 }) as RangeDomain;
+  const tens = readDomain({ start: 100, step: -10, size: 20 }) as RangeDomain;
+  const found: readonly (readonly [string, RegExp])[] = [
+    ["", /nothing is written .* from 0 to 119/],
+    ["500", /too large; answers go from 0 to 119/],
+    ["9".repeat(30), /too large/],
+    ["-1", /too small/],
+    ["−" + "9".repeat(30), /too small/],
+    ["12.5", /not a whole number/],
+    ["old", /not a whole number/],
+    [" 42 ", /^$/],
+  ];
+  for (const [text, told] of found) {
+    assert.match(wholeFault(text, ages), told, text);
+    assert.ok(text.trim() === "" || !wholeFault(text, ages).includes(text.trim()), text);
+  }
+  assert.match(wholeFault("45", tens), /between two answers; they go from -90 to 100, in steps of 10\.$/);
+  assert.equal(wholeFault("-90", tens), "");
+});
+
+test("what is wrong with several numbers, or with a text", () => {
+  assert.match(numbersFault(" ", 1), /nothing is written there yet; one number is due/);
+  assert.match(numbersFault("x", 1), /^that cannot be read as a number/);
+  assert.match(numbersFault("1 2 x", 3), /^number 3 cannot be read/);
+  assert.match(numbersFault("1, 2", 3), /^2 are written there; 3 numbers are due/);
+  assert.equal(numbersFault("1 2 −3e−1", 3), "");
+  const codes = readDomain({ alphabet: "ab", length: 2 }) as TextDomain;
+  assert.match(textFault("", codes), /nothing is written/);
+  assert.match(textFault("abc", codes), /not among those listed/);
+  assert.match(textFault("aba", codes), /too long; 2 characters/);
+  assert.equal(textFault("ab", codes), "");
 });
 
 test("a list is narrowed down by what is typed, beginnings first", () => {

@@ -33,6 +33,8 @@ for (const [mechanism, size] of [["hadamard", 20], ["unary_optimized", 2000], ["
     assert.ok(Math.abs(Math.min(...all) - 1) < 1e-9);
     assert.ok(Math.abs(Math.max(...all) - found.ratio) < 1e-9);
     const groups = measured.groups(measured.times(3n));
+    // One of 2^2000 sets has a probability that no reader could make anything of.
+    assert.equal(groups.every((bar) => bar.probability === ""), mechanism === "unary_optimized");
     assert.equal(groups.filter((bar) => bar.mine).length, 1);
     const favoured = all.filter((height) => height > found.ratio - 1e-9).length;
     assert.equal(groups[0]!.label, favoured === 1 ? "1 answer" : `${favoured.toLocaleString("en")} answers`);
@@ -56,6 +58,7 @@ test("words round up, so that the ratio never seems smaller than it is", () => {
   const bar = { label: "", probability: "1 in 500", mine: false };
   assert.match(sentence({ ...bar, times: 1 }), /as unlikely as from any: .* 1 in 500\./);
   assert.match(sentence({ ...bar, times: 2.711 }), /2\.72 times as likely/);
+  assert.match(sentence({ ...bar, probability: "", times: 2.711 }), /2\.72 times as likely as the least\.$/);
 });
 
 test("thin bars of one height go together, the person's own alone and last", () => {

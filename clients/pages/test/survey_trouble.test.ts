@@ -39,6 +39,18 @@ test("every kind of failure has its own title", () => {
   }
 });
 
+test("a refusal says which limit it is: that of one survey, or that of all together", () => {
+  const over = troubleOf(new BudgetError("x"), { title: "Drinks\u202e", epsilon: 2.0001, delta: 0 });
+  assert.match(over.title, /more than this page gives/);
+  assert.match(over.text, /asks for epsilon 2\.0001; this page answers up to 2 for one survey\. .*--cap/);
+  assert.equal(over.about, "Drinks⟨U+202E⟩");
+  const rare = troubleOf(new BudgetError("x"), { title: "", epsilon: 1, delta: 0.5 });
+  assert.match(rare.text, /delta 0\.5; this page answers up to 0\.000001 for one survey/);
+  const spent = troubleOf(new BudgetError("x"), { title: "Drinks", epsilon: 2 });
+  assert.match(spent.title, /more than your ledger allows/);
+  assert.match(spent.text, /together may take an epsilon of 8/);
+});
+
 test("a platform without cryptography is told apart: plain http, or too old", () => {
   assert.equal(platformTrouble({ isSecureContext: true, crypto: { subtle: {} } }), null);
   assert.match(platformTrouble({ isSecureContext: false, crypto: {} })!.title, /not safe/);

@@ -62,7 +62,7 @@ test("what is asked, by kind of survey", async () => {
   const drinks = await readSurvey(
     `{"domain":{"labels":["tea","water"]},"kind":"distribution","mechanism":{"name":"hadamard"},${common}}`,
   );
-  assert.match(asked(drinks).join(" "), /how many people give each answer, and not who/);
+  assert.match(asked(drinks).join(" "), /about how many people give each answer, and not who/);
   const number = await readSurvey(
     `{"delta":0,"dimension":1,"kind":"mean","mechanism":{"name":"binary"},"radius":1,${common}}`,
   );

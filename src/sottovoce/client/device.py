@@ -24,13 +24,21 @@ from sottovoce.client.patience import Patience, is_passing
 from sottovoce.client.receipt import Receipt
 from sottovoce.client.sqlite_store import SqliteStore
 from sottovoce.client.store import Answer, DeviceStore
-from sottovoce.errors import MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError
+from sottovoce.errors import (
+    LedgerError,
+    MismatchError,
+    ServiceError,
+    SignatureError,
+    SottovoceError,
+    SurveyError,
+    ValueOutsideDomainError,
+)
 from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_BUDGET, DEFAULT_DELTA_CAP
 from sottovoce.plural import counted
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 from sottovoce.randomness import os_source
-from sottovoce.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
+from sottovoce.signing import PUBLIC_KEY_BYTES, check_public_key, fingerprint, from_base64url
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
@@ -171,8 +179,8 @@ class Device:
         Raises
         ------
         SignatureError, SurveyError, MismatchError
-            If the survey is not the collector's, cannot be answered, was answered to another address (see `move`), or
-            another question is asked in the same round.
+            If the survey is not the collector's, cannot be answered, was answered to another address (see `move`) or
+            another key, or another question is asked in the same round.
         BudgetError
             If it asks for more than the owner allows: epsilon, delta, or effort.
         ValueOutsideDomainError
@@ -184,19 +192,25 @@ class Device:
             the receipt says that it is "unsent", and why.
         """
         question, collector = check_survey_id(survey_id), self.collector(url)
+        report_id = secrets.token_bytes(REPORT_ID_BYTES)
         with within(self._seconds):
             kept = self._store.answer(question)
             _check_address(kept, collector)
-            if kept is None or _needs_another_look(kept):
+            look = kept is None or _needs_another_look(kept)
+            if look:
                 asked = self._asked(collector, question, kept)
                 if asked is not None:
-                    kept = self._record(collector, question, asked, value, otherwise)
+                    kept = self._record(collector, question, asked, value, otherwise, report_id)
             if kept is None:
                 return Receipt(question, collector.url, "waiting")
-            return self._send(collector, kept) if send else Receipt.of(kept)
+            receipt = self._send(collector, kept, looked=look) if send else Receipt.of(kept)
+            return replace(receipt, drawn=kept.report_id == report_id)
 
     def flush(self) -> list[Receipt]:
-        """Send again everything that was not sent yet; the same bytes as ever."""
+        """Send again everything that was not sent yet; the same bytes as ever.
+
+        What cannot be sent stays as it is, and its receipt says why: also where another key is shown now.
+        """
         return [self._resend(answer) for answer in self._store.answers() if answer.state == "unsent"]
 
     def move(self, survey_id: str, url: str) -> Receipt:
@@ -217,8 +231,7 @@ class Device:
             raise MismatchError("there is no answer to this survey that is still to be sent, so none can be moved")
         with within(self._seconds):
             found = self._fetch(collector, question)
-        if found.key != kept.key:
-            raise MismatchError("the survey there bears another key than the one that was answered; nothing was moved")
+        _check_key(kept, found.key)
         self._store.move(question, collector.url)
         return Receipt.of(self._store.answer(question) or kept)
 
@@ -237,6 +250,8 @@ class Device:
         found = self._fetch(collector, question)
         if kept is None:
             self._check(found)
+        else:
+            _check_key(kept, found.key)
         if isinstance(found.survey, Round):
             raise SurveyError(
                 f"this is one round of the adaptive survey {found.survey.survey.id}; answer that one: a device answers "
@@ -263,7 +278,13 @@ class Device:
     # --- drawing, once ----------------------------------------------------------------------
 
     def _record(
-        self, collector: Collector, question: str, asked: Published, value: object, otherwise: object
+        self,
+        collector: Collector,
+        question: str,
+        asked: Published,
+        value: object,
+        otherwise: object,
+        report_id: bytes,
     ) -> Answer:
         """The answer that stands, drawn now if there was none."""
         survey = asked.survey
@@ -271,13 +292,14 @@ class Device:
         kept = self._store.answer(question)
         if kept is None:
             prepare(survey)
-            kept = self._draw(collector, question, asked, _chosen(survey, value, otherwise))
+            kept = self._draw(collector, question, asked, _chosen(survey, value, otherwise), report_id)
         if kept.survey != survey.id:
             raise MismatchError("this device has answered another question in this round; it answers one, once")
         _check_address(kept, collector)
+        _check_key(kept, asked.key)
         return kept
 
-    def _draw(self, collector: Collector, question: str, asked: Published, chosen: object) -> Answer:
+    def _draw(self, collector: Collector, question: str, asked: Published, chosen: object, report_id: bytes) -> Answer:
         """Draw, and keep that unless another thread or process has been faster; what is kept is what stands.
 
         Drawing comes before the transaction, so that a slow draw keeps nobody waiting. Two that race both draw, and
@@ -287,7 +309,7 @@ class Device:
         """
         survey = asked.survey
         assert isinstance(survey, Survey)
-        report_id, report = secrets.token_bytes(REPORT_ID_BYTES), survey.randomize(chosen)
+        report = survey.randomize(chosen)
 
         def pay(answers: Sequence[Answer]) -> Answer:
             epsilon, delta = self._allowance.check(survey, answers)
@@ -302,15 +324,23 @@ class Device:
 
     def _resend(self, kept: Answer) -> Receipt:
         try:
-            collector = self.collector(kept.collector)
-        except ServiceError as error:
+            with within(self._seconds):
+                return self._send(self.collector(kept.collector), kept, looked=False)
+        except LedgerError:
+            raise
+        except SottovoceError as error:
             return Receipt.of(kept, str(error))
-        with within(self._seconds):
-            return self._send(collector, kept)
 
-    def _send(self, collector: Collector, kept: Answer) -> Receipt:
+    def _send(self, collector: Collector, kept: Answer, *, looked: bool) -> Receipt:
+        """Send what stands to the key that it is for; `looked` says that this call has seen that key there."""
         if kept.state == "sent":
             return Receipt.of(kept)
+        if not looked:
+            _check_key(kept, kept.key if self._key is None else self._key)
+            try:
+                collector.check_key(kept.question, kept.key)
+            except ServiceError as error:
+                return Receipt.of(kept, str(error))  # no refusal is final before the key was seen
         try:
             collector.send(kept.survey, kept.report_id, kept.report)
         except ServiceError as error:
@@ -329,6 +359,15 @@ def _check_address(kept: Answer | None, collector: Collector) -> None:
         raise MismatchError(
             f"this device has answered this survey to another collector, at {kept.collector}; it gives its answer to "
             "one. If that one has moved here, and the answer was not sent yet, say so: device.move(survey_id, url)"
+        )
+
+
+def _check_key(kept: Answer, key: bytes) -> None:
+    """Raise unless an answer is for this key: another one is another collector, whatever its address."""
+    if key != kept.key:
+        raise MismatchError(
+            f"this device has given its answer to the key {fingerprint(kept.key)[:16]}, and here it is another key, "
+            f"{fingerprint(key)[:16]}; it gives its answer to one. Nothing was sent or moved"
         )
 
 

@@ -126,10 +126,11 @@ class Collector:
         ServiceError
             If the collector cannot be reached, or its answer is none.
         """
-        envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", _Envelope)
-        if envelope.id != survey_id:
-            raise SignatureError(f"the collector answered with another survey than {survey_id[:12]}")
-        return self._checked(envelope, trusted)
+        return self._checked(self._envelope(survey_id), trusted)
+
+    def check_key(self, survey_id: str, key: bytes) -> None:
+        """Raise `SignatureError` unless the survey of that id is there, signed with this key; it is not read."""
+        self._signed(self._envelope(survey_id), key)
 
     def round(self, parent: AdaptiveSurvey, number: int, trusted: bytes) -> Published | None:
         """The round of that number, if it is open and belongs to this very survey; None while it is not open."""
@@ -158,23 +159,34 @@ class Collector:
         most = self._effort.envelope_bytes
         return _as(self._patience.ask(lambda: self._http.get(path, most=most, kind=kind)), kind)
 
+    def _envelope(self, survey_id: str) -> _Envelope:
+        envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", _Envelope)
+        if envelope.id != survey_id:
+            raise SignatureError(f"the collector answered with another survey than {survey_id[:12]}")
+        return envelope
+
     def _checked(self, envelope: _Envelope, trusted: bytes | None) -> Published:
+        key, statement = self._signed(envelope, trusted)
+        survey = _read(statement, self._attachments(envelope))
+        if survey.canonical != statement:
+            raise SignatureError("the survey's statement is not canonical JSON, so its id would not be its own")
+        return Published(survey, key, envelope.state)
+
+    def _signed(self, envelope: _Envelope, trusted: bytes | None) -> tuple[bytes, bytes]:
+        """The key and the statement, once the signature and the id are right; nothing in the statement is read."""
         key = from_base64url(envelope.key, PUBLIC_KEY_BYTES)
         if trusted is not None and key != trusted:
             raise SignatureError(
                 f"the collector at {self.url} now signs with the key {fingerprint(key)[:16]}; this device trusts "
-                f"{fingerprint(trusted)[:16]} only. Nothing was answered: ask the collector's owner, by another way, "
-                "whether the key was changed"
+                f"{fingerprint(trusted)[:16]} only. Nothing was sent: ask the collector's owner, by another way, whether "
+                "the key was changed"
             )
         statement = _utf8(envelope.statement)
         self._effort.check_statement(statement)
         verify(key, statement, from_base64url(envelope.signature, SIGNATURE_BYTES))
         if hashlib.sha256(statement).hexdigest() != envelope.id:
             raise SignatureError("the survey's id is not the SHA-256 of its statement")
-        survey = _read(statement, self._attachments(envelope))
-        if survey.canonical != statement:
-            raise SignatureError("the survey's statement is not canonical JSON, so its id would not be its own")
-        return Published(survey, key, envelope.state)
+        return key, statement
 
     def _attachments(self, envelope: _Envelope) -> dict[str, bytes]:
         """What the statement names by a digest; reading the statement checks them against it."""

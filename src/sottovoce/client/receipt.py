@@ -34,6 +34,8 @@ class Receipt:
     delta: float = 0.0
     problem: str = ""
     """Why it was not sent."""
+    drawn: bool = False
+    """Whether this very call drew the report that stands; False where an earlier call, or another process, did."""
 
     @classmethod
     def of(cls, answer: Answer, problem: str = "") -> Self:

@@ -65,7 +65,8 @@ def to_csv(table: Table) -> bytes:
     A label that a spreadsheet would take for a formula gets an apostrophe in front; plain numbers stay as they are.
     """
     out = io.StringIO()
-    writer = csv.writer(out)
+    # Labels stand in quotes: a spreadsheet that parts cells elsewhere than at commas finds no other cell in them.
+    writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(_HEADER)
     for label, *numbers in table.rows():
         writer.writerow([_harmless(label), *(number if math.isfinite(number) else "" for number in numbers)])

@@ -157,9 +157,9 @@ class HadamardBlocks(FiniteMechanism):
         return float(own), float(self.block_size * self._levels.each_outside)
 
     def variance(self, frequencies: Floats, n_reports: int) -> Floats:
-        """kappa^2 P(report in v's block) - p(v)^2, over n."""
+        """kappa^2 P(report in v's block) - p(v)^2, over n, of the first values, whose frequencies are given."""
         own, other = self._hit
-        block = np.arange(self.domain_size) // (self.block_size - 1)
+        block = np.arange(len(frequencies)) // (self.block_size - 1)
         mass = np.bincount(block, weights=frequencies)[block]
         return np.asarray((self.proxy * (other + (own - other) * mass) - frequencies**2) / n_reports)
 

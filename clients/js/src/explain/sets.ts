@@ -5,7 +5,7 @@ import { ONE } from "../source.js";
 import { impossible, type Law, type Reported, twoChances } from "./law.js";
 import { probe, thresholdFor } from "./probe.js";
 import { logOf, over, ratio } from "./ratios.js";
-import { counted } from "./words.js";
+import { counted, naming } from "./words.js";
 
 const bit = (payload: Uint8Array, at: number): number => (payload[at >> 3]! >> (at & 7)) & 1;
 
@@ -42,25 +42,29 @@ function logChoose(n: number, k: number): number {
   return sum;
 }
 
-export function subsetSelection({ mechanism, own, size, payload }: Reported): Law {
+export function subsetSelection({ mechanism, own, size, payload, label }: Reported): Law {
   const count = own.subset_size as number;
-  const members = new Set(subsetMembers(payload, size, count));
+  const found = subsetMembers(payload, size, count);
+  const members = new Set(found);
   const threshold = thresholdFor(mechanism, 0);
   // Of all sets of this size, a share of count/size holds a given value.
   const more = ratio(threshold * BigInt(size), ONE * BigInt(count));
   const less = ratio((ONE - threshold) * BigInt(size), ONE * BigInt(size - count));
-  const says = `A set of ${counted(count)} of the ${counted(size)} answers; yours may be in it or not.`;
+  const which = naming(found, label);
+  const says = `A set of ${counted(count)} of the ${counted(size)} answers, which may hold yours or not${which}.`;
   const favours = (value: number) => members.has(value);
   return twoChances(favours, more, less, [BigInt(count), BigInt(size)], says, -logChoose(size, count));
 }
 
 /** Every bit is drawn by itself, so that only the own one tells the values apart. */
-export function unary({ mechanism, size, payload }: Reported): Law {
-  const members = new Set(bitmapMembers(payload, size));
+export function unary({ mechanism, size, payload, label }: Reported): Law {
+  const found = bitmapMembers(payload, size);
+  const members = new Set(found);
   const [own, other] = probe(mechanism, 0).asked as [bigint, bigint];
   const [set, clear] = [ratio(other, ONE), ratio(ONE - other, ONE)];
   const common = members.size * logOf(set) + (size - members.size) * logOf(clear);
-  const says = `A yes or no for each of the ${counted(size)} answers, ${counted(members.size)} of them yes.`;
+  const yes = `${members.size === 0 ? "none" : counted(members.size)} of them yes${naming(found, label)}`;
+  const says = `A yes or no for each of the ${counted(size)} answers, ${yes}.`;
   const favours = (value: number) => members.has(value);
   const [more, less] = [over(ratio(own, ONE), set), over(ratio(ONE - own, ONE), clear)];
   return twoChances(favours, more, less, [BigInt(members.size), BigInt(size)], says, common);

@@ -7,7 +7,7 @@ import { Columns } from "./columns.js";
 import { Rows } from "./rows.js";
 import { entry, Stage, type Chart, type Player, type Reading } from "./stage.js";
 import type { Table } from "./table.js";
-import { interval, worded } from "./words.js";
+import { column, interval } from "./words.js";
 
 export type { BarsSpec } from "./bars_data.js";
 
@@ -70,12 +70,13 @@ class Bars implements Player {
   table(): Table {
     const { labels, value, raw, low, high, share = false } = this.spec;
     const order = ordered(this.spec);
+    const [values, raws, ends] = [column(share, value), column(share, raw), column(share, low, high)];
     return {
       head: ["Answer", "Projected", "Raw", "Interval"],
       rows: order.length,
       row: (rank) => {
         const at = order[rank] as number;
-        return [labels[at] ?? "", worded(value[at], share), worded(raw[at], share), interval(low[at], high[at], share) ?? ""];
+        return [labels[at] ?? "", values(value[at]), raws(raw[at]), interval(low[at], high[at], share, ends) ?? ""];
       },
     };
   }

@@ -1,7 +1,7 @@
 /** Bars as a file, from the same numbers as on the screen: lying when they are few, standing when they are many. */
 import { framed, textWidth, WIDTH } from "./axes_svg.js";
 import { extent, main, ordered, type BarsSpec } from "./bars_data.js";
-import { palette, veil } from "./palette.js";
+import { lightPalette, veil } from "./palette.js";
 import { SvgPen } from "./pen.js";
 import { along, thinned, ticks } from "./ticks.js";
 import { even, tickText } from "./words.js";
@@ -12,7 +12,7 @@ const HEIGHT = 420;
 const FINEST = 1800;
 
 export function rowsSvg(spec: BarsSpec): string {
-  const colours = palette();
+  const colours = lightPalette();
   const share = spec.share === true;
   const labels = spec.labels.map((label) => (label.length > 40 ? `${label.slice(0, 39)}…` : label));
   const left = 24 + Math.max(20, ...labels.map((label) => textWidth(label, 13)));
@@ -44,7 +44,7 @@ export function rowsSvg(spec: BarsSpec): string {
 }
 
 export function columnsSvg(spec: BarsSpec): string {
-  const colours = palette();
+  const colours = lightPalette();
   const order = ordered(spec);
   const span = extent(spec);
   const share = spec.share === true;

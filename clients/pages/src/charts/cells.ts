@@ -2,11 +2,11 @@
 import { el } from "../parts/dom.js";
 import { told, type CellsSpec } from "./cells_data.js";
 import { drawCells, layoutOf, type Layout } from "./cells_draw.js";
-import { palette } from "./palette.js";
+import { lightPalette, palette } from "./palette.js";
 import { canvasPen, SvgPen } from "./pen.js";
 import { Stage, type Chart, type Player, type Reading } from "./stage.js";
 import type { Table } from "./table.js";
-import { interval, worded } from "./words.js";
+import { column, interval } from "./words.js";
 import { WIDTH } from "./axes_svg.js";
 
 export class Cells implements Player, Chart<CellsSpec> {
@@ -54,8 +54,9 @@ export class Cells implements Player, Chart<CellsSpec> {
 
   toSvg(): string {
     const layout = layoutOf(this.spec, WIDTH - 20);
-    const pen = new SvgPen(WIDTH, layout.height + 8, palette().card);
-    drawCells(pen, this.spec, layout, palette());
+    const colours = lightPalette();
+    const pen = new SvgPen(WIDTH, layout.height + 8, colours.card);
+    drawCells(pen, this.spec, layout, colours);
     return pen.toString();
   }
 
@@ -97,13 +98,14 @@ export class Cells implements Player, Chart<CellsSpec> {
 
   table(): Table {
     const { value, low, high, share } = this.spec;
+    const [values, ends] = [column(share, value), column(share, low, high)];
     return {
       head: ["Answer", "Value", "Interval"],
       rows: this.readable.length,
       row: (index) => {
         const cell = this.readable[index] as number;
         const at = this.spec.places[cell] as number;
-        return [this.spec.title(...this.where(cell)), worded(value[at], share), interval(low?.[at], high?.[at], share) ?? ""];
+        return [this.spec.title(...this.where(cell)), values(value[at]), interval(low?.[at], high?.[at], share, ends) ?? ""];
       },
     };
   }

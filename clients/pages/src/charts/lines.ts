@@ -5,7 +5,7 @@ import { columnsOf, shapeOf, type Columns, type Line, type LinesSpec } from "./l
 import { linesSvg } from "./lines_svg.js";
 import { entry, Stage, type Chart, type Player, type Reading } from "./stage.js";
 import type { Table } from "./table.js";
-import { interval, worded } from "./words.js";
+import { column, interval, worded } from "./words.js";
 import { refill } from "./zoom.js";
 
 export type { Line, LinesSpec } from "./lines_data.js";
@@ -88,14 +88,17 @@ class Lines implements Player {
 
   table(): Table {
     const heads = this.spec.series.flatMap((line) => [line.name, ...(line.low && line.high ? [line.band ?? "interval"] : [])]);
+    // Over a logarithmic axis values differ by powers of ten: each has digits of its own.
+    const text = (...lists: Line["y"][]) => (this.spec.logY ? (value: number) => worded(value, this.share) : column(this.share, ...lists));
+    const texts = this.spec.series.map((line) => [text(line.y), text(line.low ?? [], line.high ?? [])] as const);
     return {
       head: [this.spec.xLabel ?? "x", ...heads],
       rows: this.size(),
       row: (at) => [
         this.place(this.merged.x[at] as number),
-        ...this.values(at).flatMap(({ line, y, low, high }) => [
-          y === null ? "" : worded(y, this.share),
-          ...(line.low && line.high ? [interval(low, high, this.share) ?? ""] : []),
+        ...this.values(at).flatMap(({ line, y, low, high }, series) => [
+          y === null ? "" : texts[series]![0](y),
+          ...(line.low && line.high ? [interval(low, high, this.share, texts[series]![1]) ?? ""] : []),
         ]),
       ],
     };

@@ -34,7 +34,8 @@ export function optionsOf(spec: () => LinesSpec, size: { width: number; height: 
     axes: [xAxis(spec), yAxis(spec)],
     legend: { show: false },
     cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false } },
-    hooks: { draw: [(plot) => drawMark(plot, spec())] },
+    // Below the lines and points, which it marks.
+    hooks: { drawAxes: [(plot) => drawMark(plot, spec())] },
     padding: [14, 14, 0, 0],
   };
 }

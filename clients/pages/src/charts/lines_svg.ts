@@ -1,16 +1,22 @@
 /** Lines as a file, from the same numbers as on the screen. */
 import { framed, WIDTH, textWidth, type Axis, type Frame } from "./axes_svg.js";
 import type { Columns, Line, LinesSpec } from "./lines_data.js";
-import { palette, veil } from "./palette.js";
+import { lightPalette, veil } from "./palette.js";
 import { extentOf, logTicks, thinned, ticks, type Extent } from "./ticks.js";
 import { tickText } from "./words.js";
 
 const HEIGHT = 420;
 
 export function linesSvg(spec: LinesSpec, { x, columns }: Columns): string {
-  const colours = palette();
+  const colours = lightPalette();
   const frame = framed(HEIGHT, colours, xAxis(spec, x), yAxis(spec, columns), spec.series.length > 1 ? 44 : 24);
   const { pen } = frame;
+  if (spec.mark !== undefined && !(spec.logX && spec.mark.x <= 0)) {
+    const place = frame.x(spec.mark.x);
+    pen.path([place, frame.top, place, frame.bottom], { stroke: colours.ink, dash: [4, 4] });
+    const right = place > WIDTH / 2;
+    if (spec.mark.label) pen.text(spec.mark.label, place + (right ? -6 : 6), frame.top + 8, { fill: colours.ink, bold: true, align: right ? "end" : "start" });
+  }
   let column = 0;
   const next = (): (number | null)[] => columns[column++] ?? [];
   spec.series.forEach((line, at) => {
@@ -25,12 +31,6 @@ export function linesSvg(spec: LinesSpec, { x, columns }: Columns): string {
     if (line.as !== "points") pen.path(points, { stroke: colour, width: 2 });
     else for (let point = 0; point < points.length; point += 2) pen.circle(points[point] as number, points[point + 1] as number, 3, { fill: colour });
   });
-  if (spec.mark !== undefined && !(spec.logX && spec.mark.x <= 0)) {
-    const place = frame.x(spec.mark.x);
-    pen.path([place, frame.top, place, frame.bottom], { stroke: colours.ink, dash: [4, 4] });
-    const right = place > WIDTH / 2;
-    if (spec.mark.label) pen.text(spec.mark.label, place + (right ? -6 : 6), frame.top + 8, { fill: colours.ink, bold: true, align: right ? "end" : "start" });
-  }
   if (spec.series.length > 1) {
     let left = frame.left;
     spec.series.forEach((line, at) => {

@@ -26,12 +26,24 @@ const RAMP_COLOURS = 256;
 
 let known: Palette | null = null;
 let probe: HTMLElement | null = null;
+/** The colour scheme that the probe is read in; as the page's own when empty. */
+let scheme = "";
 const listeners = new Set<() => void>();
 
 /** Colours as they are now: light or dark. */
 export function palette(): Palette {
   known ??= readPalette();
   return known;
+}
+
+/** Light colours, whatever the page has: pictures that leave it are for white paper. */
+export function lightPalette(): Palette {
+  try {
+    scheme = "light";
+    return readPalette();
+  } finally {
+    scheme = "";
+  }
 }
 
 /** Calls back after each change between light and dark, until the function it returns is called. */
@@ -76,6 +88,7 @@ function resolved(colour: string): string {
     probe = el("span", { hidden: true });
     document.body.append(probe);
   }
+  probe.style.colorScheme = scheme;
   probe.style.color = colour;
   return getComputedStyle(probe).color;
 }

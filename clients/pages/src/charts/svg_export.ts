@@ -1,5 +1,30 @@
 /** A chart handed to the person as a file. */
 import { el } from "../parts/dom.js";
+import { counted, figure, percent } from "../parts/format.js";
+import { escaped } from "./pen.js";
+
+const CAPTION = 60;
+/** Characters of a title that fit above a picture. */
+const LONGEST = 100;
+
+/** What a picture away from its page must say of itself: how many answered, how softly, and how sure the intervals are. */
+export const captionOf = (reports: number, epsilon: number, level: number): string =>
+  `${counted(reports, "report")} · ε = ${figure(epsilon)} · ${percent(level)} intervals`;
+
+/** The picture with its title and a line about it above; dark on light, as exported pictures are. */
+export function captioned(picture: string, title: string, line: string): string {
+  const [, width = "960", height = "420"] = /^<svg [^>]*?width="([\d.]+)" height="([\d.]+)"/.exec(picture) ?? [];
+  const whole = Number(height) + CAPTION;
+  const shown = title.length > LONGEST ? `${title.slice(0, LONGEST - 1)}…` : title;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" viewBox="0 0 ${width} ${whole}" font-family="system-ui, sans-serif">`,
+    `<rect width="${width}" height="${whole}" fill="#ffffff"/>`,
+    `<text x="20" y="26" font-size="15" font-weight="600" fill="#1c1e21">${escaped(shown)}</text>`,
+    `<text x="20" y="46" font-size="12" fill="#5a6068">${escaped(line)}</text>`,
+    picture.replace("<svg ", `<svg y="${CAPTION}" `).trimEnd(),
+    "</svg>\n",
+  ].join("\n");
+}
 
 /** A name that every file system takes: letters, digits and hyphens only. */
 export function fileName(...parts: readonly string[]): string {

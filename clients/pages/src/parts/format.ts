@@ -12,9 +12,15 @@ export const compact = (n: number): string => short.format(n);
 /** Three significant digits, without the zeros that say nothing. */
 export function figure(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "unknown";
-  if (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e7)) return value.toExponential(2);
-  return String(Number(value.toPrecision(3))).replace("-", "−");
+  const rounded = Number(value.toPrecision(3));
+  if (rounded === 0 || (Math.abs(rounded) >= 1e-6 && Math.abs(rounded) < 1e7)) return String(rounded).replace("-", "−");
+  const [digits = "", power = ""] = rounded.toExponential().split("e");
+  return `${digits.replace("-", "−")} × 10${raised(power)}`;
 }
+
+/** The figures of a power: "-7" as "⁻⁷". */
+const raised = (power: string): string =>
+  power.replace("+", "").replace(/[-\d]/g, (sign) => (sign === "-" ? "⁻" : ("⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)] as string)));
 
 /** 0.1234 as 12.3 %, which no line breaks apart. */
 export const percent = (share: number): string => `${figure(share * 100)}\u00a0%`;

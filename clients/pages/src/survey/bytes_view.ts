@@ -7,6 +7,8 @@ import { counted } from "../parts/format.js";
 /** Bytes of the survey's id that stand before every report. */
 export const TAG_BYTES = 4;
 const MOST_SHOWN = 96;
+/** Longer reports are folded away, so that what they say is not lost under them. */
+const MOST_OPEN = 32;
 
 /** Bytes in hexadecimal, pairs set apart; long ones are cut, and say so. */
 export function hex(bytes: Uint8Array, most = MOST_SHOWN): string {
@@ -14,9 +16,12 @@ export function hex(bytes: Uint8Array, most = MOST_SHOWN): string {
   return bytes.length > most ? `${pairs} … ${counted(bytes.length - most, "more byte")}` : pairs;
 }
 
-/** The report itself, in large letters. */
+/** The report itself, in large letters; a long one to be unfolded. */
 export function reportBytes(kept: Answer): HTMLElement {
-  return el("code", { class: "bytes" }, hex(kept.report.subarray(TAG_BYTES)));
+  const report = kept.report.subarray(TAG_BYTES);
+  const shown = el("code", { class: "bytes" }, hex(report));
+  if (report.length <= MOST_OPEN) return el("p", {}, shown);
+  return el("details", {}, el("summary", {}, `The ${counted(report.length, "byte")} themselves`), shown);
 }
 
 const part = ([name, bytes]: readonly [string, Uint8Array]): HTMLElement[] => [
@@ -42,8 +47,8 @@ export function requestBytes(kept: Answer): HTMLElement {
     el(
       "p",
       { class: "quiet small" },
-      "No name, no cookie, no address of a page. As with every visit to a website, the network sees where it comes " +
-        "from.",
+      "No name, no cookie, no address of a page. As with every visit to a website, the collector’s machine and the " +
+        "network see the address it comes from; the collector’s program does not keep it.",
     ),
   );
 }

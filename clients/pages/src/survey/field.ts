@@ -6,6 +6,7 @@
 import { type Domain, LabelDomain, ProductDomain, RangeDomain, TextDomain } from "../../../js/src/domain.js";
 import { el } from "../parts/dom.js";
 import { choices } from "./choices.js";
+import { ends, inSteps, numbersFault, textFault, wholeFault } from "./faults.js";
 import { numbersIn, wholeNumber } from "./typed.js";
 import { named, plain } from "./values.js";
 
@@ -39,14 +40,11 @@ export function fieldFor(domain: Domain, legend: string, id: string): Field {
     return mapped(choices(names, legend, id), (i) => domain.start + domain.step * BigInt(i));
   }
   if (domain instanceof RangeDomain) {
-    const [low, high] = domain.step > 0n ? [domain.start, domain.last] : [domain.last, domain.start];
-    const steps = domain.step === 1n || domain.step === -1n ? "" : `, in steps of ${domain.step}`;
-    const hint = `A whole number from ${low} to ${high}${steps}.`;
+    const [low, high] = ends(domain);
+    const hint = `A whole number from ${low} to ${high}${inSteps(domain)}.`;
     const keys = low >= 0n ? "numeric" : "text";
-    return typed(legend, id, hint, { inputmode: keys, class: "number" }, (text) => {
-      const found = wholeNumber(text);
-      return found !== null && domain.find(found) >= 0n ? found : null;
-    });
+    const fault = (text: string) => wholeFault(text, domain);
+    return typed(legend, id, hint, { inputmode: keys, class: "number" }, (text) => wholeNumber(text), fault);
   }
   return textField(domain as TextDomain, legend, id);
 }
@@ -55,7 +53,7 @@ export function fieldFor(domain: Domain, legend: string, id: string): Field {
 function textField(domain: TextDomain, legend: string, id: string): Field<string> {
   const hint = `At most ${domain.maxLength} characters, out of: ${plain(domain.alphabet)}`;
   const given = { autocapitalize: "none", autocorrect: "off" };
-  const inner = typed(legend, id, hint, given, (text) => (text !== "" && domain.find(text) >= 0n ? text : null));
+  const inner = typed(legend, id, hint, given, (text) => text, (text) => textFault(text, domain));
   const empty = el("input", { type: "checkbox", autocomplete: "off" });
   const read = () => (empty.checked ? "" : inner.read());
   const label = el("label", { class: "empty" }, empty, "It is the empty text");
@@ -72,11 +70,14 @@ export function vectorField(dimension: number, radius: number, id: string): Fiel
   const length = dimension === 1 ? `from ${-radius} to ${radius}` : `of length at most ${radius}`;
   if (dimension > FEW_COORDINATES) {
     const hint = `${dimension} numbers, with spaces or commas between them, ${length}; longer ones are scaled to that.`;
-    return typed("Your numbers", id, hint, {}, (text) => numbersIn(text, dimension), true);
+    const fault = (text: string) => numbersFault(text, dimension);
+    return typed("Your numbers", id, hint, {}, (text) => numbersIn(text, dimension), fault, true);
   }
   const legend = (i: number) => (dimension === 1 ? "Your number" : `Number ${i + 1}`);
+  const one = (text: string) => numbersIn(text, 1)?.[0] ?? null;
+  const fault = (text: string) => numbersFault(text, 1);
   const fields = Array.from({ length: dimension }, (_, i) =>
-    typed(legend(i), `${id}-${i}`, "", { class: "number" }, (text) => numbersIn(text, 1)?.[0] ?? null),
+    typed(legend(i), `${id}-${i}`, "", { class: "number" }, one, fault),
   );
   const said =
     dimension === 1
@@ -111,19 +112,19 @@ function mapped<Given, Value>(field: Field<Given>, value: (given: Given) => Valu
   return { element, problem, focus, read };
 }
 
-/** A field that is typed into. */
+/** A field that is typed into; `fault` says what is wrong with a text, and where nothing is, `parse` reads it. */
 function typed<Value>(
   label: string,
   id: string,
   hint: string,
   given: Record<string, string>,
   parse: (text: string) => Value | null,
+  fault: (text: string) => string,
   long = false,
 ): Field<Value> {
   const about = hint ? `${id}-hint` : null;
   const own = { id, autocomplete: "off", spellcheck: "false", "aria-describedby": about, ...given };
   const input = long ? el("textarea", { ...own, rows: 4 }) : el("input", { type: "text", ...own });
-  const value = () => parse(input.value);
   return {
     element: el(
       "div",
@@ -132,8 +133,11 @@ function typed<Value>(
       input,
       hint ? el("p", { class: "quiet small", id: `${id}-hint` }, hint) : null,
     ),
-    read: value,
-    problem: () => (value() === null ? `${label}: ${hint || "a number is due."}` : ""),
+    read: () => (fault(input.value) === "" ? parse(input.value) : null),
+    problem: () => {
+      const found = fault(input.value);
+      return found && `${label}: ${found}`;
+    },
     focus: () => input.focus(),
   };
 }

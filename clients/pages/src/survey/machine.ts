@@ -17,6 +17,7 @@ import {
 } from "../../../js/src/index.js";
 import { toHex } from "../../../js/src/bytes.js";
 import { ALLOWANCE, checkBudget } from "../../../js/src/ledger.js";
+import { noting } from "./noting.js";
 
 /** A survey, checked, and by whom it was signed. */
 export interface Found {
@@ -32,13 +33,18 @@ const RELEASED = "sottovoce send ";
 export class Machine {
   readonly #device: Device;
   readonly #tabs: BroadcastChannel | null;
+  /** Ids of reports that this tab has drawn, in hexadecimal. */
+  readonly #drawn = new Set<string>();
 
   private constructor(
     readonly id: string,
     readonly origin: string,
     readonly store: Store,
   ) {
-    this.#device = new Device(store, { patience: { attempts: 2 } });
+    this.#device = new Device(
+      noting(store, ({ reportId }) => this.#drawn.add(toHex(reportId))),
+      { patience: { attempts: 2 } },
+    );
     this.#tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("sottovoce") : null;
   }
 
@@ -83,6 +89,11 @@ export class Machine {
   /** The report that stands, with all that belongs to it; null while nothing was drawn. */
   standing(): Promise<Answer | null> {
     return this.store.answer(this.id);
+  }
+
+  /** Whether it was drawn here, from this tab's answer, and not in another tab or before a reload. */
+  hasDrawn(standing: Answer): boolean {
+    return this.#drawn.has(toHex(standing.reportId));
   }
 
   ledger(): Promise<Ledger> {

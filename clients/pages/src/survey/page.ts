@@ -8,7 +8,7 @@ import { type Answer, Survey } from "../../../js/src/index.js";
 import { el, fill } from "../parts/dom.js";
 import type { Found, Machine } from "./machine.js";
 import { questionView } from "./question_view.js";
-import { reportView } from "./report_view.js";
+import { reportView, UNUSED } from "./report_view.js";
 import { Retry } from "./retry.js";
 import { sendingOf, spoken, statusView } from "./status_view.js";
 import { type Trouble, troubleOf } from "./trouble.js";
@@ -16,13 +16,16 @@ import { troubleView } from "./trouble_view.js";
 import { waitingView } from "./waiting_view.js";
 import { who } from "./who_view.js";
 
-/** What may be shown besides a question and a report. */
-const [WAITING, STOPPED] = ["waiting", "stopped"] as const;
+/** What may be shown besides a report. */
+const [QUESTION, WAITING, STOPPED] = ["question", "waiting", "stopped"] as const;
 
 export class Page {
   #found: Found | null = null;
   #trouble: Trouble | null = null;
+  /** What the last draw was tried with. */
   #value: unknown = null;
+  /** Whether the person has chosen or typed something as their answer. */
+  #hasChosen = false;
   #problem = "";
   #isDrawing = false;
   #isSending = false;
@@ -41,6 +44,7 @@ export class Page {
   async start(): Promise<void> {
     this.machine.onChange(() => void this.#refresh());
     addEventListener("online", () => this.#retry.now());
+    this.host.addEventListener("input", () => (this.#hasChosen ||= this.#shown === QUESTION));
     await this.#load();
   }
 
@@ -51,7 +55,7 @@ export class Page {
       if ((await this.machine.standing()) === null) await this.machine.admit(this.#found.survey);
       this.#trouble = null;
     } catch (error) {
-      this.#trouble = troubleOf(error);
+      this.#trouble = troubleOf(error, this.#found?.survey);
     }
     if (this.#trouble?.passing) this.#retry.later(() => void this.#load());
     else this.#retry.stop();
@@ -76,22 +80,22 @@ export class Page {
     const found = this.#found!;
     document.title = `${found.survey.title || "A survey"} – Sottovoce`;
     const ledger = await this.machine.ledger();
-    this.#show("question", questionView(found, this.machine.origin, ledger, (value) => void this.#draw(value)));
+    this.#show(QUESTION, questionView(found, this.machine.origin, ledger, (value) => void this.#draw(value)));
   }
 
   /** Draw once, and show it. Whatever happens meanwhile, the same answer is tried again. */
   async #draw(value: unknown): Promise<void> {
     if (this.#isDrawing) return;
     this.#isDrawing = true;
+    this.#value = value;
     try {
       const receipt = await this.machine.draw(value);
-      this.#value = value;
       if (receipt.state === "waiting") return this.#wait(value);
       this.#retry.stop();
       await this.#refresh();
       this.host.querySelector<HTMLElement>("#status")?.focus();
     } catch (error) {
-      const trouble = troubleOf(error);
+      const trouble = troubleOf(error, this.#found?.survey);
       if (trouble.passing) this.#retry.later(() => void this.#draw(value));
       if (trouble.passing && this.#shown === WAITING) return;
       this.#trouble = trouble;
@@ -124,8 +128,14 @@ export class Page {
       if (hadFocus) made.querySelector<HTMLElement>("button, h2")?.focus();
     } else {
       this.#show(view, await this.#reportView(kept, made));
+      if (this.#isUnused(kept)) return this.#say(`${UNUSED} ${spoken(sending)}`);
     }
     this.#say(spoken(sending));
+  }
+
+  /** Whether the person has chosen something here, and the report was drawn elsewhere all the same. */
+  #isUnused(kept: Answer): boolean {
+    return this.#hasChosen && !this.machine.hasDrawn(kept);
   }
 
   async #reportView(kept: Answer, status: HTMLElement): Promise<HTMLElement> {
@@ -141,7 +151,9 @@ export class Page {
     const { origin } = this.machine;
     const title = this.#found?.survey.title ?? kept.title;
     document.title = `${title || "A survey"} – Sottovoce`;
-    const drawn = { kept, title, origin, ledger: await this.machine.ledger(), survey, explanation, value: this.#value };
+    const ledger = await this.machine.ledger();
+    const value = this.machine.hasDrawn(kept) ? this.#value : null;
+    const drawn = { kept, title, origin, ledger, survey, explanation, value, isUnused: this.#isUnused(kept) };
     return reportView(drawn, status, this.#found && who(this.#found, origin));
   }
 

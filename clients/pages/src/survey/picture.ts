@@ -87,7 +87,9 @@ const marked = (x: number): SVGElement =>
 
 /** The figures behind the picture. */
 export function table(bars: readonly Bar[], first: string): HTMLElement {
-  const heads = [first, "times the least", "probability"].map((name) => el("th", { scope: "col" }, name));
+  const hasProbabilities = bars.every((bar) => bar.probability !== "");
+  const names = [first, "times the least", ...(hasProbabilities ? ["probability"] : [])];
+  const heads = names.map((name) => el("th", { scope: "col" }, name));
   return el(
     "details",
     {},
@@ -108,7 +110,7 @@ export function table(bars: readonly Bar[], first: string): HTMLElement {
               { class: bar.mine ? "mine" : null },
               el("th", { scope: "row" }, bar.label, bar.mine && " (your answer)"),
               el("td", {}, times(bar.times)),
-              el("td", {}, bar.probability),
+              hasProbabilities && el("td", {}, bar.probability),
             ),
           ),
         ),

@@ -88,6 +88,7 @@ export function meaning(epsilon: number): HTMLElement {
 /** For whom nothing fits, or who would rather not say. */
 function elsewise(labels: LabelDomain | null, field: Field): HTMLElement {
   const other = labels && elseLabel(labels.names);
+  const isEitherOr = labels !== null && labels.names.length <= 2; // of yes and no, neither is near the other
   const choose = () => other !== null && field.set?.(other);
   return el(
     "details",
@@ -106,6 +107,6 @@ function elsewise(labels: LabelDomain | null, field: Field): HTMLElement {
           `“${plain(other)}” stands for everything else, and looks like every other answer from outside. `,
           el("button", { type: "button", class: "plain", onclick: choose }, `Choose “${plain(other)}”`),
         )
-      : el("p", {}, "If nothing fits exactly, the nearest answer does."),
+      : !isEitherOr && el("p", {}, "If nothing fits exactly, the nearest answer does."),
   );
 }

@@ -11,6 +11,8 @@ import { queryText } from "./query_text.js";
 import { answerText, plain } from "./values.js";
 
 const LIKELY = "How likely these very bytes would have been, had somebody answered otherwise:";
+/** What somebody reads whose answer came after another tab's. */
+export const UNUSED = "This browser had already answered. That report stands; what you chose just now was not used.";
 const MISSING = "The survey cannot be had just now, so the picture is missing. The report stands all the same.";
 
 /** What is known of the report that stands. */
@@ -22,8 +24,10 @@ export interface Drawn {
   /** The survey that the report is of, for a round the round's; null while it cannot be had. */
   readonly survey: Survey | null;
   readonly explanation: Explanation | null;
-  /** The person's answer while this page remembers it; null after a reload. */
+  /** The answer that it was drawn from, while this page remembers it; null after a reload, and in another tab. */
   readonly value: unknown;
+  /** Whether the person has chosen an answer on this page that it was not drawn from. */
+  readonly isUnused: boolean;
 }
 
 /** The whole view; `status` is what tells and changes whether it was sent. */
@@ -33,6 +37,7 @@ export function reportView(drawn: Drawn, status: HTMLElement, details: HTMLEleme
     "div",
     { class: "view" },
     heading(drawn.title, drawn.origin),
+    drawn.isUnused && el("p", { class: "card unused" }, UNUSED),
     status,
     el("div", { class: "zones" }, stays(drawn), edge(), leaves(drawn)),
     el(
@@ -67,7 +72,7 @@ function stays({ value, survey }: Drawn): HTMLElement {
       { class: "quiet small" },
       known
         ? "Your answer. This page forgets it as soon as you leave, and the ledger does not hold it."
-        : "Not even this page knows it any more: it was never written down.",
+        : "Not even this page knows it: it was never written down.",
     ),
   );
 }
@@ -88,9 +93,9 @@ function leaves({ kept, explanation, survey }: Drawn): HTMLElement {
     "section",
     { class: "zone leaves", "aria-labelledby": "leaves" },
     el("h2", { id: "leaves" }, "Leaves", el("span", { class: "quiet size" }, size)),
-    el("p", {}, reportBytes(kept)),
     query !== "" && el("p", { class: "small" }, "The question drawn for this device: ", el("b", {}, plain(query))),
-    explanation && el("p", { class: "small" }, plain(explanation.words.slice(0, 2).join(" "))),
+    explanation && el("p", {}, plain(explanation.words.slice(0, 2).join(" "))),
+    reportBytes(kept),
     requestBytes(kept),
   );
 }

@@ -1,6 +1,6 @@
 /** How likely one report is from every answer, brought into a form that can be drawn: pure figures, no page. */
 import type { Domain } from "../../../js/src/domain.js";
-import { probability as inWords } from "../../../js/src/explain/words.js";
+import { isTiny, probability as inWords } from "../../../js/src/explain/words.js";
 import { figure } from "../parts/format.js";
 import { valueAt } from "./values.js";
 import { times } from "./words.js";
@@ -10,7 +10,7 @@ export interface Bar {
   readonly label: string;
   /** How many times as likely as from the answer that makes it least likely. */
   readonly times: number;
-  /** In words. */
+  /** In words; empty where it is so small that only the ratio says something. */
   readonly probability: string;
   /** Whether it is the person's own, or theirs is among them. */
   readonly mine: boolean;
@@ -69,7 +69,8 @@ export class Measured {
   }
 
   bar(label: string, times: number, mine = false): Bar {
-    return { label, times, probability: inWords(this.#least + Math.log(times)), mine };
+    const probability = isTiny(this.#least) ? "" : inWords(this.#least + Math.log(times));
+    return { label, times, probability, mine };
   }
 
   /** Groups as bars, likeliest first; of many, neighbours are put together. `mine`: the person's own times. */
@@ -105,5 +106,6 @@ export function summary(ratio: number, epsilon: number): string {
 /** One answer's figures in a sentence. */
 export function sentence({ times: height, probability }: Bar): string {
   const how = height <= 1 + 1e-9 ? "as unlikely as from any" : `${times(height)} times as likely as the least`;
-  return `From that answer this very report would be ${how}: its probability is ${probability}.`;
+  const exactly = probability === "" ? "" : `: its probability is ${probability}`;
+  return `From that answer this very report would be ${how}${exactly}.`;
 }

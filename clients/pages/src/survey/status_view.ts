@@ -15,7 +15,7 @@ const TITLES: Readonly<Record<Sending, string>> = {
   asked: "Your report is drawn. Nothing has left yet.",
   trying: "Sending …",
   kept: "Not sent yet. It is kept here.",
-  sent: "Sent, and counted once.",
+  sent: "It has arrived, and will be counted once.",
   refused: "The service did not take it.",
 };
 
@@ -25,7 +25,7 @@ const TEXTS: Readonly<Record<Sending, string>> = {
     "not depend on what it says.",
   trying: "The same bytes go out until they have arrived.",
   kept: "It goes out by itself, the same bytes, as soon as the service can be reached while this page is open.",
-  sent: "Thank you. Reloading, a second tab or sending it again change nothing: one person, one report.",
+  sent: "Thank you. Reloading, a second tab or sending it again change nothing: one report from this browser.",
   refused:
     "The survey may have been closed before your report came. It is not sent again; the ledger still counts it, for " +
     "it was drawn.",

@@ -10,11 +10,15 @@ import {
   ValueOutsideDomainError,
   WorkloadError,
 } from "../../../js/src/errors.js";
+import { ALLOWANCE } from "../../../js/src/ledger.js";
+import { plain } from "./values.js";
 
 /** What is said in place of the survey, or beside it. */
 export interface Trouble {
   readonly title: string;
   readonly text: string;
+  /** The title of the survey that it is about; empty where that is not known, or does not matter. */
+  readonly about: string;
   /** The program's own words, for whoever has to mend it. */
   readonly reason: string;
   /** Whether it may be over later, so that trying again makes sense. */
@@ -23,10 +27,17 @@ export interface Trouble {
 
 const NOTHING_SENT = "Nothing was drawn and nothing was sent.";
 
-/** What an error means; one that nobody foresaw included. */
-export function troubleOf(error: unknown): Trouble {
+/** What a survey asks for, as far as a refusal has to tell it. */
+export interface Asking {
+  readonly title: string;
+  readonly epsilon: number;
+  readonly delta?: number;
+}
+
+/** What an error means; one that nobody foresaw included. `survey` is the one at hand, if it could be had. */
+export function troubleOf(error: unknown, survey?: Asking): Trouble {
   const reason = error instanceof Error ? error.message : "";
-  const said = (title: string, text: string, passing = false): Trouble => ({ title, text, reason, passing });
+  const said: Said = (title, text, passing = false, about = "") => ({ title, text, about, reason, passing });
   if (error instanceof ServiceError) return ofService(error, said);
   if (error instanceof SignatureError) {
     return /cannot check/.test(reason)
@@ -38,12 +49,7 @@ export function troubleOf(error: unknown): Trouble {
         );
   }
   if (error instanceof LedgerError) return ofStorage(reason, said);
-  if (error instanceof BudgetError) {
-    return said(
-      "This survey asks for more than your ledger allows",
-      `This page keeps to limits on your behalf, for one survey and for all together, and stops here. ${NOTHING_SENT}`,
-    );
-  }
+  if (error instanceof BudgetError) return ofBudget(survey, said);
   if (error instanceof MismatchError) {
     return said(
       "This does not go together",
@@ -63,7 +69,31 @@ export function troubleOf(error: unknown): Trouble {
   );
 }
 
-type Said = (title: string, text: string, passing?: boolean) => Trouble;
+type Said = (title: string, text: string, passing?: boolean, about?: string) => Trouble;
+
+/** Beyond what one survey may take, whoever asks; or beyond what is left for all of them. */
+function ofBudget(survey: Asking | undefined, said: Said): Trouble {
+  const about = plain(survey?.title ?? "");
+  const { epsilon = 0, delta = 0 } = survey ?? {};
+  const { cap, budget, deltaCap } = ALLOWANCE;
+  if (epsilon > cap || delta > deltaCap) {
+    const [name, asked, most] = epsilon > cap ? ["epsilon", epsilon, cap] : ["delta", delta, deltaCap];
+    return said(
+      "This survey asks for more than this page gives",
+      `It asks for ${name} ${asked}; this page answers up to ${most} for one survey. An app of your own, or ` +
+        `“sottovoce answer --cap”, can allow more if you want that. ${NOTHING_SENT}`,
+      false,
+      about,
+    );
+  }
+  return said(
+    "This survey asks for more than your ledger allows",
+    `All surveys of this site together may take an epsilon of ${budget} from you. With this one it would be more, so ` +
+      `this page stops here. ${NOTHING_SENT}`,
+    false,
+    about,
+  );
+}
 
 function ofService(error: ServiceError, said: Said): Trouble {
   const { status, code } = error;
@@ -104,6 +134,7 @@ export function platformTrouble(given: { isSecureContext: boolean; crypto?: { su
       ? "The page came over plain http, where anybody on the way can change it, and browsers then offer no " +
         `cryptography. Ask for an address that begins with https. ${NOTHING_SENT}`
       : `It has no WebCrypto, without which nothing can be checked or drawn. ${NOTHING_SENT}`,
+    about: "",
     reason: "",
     passing: false,
   };
@@ -113,6 +144,7 @@ export function platformTrouble(given: { isSecureContext: boolean; crypto?: { su
 export const NO_SURVEY: Trouble = {
   title: "This is not a survey’s address",
   text: "The part after /s/ must be the 64 letters and digits of a survey’s id.",
+  about: "",
   reason: "",
   passing: false,
 };

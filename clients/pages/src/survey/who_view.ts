@@ -32,6 +32,12 @@ export function who({ survey, fingerprint }: Found, origin: string): HTMLElement
       "The survey’s signature and id were checked on this machine. This browser keeps the first key that a site " +
         "shows it, and refuses any other from then on; compare it with what the owner has published.",
     ),
+    el(
+      "p",
+      { class: "quiet small" },
+      "What checks and draws here is a program that this very site has sent: a dishonest site could send another. " +
+        "Sottovoce’s documentation, page “In the browser”, tells how to compare the SHA-256 of its files.",
+    ),
     el("details", {}, el("summary", {}, "The survey as it was signed"), el("pre", { tabindex: 0 }, signed)),
   );
 }

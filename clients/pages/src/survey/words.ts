@@ -1,27 +1,9 @@
 /** What the page says about the survey at hand: what is asked, what epsilon means for it, what the ledger holds. */
 import { AdaptiveSurvey, type Ledger, type Survey } from "../../../js/src/index.js";
+import { atMost, surestOf, times } from "../parts/at_most.js";
 import { count, counted, figure } from "../parts/format.js";
 
-/** A number rounded up to three digits: what is said about privacy never promises more than holds. */
-export function atMost(value: number): number {
-  if (!Number.isFinite(value) || value <= 0) return value;
-  const step = 10 ** (Math.floor(Math.log10(value)) - 2);
-  return Number((Math.ceil(value / step - 1e-9) * step).toPrecision(3));
-}
-
-/** "2.72", "1,100": how many times likelier, rounded up. */
-export function times(ratio: number): string {
-  const most = atMost(ratio);
-  return most >= 1000 && most < 1e7 ? count(most) : figure(most);
-}
-
-/** What somebody who takes two answers for equally likely can believe of one of them afterwards, at most. */
-export function surestOf(epsilon: number): string {
-  const share = 1 / (1 + Math.exp(-epsilon));
-  const digits = share > 0.999 ? 3 : share > 0.99 ? 2 : 1;
-  const up = Math.ceil(share * 100 * 10 ** digits - 1e-9) / 10 ** digits;
-  return up >= 100 ? "more than 99.999 %" : `${up} %`;
-}
+export { atMost, surestOf, times };
 
 /** What this epsilon promises, in two sentences. */
 export function promise(epsilon: number): readonly [string, string] {
@@ -47,20 +29,21 @@ export function asked(survey: Survey | AdaptiveSurvey): readonly [string, string
     const lot = survey.rounds === 1 ? "" : ", and everybody answers only one of them, drawn by lot on their own device";
     return [
       "Say what is true of you.",
-      `${rounds} will be put to it${lot}. The collector learns how everybody together answers.`,
+      `${rounds} will be put to it${lot}. The collector learns roughly how everybody together answers.`,
     ];
   }
   const { statement } = survey;
   if (survey.kind === "mean") {
     const dimension = statement.dimension as number;
     const what = dimension === 1 ? "one number" : `${count(dimension)} numbers`;
-    return [`Say ${what}.`, "The collector learns the average over everybody, and not who gave what."];
+    return [`Say ${what}.`, "The collector learns roughly the average over everybody, and not who gave what."];
   }
   if (survey.kind === "queries") {
     const learned = ofWorkload(statement.workload);
-    return ["Say what is true of you.", `The collector learns ${learned}, of everybody together.`];
+    return ["Say what is true of you.", `Of everybody together the collector learns, roughly, ${learned}.`];
   }
-  return ["Say what is true of you.", "The collector learns how many people give each answer, and not who gave which."];
+  const learned = "The collector learns about how many people give each answer, and not who gave which.";
+  return ["Say what is true of you.", learned];
 }
 
 const WORKLOADS: Readonly<Record<string, string>> = {

@@ -1,10 +1,11 @@
 /** How precise the estimate is and will be: the proved bound against the number of reports, and what has been seen of it. */
 import { lines, type LinesSpec } from "../charts/lines.js";
-import { fileName, saveSvg } from "../charts/svg_export.js";
+import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js";
 import type { Chart } from "../charts/stage.js";
 import { ask } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { compact, count } from "../parts/format.js";
+import type { Status } from "../parts/live.js";
 import { halfWidth, upward, type Picture } from "./survey_picture.js";
 
 export interface Curve {
@@ -27,14 +28,14 @@ const KEPT = 500;
 
 export interface BoundView {
   element: HTMLElement;
-  /** The number of reports has changed. */
-  count(reports: number): void;
+  /** The number of reports has changed, or whether more can come. */
+  count(reports: number, open: boolean): void;
   /** A picture has come, whose intervals say how precise it is. */
   seen(picture: Picture): void;
 }
 
 /** The curve is asked for once: only the place on it moves as reports arrive. */
-export function boundView(id: string, title: string): BoundView {
+export function boundView({ id, title, epsilon }: Status): BoundView {
   const host = el("div");
   const said = el("p", { class: "quiet" });
   const save = el("button", { type: "button", class: "plain small", "aria-label": "Save as SVG: error against reports", onclick: () => saved() }, "SVG");
@@ -48,12 +49,14 @@ export function boundView(id: string, title: string): BoundView {
   let curve: Curve | null = null;
   let chart: Chart<LinesSpec> | null = null;
   let reports = 0;
+  let more = true;
   let exact: Exact | null = null;
   let points: { n: number; half: number }[] = [];
   let asking = false;
 
+  const heading = [title, "error against reports"].filter((part) => part !== "").join(": ");
   const saved = (): void => {
-    if (chart !== null) saveSvg(chart.toSvg(), fileName(title || "survey", "error"));
+    if (chart !== null) saveSvg(captioned(chart.toSvg(), heading, captionOf(reports, epsilon, LEVEL)), fileName(title || "survey", "error"));
   };
 
   async function load(): Promise<void> {
@@ -72,16 +75,17 @@ export function boundView(id: string, title: string): BoundView {
   function draw(): void {
     if (curve === null) return void load();
     element.hidden = false;
-    const spec = specOf(curve, reports, points);
+    const spec = specOf(curve, reports, more, points);
     if (chart === null) chart = lines(host, spec);
     else chart.update(spec);
-    fill(said, promise(curve, exact, reports));
+    fill(said, promise(curve, exact, reports, more));
   }
 
   return {
     element,
-    count(now) {
+    count(now, open) {
       reports = now;
+      more = open;
       draw();
     },
     seen(picture) {
@@ -96,7 +100,7 @@ export function boundView(id: string, title: string): BoundView {
 }
 
 /** The curve up to a hundred times the reports there are: what can still be hoped for. */
-function specOf(curve: Curve, reports: number, points: { n: number; half: number }[]): LinesSpec {
+function specOf(curve: Curve, reports: number, open: boolean, points: { n: number; half: number }[]): LinesSpec {
   const end = Math.max(1e6, 100 * reports);
   const kept = curve.n.flatMap((n, at) => (n <= end ? [at] : []));
   const margin = kept.map((at) => curve.margin[at] ?? null);
@@ -112,15 +116,16 @@ function specOf(curve: Curve, reports: number, points: { n: number; half: number
       { name: "half of a rare answer’s 95 % interval, expected", y: hasMargin ? margin : [] },
       { name: "half of the widest 95 % interval, seen", x: points.map(({ n }) => n), y: points.map(({ half }) => half), as: "points" as const },
     ].filter(({ y }) => y.length > 0),
-    ...(reports > 0 ? { mark: { x: reports, label: `${reports < 100_000 ? count(reports) : compact(reports)} now` } } : {}),
+    ...(reports > 0 ? { mark: { x: reports, label: `${reports < 100_000 ? count(reports) : compact(reports)} ${open ? "now" : "in all"}` } } : {}),
   };
 }
 
-/** What is proved now, and at the first known number of reports that is four times as large or more. */
-export function promise(curve: Curve, exact: Exact | null, reports: number): string {
+/** What is proved now, and as long as more can come at the first known number of reports that is four times as large or more. */
+export function promise(curve: Curve, exact: Exact | null, reports: number, open: boolean): string {
   const now = exact?.n === reports ? exact.l2 : provedAt(curve, reports);
   const later = curve.n.findIndex((n) => n >= 4 * Math.max(1, reports));
   const then = curve.l2[later] ?? null;
+  if (!open) return now === null ? "" : `The expected error is proved to stay below ${upward(now)}.`;
   if (now === null || then === null) return "Every report makes the answers more precise.";
   return `Now the expected error is proved to stay below ${upward(now)}; with ${count(curve.n[later] as number)} reports, below ${upward(then)}.`;
 }

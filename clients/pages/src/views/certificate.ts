@@ -68,7 +68,7 @@ function statements(picture: Picture): [string, string, string][] {
     [
       "Privacy",
       `ε = ${figure(epsilon)}`,
-      `No report is more than ${upward(Math.exp(epsilon))} times likelier from one answer than from any other. This holds for every person, whatever the collector does.`,
+      `No report is more than ${upward(Math.exp(epsilon))} times likelier from one answer than from any other. This holds for every person whose device runs this code, whatever the collector does with the reports.`,
     ],
     ["Expected L2 error", error, `For every distribution of the people. ${sentence(bound.statement)}`],
     ["Projection", exact, `Raw answers are moved to the nearest ones that people could really have: on the ${projection}.${gap <= 0 ? "" : " What is shown is at most that far, in L2, from the nearest."}`],

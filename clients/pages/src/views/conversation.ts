@@ -19,6 +19,7 @@ import {
   type Draft,
 } from "./conversation_rounds.js";
 import { summary } from "./conversation_summary.js";
+import { endView } from "./survey_end.js";
 
 interface Context {
   id?: string;
@@ -33,7 +34,8 @@ export async function showConversation(page: HTMLElement, context: Context, stat
   const list = el("ol", { class: "rounds", "aria-label": "Rounds" });
   const foot = el("div", { class: "next" });
   const said = el("p", { class: "visually-hidden", "aria-live": "polite" });
-  const root = el("div", { class: "talk" }, top.host, trouble, list, foot, said);
+  const end = endView(context.session, status);
+  const root = el("div", { class: "talk" }, top.host, trouble, list, foot, end.element, said);
   fill(page, root);
 
   const views: RoundView[] = [];
@@ -52,6 +54,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
   function heard(now: Status, found: RoundInfo[] = []): void {
     if (!root.isConnected) return stop();
     status = now;
+    end.update(now);
     draw(found);
   }
 

@@ -25,6 +25,13 @@ export function head(status: Status, save: () => void): Head {
   const copy = el("button", { type: "button", class: "plain", onclick: () => void copied() }, "Copy");
   const keep = el("button", { type: "button", class: "plain", onclick: save }, "Save as JSON");
 
+  const people = [
+    el("label", { for: "people-link" }, "For people"),
+    field,
+    copy,
+    el("a", { class: "button plain", href: `/s/${status.id}` }, "Open"),
+  ];
+
   async function copied(): Promise<void> {
     try {
       await navigator.clipboard.writeText(link);
@@ -50,19 +57,12 @@ export function head(status: Status, save: () => void): Head {
         "once, however the questions follow from each other.",
         status.epsilon > DEVICE_CAP && ` Devices refuse an epsilon above ${DEVICE_CAP} unless their owner allows it.`,
       ),
-      el(
-        "div",
-        { class: "people-link" },
-        el("label", { for: "people-link" }, "For people"),
-        field,
-        copy,
-        el("a", { class: "button plain", href: `/s/${status.id}` }, "Open"),
-        keep,
-      ),
+      el("div", { class: "people-link" }, ...people, keep),
     ),
     update(now, rounds) {
       fill(state, now.state);
       state.className = `pill ${now.state}`;
+      for (const part of people) part.hidden = now.state !== "open";
       const open = rounds.find((round) => round.state === "open");
       const left = total - rounds.length;
       fill(

@@ -1,4 +1,5 @@
 /** A round that fills: its count against the minimum and against what earlier rounds had, and the button that closes it. */
+import { sure } from "../parts/dialog.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
 import type { RoundInfo } from "../parts/live.js";
@@ -30,7 +31,7 @@ export function fillingBar(close: () => void): FillingBar {
   const bar = { class: "track", role: "progressbar", "aria-label": "Reports of this round" };
   const track = el("span", bar, amount, minimumTick, expectedTick);
   const button = el("button", { type: "button", class: "close-round", onclick: () => pressed() });
-  const sure = el(
+  const tooFew = el(
     "div",
     { class: "too-few", role: "group", "aria-label": "Close with too few reports?", hidden: true },
     el("p", {}, "Too few reports have come: closed now, this round never has an answer, and it cannot be opened again."),
@@ -41,16 +42,20 @@ export function fillingBar(close: () => void): FillingBar {
   let enough = false;
 
   function pressed(): void {
-    if (enough) return close();
-    sure.hidden = false;
-    sure.querySelector<HTMLButtonElement>(".wait")!.focus();
+    if (enough) return void asked();
+    tooFew.hidden = false;
+    tooFew.querySelector<HTMLButtonElement>(".wait")!.focus();
+  }
+  async function asked(): Promise<void> {
+    const consequence = "It takes no report from then on and cannot be opened again. Its answer stays.";
+    if (await sure("Close this round?", consequence, "Close it")) close();
   }
   function hush(): void {
-    sure.hidden = true;
+    tooFew.hidden = true;
   }
 
   return {
-    host: el("div", { class: "filling" }, el("p", {}, number, " ", words), track, el("p", { class: "closing" }, button), sure),
+    host: el("div", { class: "filling" }, el("p", {}, number, " ", words), track, el("p", { class: "closing" }, button), tooFew),
     update(info, around) {
       enough = info.n_reports >= around.minimum;
       if (enough) hush();

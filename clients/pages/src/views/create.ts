@@ -83,7 +83,8 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
         location.assign(`/survey/${id}`);
       } catch (error) {
         const field = error instanceof Refusal ? error.field : null;
-        fill(place, field === null && el("p", { class: "trouble" }, onceInWords(error)));
+        const said = field === null ? onceInWords(error) : "Not published: something is wrong with what is marked in the form.";
+        fill(place, el("p", { class: "trouble" }, said));
         if (field !== null) refused(error);
         fill(button, "Publish");
         busy = false;

@@ -4,7 +4,7 @@ import { heatmap } from "../charts/heatmap.js";
 import { lines } from "../charts/lines.js";
 import { ranges } from "../charts/ranges.js";
 import type { Chart } from "../charts/stage.js";
-import { fileName, saveSvg } from "../charts/svg_export.js";
+import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
 import { drawn, titleOf, type Choice, type Drawn, type Panel, type Picture } from "./survey_picture.js";
@@ -90,7 +90,10 @@ export function estimateView(onLevel: () => void): EstimateView {
     const made = el("section", { class: "panel" }, el("div", { class: "panel-head" }, el("h3", {}, titleOf(panel)), save), host);
     const saved = (): void => {
       const shown = charts.find(({ section }) => section === made);
-      if (shown) saveSvg(shown.chart.toSvg(), fileName(title || "survey", panel.title));
+      if (!shown || picture === null) return;
+      const heading = [title, titleOf(panel)].filter((part) => part !== "").join(": ");
+      const caption = captionOf(picture.n_reports, picture.epsilon, picture.level);
+      saveSvg(captioned(shown.chart.toSvg(), heading, caption), fileName(title || "survey", panel.title));
     };
     return { section: made, host, panel };
   }

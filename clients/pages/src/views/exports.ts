@@ -7,17 +7,28 @@ const FORMATS = [
   ["parquet", "Parquet", "for pandas, Polars, DuckDB"],
 ] as const;
 
-export function exportsView(id: string): HTMLElement {
-  const links = FORMATS.map(([format, name, use]) =>
-    el("li", {}, el("a", { class: "button plain small", href: `/v1/surveys/${id}/table.${format}`, download: true }, name), el("span", { class: "quiet" }, use)),
-  );
-  return el(
+export interface ExportsView {
+  element: HTMLElement;
+  /** The files have intervals of this level from now on. */
+  level(level: number): void;
+}
+
+export function exportsView(id: string, first: number): ExportsView {
+  const links = FORMATS.map(([format, name, use]) => ({ format, use, link: el("a", { class: "button plain small", download: true }, name) }));
+  const element = el(
     "section",
     { class: "card exports", "aria-labelledby": "exports" },
     el("h2", { id: "exports" }, "Take it with you"),
-    el("ul", {}, ...links),
+    el("ul", {}, ...links.map(({ link, use }) => el("li", {}, link, el("span", { class: "quiet" }, use)))),
     el("p", { class: "quiet" }, "Each picture has a button of its own that saves it as SVG."),
   );
+
+  function level(now: number): void {
+    for (const { link, format } of links) link.setAttribute("href", `/v1/surveys/${id}/table.${format}?level=${now}`);
+  }
+
+  level(first);
+  return { element, level };
 }
 
 /** The address of the page where people answer, and a button that copies it. */

@@ -45,7 +45,13 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
     shown.host,
   );
   fill(page, root);
+  set.host.addEventListener("change", () => wrong() && shown.stale(true, false));
   void look();
+
+  /** Whether a field holds what is no number for it: the answer that stands there is not the one to it. */
+  function wrong(): boolean {
+    return set.host.querySelector('[aria-invalid="true"]') !== null;
+  }
 
   function askIn(delay: number): void {
     timer ??= setTimeout(() => void look(), delay);
@@ -81,7 +87,7 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
         set.solved(found);
         told[told.solve] = state[told.solve];
         shown.show(told, found);
-        shown.stale(mine < asked, mine < asked);
+        shown.stale(mine < asked || wrong(), mine < asked);
         history.replaceState(history.state, "", `/plan${searchOf(told)}`);
       }
     } catch (error) {

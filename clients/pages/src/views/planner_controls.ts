@@ -8,6 +8,9 @@ import { epsilonWords, errorWords, peopleWords, type PlanAnswer } from "./planne
 
 const NAMES: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
 
+/** The error that is wished for at first: one that was wished for of another kind says nothing here. */
+const WISHED: Record<Kind, number> = { distribution: 0.02, queries: 1, mean: 0.05, adaptive: 0.1 };
+
 /** Between what the slider of the error runs. */
 const REACH: Record<Kind, [number, number]> = {
   distribution: [0.001, 1],
@@ -65,7 +68,8 @@ export function controls(state: PlanState, changed: () => void): Controls {
   function choose(kind: Kind): void {
     settle();
     state.kind = kind;
-    state.solve = "error"; // an error that was wished for there says nothing here
+    if (state.solve === "rounds") state.solve = "error";
+    state.error = WISHED[kind];
     drawKind();
     show();
     changed();

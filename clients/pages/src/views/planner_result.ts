@@ -4,7 +4,7 @@ import { el, fill } from "../parts/dom.js";
 import { compact, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
 import { commandLine, newSurveyLink, pythonLines, type PlanState } from "./planner_state.js";
-import { bytesWords, headline, oneAnswer, type Curve, type PlanAnswer } from "./planner_words.js";
+import { bytesWords, headline, oneAnswer, readable, type Curve, type PlanAnswer } from "./planner_words.js";
 
 export interface Result {
   /** The answer, which stays in sight while the sliders move. */
@@ -76,10 +76,10 @@ export function result(mayPublish: boolean): Result {
       fill(told, words.sentence);
       fill(one, oneAnswer(state, found));
       one.hidden = one.textContent === "";
-      fill(reason, found.reason.startsWith(found.best.name) ? `${found.reason}.` : sentence(found.reason));
+      fill(reason, readable(found.reason.startsWith(found.best.name) ? `${found.reason}.` : sentence(found.reason)));
       fill(marginHead, state.kind === "adaptive" ? "expected" : "one answer");
       fill(body, ...found.candidates.map((candidate) => row(candidate, candidate.name === found.best.name)));
-      fill(notes, ...found.notes.map((note) => el("li", {}, note)));
+      fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
       notes.hidden = found.notes.length === 0;
       const [people, private_] = [`${compact(found.users)} people`, `epsilon ${figure(found.epsilon)}`];
       curves.users.draw(found.curves.users, { x: found.users, label: people }, `At ${private_}.`, state, found);
@@ -93,7 +93,7 @@ export function result(mayPublish: boolean): Result {
       busy.hidden = !working;
     },
     refuse(words) {
-      fill(trouble, words);
+      fill(trouble, readable(words));
       trouble.hidden = false;
       large.hidden = told.hidden = true;
     },

@@ -24,10 +24,15 @@ export function nearest(all: number[], value: number): number {
 
 const UNITS: Record<string, number> = { "": 1, k: 1e3, m: 1e6, b: 1e9 };
 
-/** A number as people write it: 1,000,000 or 1_000_000 or 1e6 or 1M; null for anything else. */
+/** A number as people write it: 1,000,000 or 1_000_000 or 1e6 or 1M or 1 × 10⁶; null for anything else. */
 export function numberOf(text: string): number | null {
-  const found = /^(\d*\.?\d+(?:e[+-]?\d+)?|\d+\.)([kmb]?)$/iu.exec(text.replace(/[\s,_\u202f]/gu, ""));
+  const plain = text.replace(/[\s,_\u202f]/gu, "").replace(/×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)$/u, (_, power: string) => `e${lowered(power)}`);
+  const found = /^(\d*\.?\d+(?:e[+-]?\d+)?|\d+\.)([kmb]?)$/iu.exec(plain);
   if (found === null) return null;
   const value = Number(found[1]) * UNITS[found[2]!.toLowerCase()]!;
   return Number.isFinite(value) ? value : null;
 }
+
+/** "⁻⁷" as "-7". */
+const lowered = (power: string): string =>
+  power.replace(/./gu, (sign) => (sign === "⁻" ? "-" : String("⁰¹²³⁴⁵⁶⁷⁸⁹".indexOf(sign))));

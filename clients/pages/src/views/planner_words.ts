@@ -1,4 +1,5 @@
 /** What the planner's numbers mean, in sentences. */
+import { atMost, times } from "../parts/at_most.js";
 import { count, figure } from "../parts/format.js";
 import type { Kind, PlanState } from "./planner_state.js";
 
@@ -30,11 +31,11 @@ export const peopleWords = (n: number): string => `${long.format(n)} people`;
 
 /** How far apart the likelihoods of one report may be, and how that is usually judged. */
 export function epsilonWords(epsilon: number): string {
-  const times = `a report is at most ${figure(Math.exp(epsilon))} times likelier after one answer than after another`;
-  if (epsilon <= 0.5) return `${times}: very private`;
-  if (epsilon <= 1) return `${times}: private`;
-  if (epsilon <= 2) return `${times}: usual`;
-  return `${times}: weak, and devices refuse it unless their owner allows more than 2`;
+  const apart = `a report is at most ${times(Math.exp(epsilon))} times likelier after one answer than after another`;
+  if (epsilon <= 0.5) return `${apart}: very private`;
+  if (epsilon <= 1) return `${apart}: private`;
+  if (epsilon <= 2) return `${apart}: usual`;
+  return `${apart}: weak, and devices refuse it unless their owner allows more than 2`;
 }
 
 /** What the error is a distance of. */
@@ -49,15 +50,19 @@ export function errorWords(kind: Kind): string {
 export function headline(state: PlanState, found: PlanAnswer): { large: string; sentence: string } {
   const people = `${count(found.users)} people`;
   const private_ = `epsilon ${figure(found.epsilon)}`;
-  const error = `an error of at most ${figure(found.target_error)}`;
+  const error = `an error of at most ${figure(atMost(found.target_error))}`;
   if (state.solve === "users") return { large: people, sentence: `are needed for ${error} at ${private_}.` };
   if (state.solve === "rounds") {
     const asked = `can be asked of ${people} at ${private_}, for ${error} in any of them.`;
     return { large: `${count(found.rounds ?? 0)} rounds`, sentence: asked };
   }
   if (state.solve === "epsilon") return { large: private_, sentence: `is needed for ${error} from ${people}.` };
-  return { large: `error ${figure(found.target_error)} at most`, sentence: `is what to expect from ${people} at ${private_}.` };
+  return { large: error.replace("an", "An"), sentence: `can be expected from ${people} at ${private_}.` };
 }
+
+/** The collector's words with their numbers as people write them: 1e-05 as 0.00001. */
+export const readable = (text: string): string =>
+  text.replace(/(?<![\w.])\d+(?:\.\d+)?e[+-]?\d+\b/gu, (number) => figure(Number(number)));
 
 /** What the plan means for a single answer; empty where nothing is known of it. */
 export function oneAnswer(state: PlanState, found: PlanAnswer): string {

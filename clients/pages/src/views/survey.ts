@@ -26,13 +26,17 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
   const { place, tell: say } = troublePlace();
   const kept = el("p", { class: "quiet", hidden: true }, "What stands below is what it told last.");
   const head = headView();
-  const estimate = estimateView(() => pictures.wanted());
-  const bound = boundView(id, first.title);
+  const estimate = estimateView(() => {
+    files.level(estimate.choice.level);
+    pictures.wanted();
+  });
+  const bound = boundView(first);
   const certificate = certificateView(id);
   const end = endView(session, first);
-  const files = exportsView(id);
+  const files = exportsView(id, estimate.choice.level);
+  const people = peopleLink(id);
   const waiting = el("div");
-  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, peopleLink(id), files, end.element);
+  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, files.element, end.element);
   const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, bound.element, certificate.element), side);
   fill(page, place, kept, head.element, root);
 
@@ -62,7 +66,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
 
   /** Whether there are enough reports for an estimate. */
   function ready(enough: boolean): void {
-    estimate.element.hidden = files.hidden = !enough;
+    estimate.element.hidden = files.element.hidden = !enough;
     if (!enough) certificate.element.hidden = true;
     waiting.hidden = enough;
     fill(waiting, enough ? null : tooFew(status));
@@ -73,7 +77,8 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
     status = now;
     head.update(now);
     end.update(now);
-    bound.count(now.n_reports);
+    people.hidden = now.state !== "open";
+    bound.count(now.n_reports, now.state === "open");
     const enough = now.n_reports >= Math.max(1, now.minimum_reports);
     ready(enough);
     if (enough && now.n_reports !== told) pictures.wanted();

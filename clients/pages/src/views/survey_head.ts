@@ -42,7 +42,7 @@ export function headView(): HeadView {
     // Said when it has doubled, not with every report: a count that never stops talking helps nobody.
     if (reports >= 2 * spoken && reports > 0) {
       spoken = reports;
-      fill(said, `${counted(reports, "report")} so far`);
+      fill(said, `${counted(reports, "report")}${status.state === "open" ? " so far" : ""}`);
     }
   }
   return { element, update };
@@ -52,12 +52,18 @@ export function headView(): HeadView {
 export function tooFew(status: Status): HTMLElement {
   const { n_reports: reports, minimum_reports: minimum } = status;
   const needed = Math.max(1, minimum);
+  const open = status.state === "open";
   return el(
     "section",
     { class: "card too-few", "aria-labelledby": "too-few" },
-    el("h2", { id: "too-few" }, "Not enough reports yet"),
-    el("p", { class: "figures" }, el("strong", {}, count(reports)), ` of ${counted(needed, "report")}; nothing is shown before.`),
+    el("h2", { id: "too-few" }, open ? "Not enough reports yet" : "Not enough reports"),
+    el("p", { class: "figures" }, el("strong", {}, count(reports)), ` of ${counted(needed, "report")}; nothing is shown ${open ? "before" : "below that"}.`),
     el("progress", { max: needed, value: Math.min(reports, needed), "aria-label": "Reports until the first estimate" }),
-    el("p", { class: "quiet" }, "A few reports would say hardly anything: each of them is mostly noise, and that is what protects the people. The estimate appears here by itself."),
+    el(
+      "p",
+      { class: "quiet" },
+      "A few reports would say hardly anything: each of them is mostly noise, and that is what protects the people. ",
+      open ? "The estimate appears here by itself." : "The survey is sealed: there will be no estimate.",
+    ),
   );
 }

@@ -38,8 +38,11 @@ PAGE_HEADERS: Final = {
 }
 """What a page has beyond the headers of every answer, its own Content-Security-Policy instead of theirs."""
 
-_KEEP: Final = "no-cache"
+_KEEP_FILE: Final = "no-cache"
 """Kept by browsers, and asked for before every use: a page and its script are always of one build."""
+
+_KEEP_PAGE: Final = "no-store"
+"""Kept by nobody, also not behind the Back button, where an answer or an estimate would be seen by who comes next."""
 
 
 def _page(*paths: str, name: str) -> Callable[[Callable[[AnyRequest], Awaitable[Answer]]], HTTPRouteHandler]:
@@ -50,12 +53,12 @@ def _page(*paths: str, name: str) -> Callable[[Callable[[AnyRequest], Awaitable[
 
 @_page("/", "/new", "/plan", "/survey/{survey_id:str}", name="dashboard_page")
 async def dashboard_page(request: AnyRequest) -> Answer:
-    return _sent(request, _files(request)["dashboard.html"])
+    return _sent(request, _files(request)["dashboard.html"], _KEEP_PAGE)
 
 
 @_page("/s/{survey_id:str}", name="survey_page")
 async def survey_page(request: AnyRequest) -> Answer:
-    return _sent(request, _files(request)["survey.html"])
+    return _sent(request, _files(request)["survey.html"], _KEEP_PAGE)
 
 
 @_page("/assets/{name:str}", name="asset")
@@ -64,7 +67,7 @@ async def asset(request: AnyRequest) -> Answer:
     file = None if name in PAGES else _files(request).get(name)
     if file is None:
         raise Refused(404, "unknown_file", "the pages have no file of that name; open / or /s/ and a survey's id")
-    return _sent(request, file, {"Cross-Origin-Resource-Policy": "same-origin"})
+    return _sent(request, file, _KEEP_FILE, {"Cross-Origin-Resource-Policy": "same-origin"})
 
 
 def _files(request: AnyRequest) -> Mapping[str, File]:
@@ -72,20 +75,20 @@ def _files(request: AnyRequest) -> Mapping[str, File]:
     return found
 
 
-def _sent(request: AnyRequest, file: File, headers: Mapping[str, str] | None = None) -> Answer:
+def _sent(request: AnyRequest, file: File, keep: str, headers: Mapping[str, str] | None = None) -> Answer:
     """The file as this browser wants it, or word that it has it already."""
     packed = file.packed if takes_gzip(_header(request, "accept-encoding")) else None
     form = packed or file.plain
     told = {"ETag": form.etag, "Vary": "Accept-Encoding", **(headers or {})}
     if has_already(_header(request, "if-none-match"), form.etag):
-        return _unchanged(told)
+        return _unchanged(told, keep)
     if packed is not None:
         told["Content-Encoding"] = "gzip"
-    return Answer(form.body, file.media_type, 200, told, keep=_KEEP)
+    return Answer(form.body, file.media_type, 200, told, keep=keep)
 
 
-def _unchanged(told: Mapping[str, str]) -> Answer:
-    answer = Answer(b"", status=304, headers=told, keep=_KEEP)
+def _unchanged(told: Mapping[str, str], keep: str) -> Answer:
+    answer = Answer(b"", status=304, headers=told, keep=keep)
     # Nothing is sent, so that nothing is said of its kind and length.
     answer.headers = [one for one in answer.headers if one[0] not in (b"content-type", b"content-length")]
     return answer

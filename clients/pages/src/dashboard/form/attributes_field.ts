@@ -16,14 +16,7 @@ export function attributesField(attributes: Attribute[], onChange: () => void): 
     const said = el("p", { class: "field-help" });
     const tell = (): void => {
       const read = readValues(attribute.values);
-      fill(
-        said,
-        "found" in read
-          ? understood(read.found)
-          : attribute.values.trim() === ""
-            ? "such as 0 to 99, or DE, FR, IT"
-            : read.wrong,
-      );
+      fill(said, "found" in read ? understood(read.found) : "such as 0 to 99, or DE, FR, IT");
     };
     tell();
     const which = `of attribute ${position + 1}`;

@@ -8,6 +8,8 @@ import type { Stated } from "./publishing.js";
 
 /** Longest JSON that is shown. */
 const SHOWN = 20_000;
+/** Characters of an explanation that are shown at once. */
+const UNFOLDED = 300;
 
 /** The panel; `publish` is called by its button, `place` is where it is said how that goes. */
 export function checkedPanel(
@@ -20,7 +22,7 @@ export function checkedPanel(
   const element = el(
     "div",
     {},
-    el("p", {}, sentence(stated.explanation.replaceAll("_", " "))),
+    explanation(sentence(stated.explanation.replaceAll("_", " "))),
     el(
       "dl",
       { class: "facts" },
@@ -30,7 +32,8 @@ export function checkedPanel(
     ),
     stated.notes.length > 0 &&
       el("ul", { class: "notes" }, ...stated.notes.map((note) => el("li", {}, sentence(note)))),
-    foretold(draft, stated.mechanism),
+    // The planner compares other strategies than the one that was chosen here, whose error the explanation says.
+    draft.kind !== "queries" && foretold(draft, stated.mechanism),
     el(
       "details",
       {},
@@ -38,11 +41,16 @@ export function checkedPanel(
       el("pre", { tabindex: "0" }, pretty(stated.statement)),
     ),
     el("p", { class: "quiet" }, "Once published it can never be edited: its id is the hash of what it says."),
-    place,
-    button,
+    el("div", { class: "publish" }, place, button),
   );
   return { element, place };
 }
+
+/** Folded where it is long, so that what follows it is in sight. */
+const explanation = (words: string): HTMLElement =>
+  words.length <= UNFOLDED
+    ? el("p", {}, words)
+    : el("details", { class: "explained" }, el("summary", {}, "How the answers are found, and how accurate they are"), el("p", {}, words));
 
 const fact = (name: string, value: string | null): HTMLElement[] =>
   value === null ? [] : [el("dt", {}, name), el("dd", { class: "figures" }, value)];

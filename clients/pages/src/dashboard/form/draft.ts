@@ -1,4 +1,6 @@
 /** A survey as a form holds it, and as the collector is asked to state it. */
+import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/limits.js";
+import { figure } from "../../parts/format.js";
 import { readLabels, readRange, readValues, sizeOf, wholeNumber, type Read, type Values } from "./answers.js";
 import { KINDS, type Kind } from "../list/kinds.js";
 
@@ -19,6 +21,8 @@ export interface Filled {
   mechanism: string;
   minimum: string;
 }
+
+const EPSILON_ALLOWED = `Epsilon is a number from ${figure(MIN_EPSILON)} to ${MAX_EPSILON}; 1 is a good beginning.`;
 
 const TYPED = [
   "title",
@@ -100,10 +104,12 @@ export function draftOf(filled: Filled): { draft: Draft; minimum: number | null 
 
   const title = filled.title.trim();
   if (title === "") faults.set("title", "Say what people are asked; they read it before they answer.");
+  const epsilon = number("epsilon", EPSILON_ALLOWED);
+  if (epsilon < MIN_EPSILON || epsilon > MAX_EPSILON) faults.set("epsilon", EPSILON_ALLOWED);
   const draft: Draft = {
     kind,
     title,
-    epsilon: number("epsilon", "Epsilon is a number above 0; 1 is a good beginning."),
+    epsilon,
   };
   if (kind === "distribution" || kind === "adaptive") Object.assign(draft, valuesOf(filled, faults));
   if (kind === "adaptive")

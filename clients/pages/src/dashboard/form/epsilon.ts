@@ -1,7 +1,7 @@
 /** Epsilon: a number, a slider, and what it means to a person. */
 import { ALLOWANCE } from "../../../../js/src/ledger.js";
+import { surestOf, times } from "../../parts/at_most.js";
 import { el, fill } from "../../parts/dom.js";
-import { figure, percent } from "../../parts/format.js";
 
 /** Where the slider begins and ends; the number beside it may go beyond. */
 const SOFTEST = 0.1;
@@ -19,14 +19,16 @@ export const epsilonAt = (place: number): number =>
 /** What an epsilon means, in two sentences; nothing for what is no epsilon. */
 export function meaning(epsilon: number): { sentence: string; warning: string } | null {
   if (!(epsilon > 0) || !Number.isFinite(epsilon)) return null;
-  const ratio = Math.exp(epsilon);
-  const sure = ratio === Infinity ? 1 : ratio / (1 + ratio);
+  const sure = surestOf(epsilon);
   return {
     sentence:
-      `Whatever somebody sends, it is at most ${figure(ratio)} times as likely with one true answer as with another. ` +
-      "A guess between two answers that was right half of the time is right at most " +
-      `${percent(sure)} of the time once the report is known.`,
-    warning: epsilon > CAP ? `Devices refuse an epsilon above ${CAP} unless their owner allows more.` : "",
+      `Whatever somebody sends, it is at most ${times(Math.exp(epsilon))} times as likely with one true answer as with another. ` +
+      `A guess between two answers that was right half of the time is right ${sure.startsWith("more") ? "" : "at most "}` +
+      `${sure} of the time once the report is known.`,
+    warning:
+      epsilon > CAP
+        ? `The survey’s own page will refuse an epsilon above ${CAP}, and so will devices unless their owner allows more.`
+        : "",
   };
 }
 

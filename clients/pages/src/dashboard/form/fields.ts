@@ -35,7 +35,9 @@ export class Fields {
   /** The place for errors of a control that has its label elsewhere. */
   placeFor(name: string, control: HTMLElement): HTMLElement {
     const error = el("p", { class: "field-error", id: `error-${name}` });
-    this.places.set(name, { control, error });
+    const place = { control, error };
+    this.places.set(name, place);
+    control.addEventListener("input", () => hush(place));
     return error;
   }
 
@@ -60,10 +62,7 @@ export class Fields {
   }
 
   clear(): void {
-    for (const { control, error } of this.places.values()) {
-      fill(error);
-      control.removeAttribute("aria-invalid");
-    }
+    for (const place of this.places.values()) hush(place);
   }
 
   /** The collector may name a part of a field, as in `attributes.age`. Hidden fields have no place to show it. */
@@ -71,6 +70,12 @@ export class Fields {
     const place = this.places.get(name) ?? this.places.get(name.split(/[.[]/)[0] ?? "");
     return place !== undefined && place.control.closest("[hidden]") === null ? place : undefined;
   }
+}
+
+/** What was wrong with a field is no longer said. */
+function hush({ control, error }: Place): void {
+  fill(error);
+  control.removeAttribute("aria-invalid");
 }
 
 const isBefore = (one: Node, other: Node): boolean =>

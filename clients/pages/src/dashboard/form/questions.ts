@@ -126,7 +126,7 @@ function labelsArea(filled: Filled, onChange: () => void): { area: HTMLTextAreaE
   const said = el("p", { class: "field-help", "aria-live": "polite" });
   const tell = (): void => {
     const read = readLabels(filled.labels);
-    fill(said, "found" in read ? `${count(read.found.length)} answers` : filled.labels.trim() === "" ? "" : read.wrong);
+    fill(said, "found" in read && `${count(read.found.length)} answers`);
   };
   const area = el("textarea", {
     rows: 6,

@@ -11,7 +11,7 @@ export function emptyList(session: Session): HTMLElement {
     el(
       "p",
       { class: "lead" },
-      "People answer in a whisper that proves nothing about them; together the whispers give accurate statistics. " +
+      "People answer in a whisper that says little about them; together the whispers give accurate statistics. " +
         "A survey says what is asked, and how softly.",
     ),
     el(
