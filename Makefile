@@ -22,9 +22,10 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup  ## a service, a million devices, three surveys, a dashboard, report.html (KEEP=1 leaves it running)
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
-test: lint types js  ## every check: style, types, exact channels, properties, statistics, browser, docs
+test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
+	@$(MAKE) --no-print-directory -j2 lint types js
 	@echo "==> tests"
-	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: setup  ## style only
 	@echo "==> style (ruff)"

@@ -66,6 +66,8 @@ ERRORS = (
     Code(422, "wrong_attachment", "an attachment is no base64", "mend it"),
     Code(429, "too_many_requests", "more than `max_reports_per_second` for this survey", "wait `Retry-After`"),
     Code(500, "internal", "nobody foresaw this", "look into the service's log; tell us"),
+    Code(503, "busy", "estimates, plans or tables under way, and those that wait, are as many as there may be; or the "
+         "service stops", "wait `Retry-After`"),
     Code(503, "not_ready", "of `/readyz`: the store cannot be reached or written to", "wait; see the service's log"),
     Code(503, "overloaded", "`queue_reports` are on their way to the disk, or the service stops", "wait `Retry-After`"),
     Code(503, "store_failed", "the database failed in a way nobody foresaw", "look into the service's log"),

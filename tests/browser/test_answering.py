@@ -103,6 +103,16 @@ def test_a_reload_before_sending_keeps_the_report(service: Service, visitor: Vis
     assert_one(service, drinks)
 
 
+def test_a_page_that_was_left_shows_nothing_to_whoever_goes_back(visitor: Visitor, drinks: Survey) -> None:
+    tab = SurveyPage.visit(visitor, drinks)
+    tab.draw("tea")
+    main = tab.page.get_by_role("main")
+    expect(main).to_contain_text("tea")
+    # As a browser leaves a page that it keeps for the Back button.
+    tab.page.evaluate("() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    expect(main).to_be_empty()
+
+
 def test_two_tabs_with_two_answers_draw_one_report(service: Service, visitor: Visitor, drinks: Survey) -> None:
     one, other = SurveyPage.visit(visitor, drinks), SurveyPage.visit(visitor, drinks)
     one.choose("tea")

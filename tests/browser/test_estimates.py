@@ -256,7 +256,7 @@ def test_sealing_asks_first(service: Service, visitor: Visitor) -> None:
 
 
 def test_a_survey_deleted_while_it_is_looked_at(service: Service, visitor: Visitor) -> None:
-    visitor.expects("status of 4(04|10)")
+    visitor.expects("status of 4(04|09|10)")
     survey = published(service, LABELS, 100)
     page = signed_in(visitor, service, f"/survey/{survey.id}")
     expect_count(page, 100)

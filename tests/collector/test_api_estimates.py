@@ -12,6 +12,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.aggregate_bytes import from_bytes
+from sottovoce.collector.api.service import Kept
 from sottovoce.collector.store.base import Store
 from sottovoce.theory.influence import influence
 from sottovoce.wire import REPORT_ID_BYTES, batch_rows
@@ -104,6 +105,36 @@ def test_an_estimate_at_hand_is_not_given_for_more_reports(tmp_path: Path) -> No
             api.count()
             seen.append(api.ask("GET", f"{PLACE}/estimate").json()["n_reports"])
         assert seen == [5, 10, 15]
+        assert len(api.app.state["service"].estimates) == 1
+
+
+def test_of_large_estimates_none_is_kept(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        api.publish(DRINKS)
+        api.send(DRINKS, honest(DRINKS, "tea", 5))
+        api.count()
+        service = api.app.state["service"]
+        service.estimates, service.made = Kept(32, 2), Kept(32, 2)
+        service.pictures = Kept(32, 5)
+        told = [api.ask("GET", f"{PLACE}/estimate").json() for _ in range(2)]
+        assert told[0] == told[1]
+        for level in (0.5, 0.9, 0.95):
+            assert api.ask("GET", f"{PLACE}/picture?level={level}").json()["level"] == level
+        assert (len(service.estimates), len(service.made), len(service.pictures)) == (0, 0, 1)
+
+
+def test_what_is_kept_has_a_total_size() -> None:
+    kept: Kept[int, str] = Kept(most=3, room=10)
+    for name in range(5):
+        assert kept.put(name, str(name), 2) == str(name)
+    assert [kept.get(name) for name in range(5)] == [None, None, "2", "3", "4"]
+    kept.get(2)
+    kept.put(3, "larger", 7)
+    assert [kept.get(name) for name in (2, 3, 4)] == ["2", "larger", None]
+    kept.put(3, "too large", 11)
+    assert [kept.get(name) for name in (2, 3)] == ["2", None]
+    kept.put(5, "as large as can be", 10)
+    assert (len(kept), kept.get(5)) == (1, "as large as can be")
 
 
 def test_waiting_reports_are_told_and_waited_for(tmp_path: Path) -> None:

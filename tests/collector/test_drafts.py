@@ -349,3 +349,14 @@ def test_where_no_question_can_be_asked(session: Api) -> None:
     session.ask("DELETE", PLACE)
     assert refused(question(session, query="age < 30"), 410) == ("survey_deleted", None)
     assert session.ask("POST", f"/v1/surveys/{'0' * 64}/questions", json={"query": "1"}).status_code == 404
+
+
+def test_no_more_attributes_than_records_can_have(api: Api) -> None:
+    def said(n: int) -> Any:
+        return drafted(api, kind="adaptive", epsilon=1.0, rounds=2, attributes={f"a{i}": ["x", "y"] for i in range(n)})
+
+    assert said(63).status_code == 200
+    for n in (64, 50_000):
+        response = said(n)
+        assert refused(response, 422) == ("invalid_draft", "attributes")
+        assert f"{n:,} attributes; a record has at most 63" in response.json()["error"]["message"]

@@ -19,7 +19,7 @@ from collector.service import PATIENCE, Service, until
 from collector.service import running as serving
 from sottovoce.collector.feeds import Feeds
 from sottovoce.collector.session_cookie import COOKIE
-from sottovoce.collector.streams import MOST_STREAMS
+from sottovoce.collector.streams import MOST_STREAMS, Stream
 from sottovoce.errors import StoreUnavailableError
 
 
@@ -93,6 +93,26 @@ def test_an_adaptive_survey_with_its_rounds(api: Api) -> None:
         assert (name, told) == ("status", api.ask("GET", f"/v1/surveys/{AGES.id}/status").json())
         assert info == api.ask("GET", f"/v1/surveys/{AGES.id}/rounds").json()["rounds"]
         assert (info[0]["query"], info[0]["waiting"]) == ("age < 30", 4)
+        reader.left.set()
+        await over(stream)
+
+    play(test)
+
+
+def test_long_labels_are_left_to_the_list_of_rounds(api: Api) -> None:
+    place = at_pace(api)
+    api.publish(AGES)
+    for number, width in ((1, 40), (2, 41)):
+        asked = AGES.choice(number, "age", 100)
+        assert api.open_round(asked, [f"{age:0{width}d}" for age in range(100)]).status_code == 201
+        api.ask("POST", f"/v1/surveys/{asked.id}/seal")
+
+    async def test() -> None:
+        reader, stream = await place.follow(AGES.id)
+        await soon(lambda: reader.events)
+        whole = api.ask("GET", f"/v1/surveys/{AGES.id}/rounds").json()["rounds"]
+        assert [len(one["labels"]) for one in whole] == [100, 100]
+        assert reader.events[0][1]["rounds_info"] == [whole[0], whole[1] | {"labels": []}]
         reader.left.set()
         await over(stream)
 
@@ -320,6 +340,49 @@ def test_a_reader_who_does_not_read_gets_the_latest_only_and_holds_up_nobody(api
         place.streams.close()
         await over(stream, others_stream)
         assert (other.ended, reader.ended) == (True, False)
+
+    play(test)
+
+
+def test_a_reader_who_reads_nothing_for_long_loses_its_place(api: Api, caplog: pytest.LogCaptureFixture) -> None:
+    place = at_pace(api, replace(QUICK, send=0.05))
+
+    async def test() -> None:
+        reader, stream = await place.follow()
+        await soon(lambda: reader.events)
+        reader.slow = True
+        assert not stream.done()
+        api.send(DRINKS, honest(DRINKS, "tea", 1))
+        await over(stream)
+        assert (len(reader.events), reader.ended) == (1, False)
+        assert (len(place.streams), len(place.streams.feeds)) == (0, 0)
+
+    play(test)
+    assert not caplog.records
+
+
+def test_a_server_that_does_not_give_up_sending_holds_up_no_end(api: Api) -> None:
+    place = at_pace(api)
+    stuck = asyncio.Event()
+
+    async def test() -> None:
+        reader, stream = await place.follow()
+        await soon(lambda: reader.events)
+
+        async def send(_: Any) -> None:
+            while not stuck.is_set():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await stuck.wait()
+
+        talking = place.streams.begin(Stream(place.streams, DRINKS.id, admitted)._talk(send))
+        await asyncio.sleep(0)
+        place.streams.close()
+        await over(stream)
+        await soon(talking.done)
+        stuck.set()
+
+    async def admitted() -> bool:
+        return True
 
     play(test)
 

@@ -11,7 +11,7 @@ import pytest
 
 from collector.client import DRINKS, Api, running
 from sottovoce.collector.log import configure_logging
-from sottovoce.collector.session_cookie import COOKIE, PAGE_HEADER, cookie_token
+from sottovoce.collector.session_cookie import COOKIE, PAGE_HEADER, SECURE_COOKIE, cookie_token
 
 SESSION = "/v1/session"
 STATUS = f"/v1/surveys/{DRINKS.id}/status"
@@ -132,7 +132,12 @@ def test_the_cookie_is_secure_behind_tls(tmp_path_factory: pytest.TempPathFactor
     with running(tmp_path_factory.mktemp("tls"), public_url="https://collector.example/") as api:
         for method, body in (("POST", {"token": api.admin}), ("DELETE", None)):
             told = ask(api, method, SESSION, body=body).headers["set-cookie"]
+            assert told.startswith("__Host-sottovoce_session=")
             assert told.endswith("; HttpOnly; SameSite=Strict; Path=/; Secure")
+        # Any host of the domain can set a cookie of the other name.
+        held, tossed = f"{SECURE_COOKIE}={api.admin}", signed_in(api.admin)
+        assert ask(api, "GET", SESSION, tossed).status_code == 401
+        assert ask(api, "GET", SESSION, f"{signed_in('x')}; {held}; {signed_in('y')}").status_code == 200
     with running(tmp_path_factory.mktemp("plain"), public_url="http://collector.example") as api:
         assert "Secure" not in ask(api, "POST", SESSION, body={"token": api.admin}).headers["set-cookie"]
         api.http.base_url = "https://testserver.local"  # as granian says of a connection with TLS
@@ -238,6 +243,25 @@ def test_of_two_cookies_none_counts(api: Api) -> None:
         assert not reads(api, cookie)
     other = (b"cookie", bad.encode())
     assert cookie_token("GET", [(b"cookie", good.encode()), other]) is None
+    told = ask(api, "GET", STATUS, f"{good}; {bad}").json()["error"]["message"]
+    assert "several session cookies" in told
+    assert "several" not in ask(api, "GET", STATUS, bad).json()["error"]["message"]
+
+
+def test_several_cookies_are_cleared_when_somebody_signs_in_or_out(api: Api) -> None:
+    one, several = signed_in(api.admin), f"{signed_in(api.admin)}; {signed_in('x')}"
+    response = ask(api, "POST", SESSION, several, {"token": api.admin}, headers=PAGE)
+    assert code(response) == (401, "unauthorized")
+    assert response.headers["clear-site-data"] == '"cookies"'
+    assert "set-cookie" not in response.headers
+    assert "several session cookies" in response.json()["error"]["message"]
+    response = ask(api, "DELETE", SESSION, several, headers=PAGE)
+    assert (response.status_code, response.headers["clear-site-data"]) == (200, '"cookies"')
+    # With one there is no need to clear what belongs to others of the domain.
+    for method, body in (("POST", {"token": api.admin}), ("DELETE", None)):
+        response = ask(api, method, SESSION, one, body, headers=PAGE)
+        assert response.status_code == 200
+        assert "clear-site-data" not in response.headers
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import tables
-from sottovoce.collector.table_files import table_of, to_csv
+from sottovoce.collector.table_files import Table, table_of, to_csv, to_parquet
 from sottovoce.estimate import Estimate
 from sottovoce.survey import Survey
 
@@ -148,3 +148,23 @@ def test_what_is_refused(tmp_path: Path, ending: str, monkeypatch: pytest.Monkey
 
 def test_there_are_no_other_files(api: Api) -> None:
     assert refused(api.ask("GET", f"{PLACE}/table.xlsx"), 404) == ("not_found", None)
+
+
+@pytest.mark.parametrize("write", [to_csv, to_parquet, tables._to_json])
+def test_writing_ends_where_nobody_wants_it_any_more(write: Any) -> None:
+    few = table_of(DRINKS.estimate([report for _, report in PEOPLE]), 0.95)
+    table = Table(few.about, *([column[0]] * 10_000 for column in few[1:]))
+    looks = 0
+
+    def look() -> None:
+        nonlocal looks
+        looks += 1
+
+    assert write(table, look) == write(table)
+    assert looks == {to_csv: 3, to_parquet: 1}.get(write, 4)
+
+    def unwanted() -> None:
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        write(table, unwanted)

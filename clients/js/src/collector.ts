@@ -52,9 +52,12 @@ export class Collector {
 
   /** The survey of that id, if it was signed with the trusted key; with its own where none is trusted yet. */
   async survey(id: string, trusted: Uint8Array | null): Promise<Published> {
-    const envelope = readEnvelope(await this.#get(`/v1/surveys/${checkSurveyId(id)}`));
-    if (envelope.id !== id) throw new SignatureError("the collector answered with another survey");
-    return this.#checked(envelope, trusted);
+    return this.#checked(await this.#envelope(id), trusted);
+  }
+
+  /** Rejects with `SignatureError` unless the survey of that id is there, signed with this key; it is not read. */
+  async checkKey(id: string, key: Uint8Array): Promise<void> {
+    await signed(await this.#envelope(id), key);
   }
 
   /** The round of that number, if it belongs to this very survey; null while it is not open. */
@@ -69,9 +72,7 @@ export class Collector {
     const found = await this.#checked(readEnvelope(answer), trusted);
     const { kind, survey, round } = found.survey.statement;
     const own = isRound(kind) && canonicalText(survey!) === canonicalText(parent.statement) && round === number;
-    if (!own) {
-      throw new MismatchError(`the collector answered with something else than round ${number}`);
-    }
+    if (!own) throw new MismatchError("the collector answered with another round");
     return found;
   }
 
@@ -82,7 +83,7 @@ export class Collector {
     const answer: any = await this.#try(() => this.#http.post(path, body, BATCH_MEDIA_TYPE));
     if (answer?.accepted !== 1) {
       // Somebody between the two may answer anything with 200; only these words mean that the report was kept.
-      throw new ServiceError("the collector does not say that it has accepted the report", BAD_ANSWER);
+      throw new ServiceError("the collector does not say that it has the report", BAD_ANSWER);
     }
   }
 
@@ -95,19 +96,14 @@ export class Collector {
     return this.#try(() => this.#http.get(path, 4 * MAX_SURVEY_BYTES + 2 ** 16));
   }
 
+  async #envelope(id: string): Promise<Envelope> {
+    const envelope = readEnvelope(await this.#get(`/v1/surveys/${checkSurveyId(id)}`));
+    if (envelope.id !== id) throw new SignatureError("the collector answered with another survey");
+    return envelope;
+  }
+
   async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
-    const key = fromBase64url(envelope.key, PUBLIC_KEY_BYTES);
-    if (trusted !== null && !equalBytes(key, trusted)) {
-      throw new SignatureError(
-        `the collector signs with the key ${(await fingerprint(key)).slice(0, 16)}, and this device trusts only ` +
-          `${(await fingerprint(trusted)).slice(0, 16)}: ask its owner, by another way, whether the key was changed`,
-      );
-    }
-    const statement = new TextEncoder().encode(envelope.statement);
-    await verify(key, statement, fromBase64url(envelope.signature, SIGNATURE_BYTES));
-    if (toHex(await sha256(statement)) !== envelope.id) {
-      throw new SignatureError("the survey's id is not its SHA-256");
-    }
+    const [key, statement] = await signed(envelope, trusted);
     const survey = await readSigned(statement, await this.#attachments(envelope));
     if (!equalBytes(survey.canonical, statement)) {
       throw new SignatureError("the survey is not in canonical JSON");
@@ -133,13 +129,30 @@ export class Collector {
 export const isRound = (kind: unknown): boolean => kind === "adaptive_question" || kind === "adaptive_choice";
 
 function readEnvelope(answer: unknown): Envelope {
-  const found = (typeof answer === "object" && answer !== null ? answer : {}) as Envelope;
+  const found = (answer ?? {}) as Envelope;
   const texts = [found.id, found.statement, found.signature, found.key, found.state];
   const listed = Array.isArray(found.attachments) ? found.attachments : [null];
   if (![...texts, ...listed].every((text) => typeof text === "string")) {
     throw new ServiceError("the collector's answer is no published survey", BAD_ANSWER);
   }
   return found;
+}
+
+/** The key and the statement, once the signature and the id are right; nothing in the statement is read. */
+async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[Uint8Array, Uint8Array]> {
+  const key = fromBase64url(envelope.key, PUBLIC_KEY_BYTES);
+  if (trusted !== null && !equalBytes(key, trusted)) {
+    throw new SignatureError(
+      `the collector signs with the key ${(await fingerprint(key)).slice(0, 16)}, and this device trusts only ` +
+        `${(await fingerprint(trusted)).slice(0, 16)}: ask its owner, by another way, whether the key was changed`,
+    );
+  }
+  const statement = new TextEncoder().encode(envelope.statement);
+  await verify(key, statement, fromBase64url(envelope.signature, SIGNATURE_BYTES));
+  if (toHex(await sha256(statement)) !== envelope.id) {
+    throw new SignatureError("the survey's id is not its SHA-256");
+  }
+  return [key, statement];
 }
 
 async function readSigned(

@@ -6,7 +6,15 @@
 import { drawSeat } from "./adaptive.js";
 import { equalBytes, fromBase64url } from "./bytes.js";
 import { Collector, isRound, type Published } from "./collector.js";
-import { MismatchError, ServiceError, SignatureError, SurveyError, ValueOutsideDomainError } from "./errors.js";
+import {
+  LedgerError,
+  MismatchError,
+  ServiceError,
+  SignatureError,
+  SottovoceError,
+  SurveyError,
+  ValueOutsideDomainError,
+} from "./errors.js";
 import { BAD_ANSWER, type HttpOptions } from "./http.js";
 import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, Ledger } from "./ledger.js";
 import { isPassing, PATIENCE, type Patience } from "./patience.js";
@@ -78,7 +86,7 @@ export class Device {
    * survey the device draws its round the first time, and answers that round once it is open.
    *
    * Rejects with `SignatureError`, `SurveyError` or `MismatchError` if the survey is not the collector's, cannot be
-   * answered, or another question is asked in the same round; with `BudgetError` if it asks for more than the owner
+   * answered, was given to another address or key, or another question is asked in the same round; with `BudgetError` if it asks for more than the owner
    * allows; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be used; with `ServiceError` if the
    * survey cannot be had. Whatever it is, nothing was sent that is not in the ledger. Once the answer is drawn, a
    * collector that cannot be reached is no error: the receipt says that it is "unsent", and why.
@@ -86,14 +94,17 @@ export class Device {
   async answer(url: string, id: string, value: unknown, options: AnswerOptions = {}): Promise<Receipt> {
     const question = checkSurveyId(id);
     const collector = this.#collector(url);
+    const reportId = systemSource.bytes(REPORT_ID_BYTES);
     let kept = await this.#store.answer(question);
     checkAddress(kept, collector);
-    if (kept === null || needsAnotherLook(kept)) {
+    const look = kept === null || needsAnotherLook(kept);
+    if (look) {
       const asked = await this.#asked(collector, question, kept);
-      if (asked !== null) kept = await this.#record(collector, question, asked, value, options);
+      if (asked !== null) kept = await this.#record(collector, question, asked, value, options, reportId);
     }
     if (kept === null) return waiting(question, collector.url);
-    return options.send === false ? receiptOf(kept) : this.#send(collector, kept);
+    const receipt = options.send === false ? receiptOf(kept) : await this.#send(collector, kept, look);
+    return { ...receipt, drawn: equalBytes(kept.reportId, reportId) };
   }
 
   /** The report that stands for a survey, to show it: the very bytes that were or will be sent. Null: none is drawn. */
@@ -103,7 +114,11 @@ export class Device {
     return kept && kept.report.slice();
   }
 
-  /** Send again everything that was not sent yet; the same bytes as ever. */
+  /**
+   * Send again everything that was not sent yet; the same bytes as ever.
+   *
+   * What cannot be sent stays as it is, and its receipt says why: also where another key is shown now.
+   */
   async flush(): Promise<Receipt[]> {
     const receipts: Receipt[] = [];
     for (const kept of await this.#store.answers()) {
@@ -111,7 +126,7 @@ export class Device {
       try {
         receipts.push(await this.#send(this.#collector(kept.collector), kept));
       } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
+        if (!(error instanceof SottovoceError) || error instanceof LedgerError) throw error;
         receipts.push(receiptOf(kept, error.message));
       }
     }
@@ -129,9 +144,7 @@ export class Device {
     const collector = this.#collector(url);
     const kept = await this.#store.answer(question);
     if (kept?.state !== "unsent") throw new MismatchError("there is no unsent answer to this survey");
-    if (!equalBytes((await this.#fetch(collector, question)).key, kept.key)) {
-      throw new MismatchError("the survey there bears another key than the one that was answered");
-    }
+    checkKey(kept, (await this.#fetch(collector, question)).key);
     await this.#store.move(question, collector.url);
     return receiptOf((await this.#store.answer(question)) ?? kept);
   }
@@ -145,7 +158,7 @@ export class Device {
     const trusted = this.#key ?? (await this.#store.pinned(collector.url));
     const found = await collector.survey(question, trusted);
     if (trusted === null && !equalBytes(await this.#store.pin(collector.url, found.key), found.key)) {
-      throw new SignatureError("the collector showed two keys at once");
+      throw new SignatureError("the collector showed two keys");
     }
     return found;
   }
@@ -154,10 +167,9 @@ export class Device {
   async #asked(collector: Collector, question: string, kept: Answer | null): Promise<Published | null> {
     const found = await this.#fetch(collector, question);
     if (kept === null) await this.#allow(found);
+    else checkKey(kept, found.key);
     if (isRound(found.survey.kind)) {
-      throw new SurveyError(
-        "this is one round of an adaptive survey: answer that survey, for a device answers the round it has drawn",
-      );
+      throw new SurveyError("this is a round of an adaptive survey: answer that one");
     }
     if (found.survey instanceof Survey) return found;
     const { rounds } = found.survey;
@@ -182,6 +194,7 @@ export class Device {
     asked: Published,
     value: unknown,
     options: AnswerOptions,
+    reportId: Uint8Array,
   ): Promise<Answer> {
     const survey = asked.survey as Survey;
     const standing = await this.#store.answer(question);
@@ -189,16 +202,13 @@ export class Device {
     const kept = await this.#store.record(question, (answers) => {
       const cost = costOf(survey);
       checkBudget(this.#allowance, cost, answers);
-      const reportId = systemSource.bytes(REPORT_ID_BYTES);
       const report = survey.randomize(chosen);
-      const title = titleOf(survey);
-      const { key } = asked;
       return {
         question,
         survey: survey.id,
         collector: collector.url,
-        key,
-        title,
+        key: asked.key,
+        title: titleOf(survey),
         ...cost,
         day: today(),
         reportId,
@@ -210,16 +220,24 @@ export class Device {
       throw new MismatchError("this device has answered another question in this round");
     }
     checkAddress(kept, collector);
+    checkKey(kept, asked.key);
     return kept;
   }
 
-  async #send(collector: Collector, kept: Answer): Promise<Receipt> {
+  /** Send what stands to the key that it is for; `isKnown`: this call has seen that key there. */
+  async #send(collector: Collector, kept: Answer, isKnown = false): Promise<Receipt> {
     if (kept.state === "sent") return receiptOf(kept);
     try {
+      if (!isKnown) {
+        checkKey(kept, this.#key ?? kept.key);
+        await collector.checkKey(kept.question, kept.key);
+        isKnown = true; // before that no refusal is final
+      }
       await collector.send(kept.survey, kept.reportId, kept.report);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      const isFinal = error.status >= 400 && error.status < 500 && !isPassing(error) && error.code !== BAD_ANSWER;
+      const isFinal =
+        isKnown && error.status >= 400 && error.status < 500 && !isPassing(error) && error.code !== BAD_ANSWER;
       if (isFinal) await this.#store.mark(kept.question, "refused");
       return receiptOf(isFinal ? { ...kept, state: "refused" } : kept, error.message);
     }
@@ -232,9 +250,14 @@ export class Device {
 function checkAddress(kept: Answer | null, collector: Collector): void {
   if (kept !== null && kept.collector !== collector.url) {
     throw new MismatchError(
-      `this device has given its answer to the collector at ${kept.collector}; if that one has moved here, say so: move`,
+      `this device has given its answer to ${kept.collector}; if that one has moved here, say so: move`,
     );
   }
+}
+
+/** An answer is for one key: another one is another collector, whatever its address. */
+function checkKey(kept: Answer, key: Uint8Array): void {
+  if (!equalBytes(kept.key, key)) throw new MismatchError("this device has given its answer to another key");
 }
 
 /** Whether an answer may only be sent after asking again what it is for: in a round not yet over. */
@@ -249,7 +272,7 @@ function choose(survey: Survey, value: unknown, options: AnswerOptions): unknown
   if (survey.has(value)) return value;
   throw new ValueOutsideDomainError(
     `the value is not in the domain; allowed: ${survey.allowed}. Silence is an answer too: give \`otherwise\`, a value ` +
-      "that stands for all others",
+      "for all others",
   );
 }
 
@@ -265,11 +288,7 @@ function titleOf(survey: Survey): string {
 }
 
 /** The day in UTC; empty where the clock is so wrong that there is none. */
-function today(): string {
-  const now = new Date();
-  const day = Number.isNaN(now.getTime()) ? "" : now.toISOString().slice(0, 10);
-  return /^\d{4}-\d\d-\d\d$/.test(day) ? day : "";
-}
+const today = (): string => /^\d{4}-\d\d-\d\d/.exec(new Date().toJSON())?.[0] ?? "";
 
 const publicKey = (key: Uint8Array | string): Uint8Array =>
   checkPublicKey(typeof key === "string" ? fromBase64url(key, PUBLIC_KEY_BYTES) : key.slice());

@@ -14,15 +14,19 @@ export interface Receipt {
   readonly delta: number;
   /** Why it was not sent. */
   readonly problem: string;
+  /** Whether this very call drew the report that stands; false where an earlier call, or another tab, did. */
+  readonly drawn: boolean;
 }
 
+type Told = Pick<Answer, "question" | "collector" | "title" | "epsilon" | "delta"> & Pick<Receipt, "state">;
+
 /** Of an answer that stands in the ledger. */
-export function receiptOf(kept: Answer, problem = ""): Receipt {
+export function receiptOf(kept: Told, problem = ""): Receipt {
   const { question: survey, collector, state, title, epsilon, delta } = kept;
-  return { survey, collector, state, title: oneLine(title), epsilon, delta, problem };
+  return { survey, collector, state, title: oneLine(title), epsilon, delta, problem, drawn: false };
 }
 
 /** While this device's round of an adaptive survey is not open. */
-export function waiting(survey: string, collector: string): Receipt {
-  return { survey, collector, state: "waiting", title: "", epsilon: 0, delta: 0, problem: "" };
+export function waiting(question: string, collector: string): Receipt {
+  return receiptOf({ question, collector, state: "waiting", title: "", epsilon: 0, delta: 0 });
 }

@@ -70,7 +70,7 @@ export function checkAnswer(kept: unknown): Answer {
 /** The error of a store that cannot be used. */
 export function damaged(reason: string): LedgerError {
   return new LedgerError(
-    `the device's records cannot be used (${reason}); nothing is answered, for a device that forgets answers twice`,
+    `the device's records cannot be used (${reason}), so nothing is answered`,
   );
 }
 

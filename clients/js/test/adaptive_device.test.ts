@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "../src/bytes.js";
 import { Device } from "../src/device.js";
-import { BudgetError, MismatchError, SurveyError } from "../src/errors.js";
+import { BudgetError, MismatchError, SignatureError, SurveyError } from "../src/errors.js";
 import { MemoryStore } from "../src/store.js";
 import { collectorOfTests, json, refuse, Signer, TestCollector } from "./server.js";
 
@@ -145,4 +145,26 @@ test("an answer to a round goes to nobody else, not even where that round is sai
   } finally {
     await stranger.stop();
   }
+});
+
+test("an answer to a round is not sent where the survey bears another key now", async () => {
+  const id = await start();
+  const store = new MemoryStore();
+  await device(store).answer(server.url, id, PERSON);
+  const seat = await seatOf(store, id);
+  await open(id, seat);
+  const drawn = await device(store).answer(server.url, id, PERSON, { send: false });
+  assert.deepEqual([drawn.state, drawn.drawn], ["unsent", true]);
+  const other = new Signer();
+  server.answers.set(`GET /v1/surveys/${id}`, json(200, await other.envelope(JSON.stringify(parent))));
+  server.answers.set(`GET /v1/surveys/${id}/rounds/${seat}`, refuse(404, "round_not_open"));
+  await assert.rejects(device(store).answer(server.url, id, PERSON), SignatureError);
+  await assert.rejects(device(store, { key: other.public }).answer(server.url, id, PERSON), MismatchError);
+  assert.deepEqual(
+    (await device(store).flush()).map(({ state }) => state),
+    ["unsent"],
+  );
+  assert.equal(server.sent.length, 0);
+  await start();
+  assert.equal((await device(store).flush())[0]!.state, "sent");
 });

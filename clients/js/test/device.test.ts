@@ -56,6 +56,7 @@ test("one answer, one report, one entry in the ledger", async () => {
     epsilon: 1,
     delta: 0,
     problem: "",
+    drawn: true,
   });
   const [kept] = (await store.answers()) as [Answer];
   assert.deepEqual(server.sent, [`53565231${id}${toHex(kept.reportId)}${toHex(kept.report)}`]);
@@ -71,7 +72,8 @@ test("asked again, whatever the value, nothing is drawn and nothing is sent", as
   const mine = device();
   await mine.answer(server.url, id, "green");
   for (const value of ["red", "blue", "no colour at all", undefined]) {
-    assert.equal((await mine.answer(server.url, id, value)).state, "sent");
+    const { state, drawn } = await mine.answer(server.url, id, value);
+    assert.deepEqual([state, drawn], ["sent", false]);
   }
   assert.equal(server.sent.length, 1);
   assert.equal((await mine.ledger()).spent, 1);
@@ -83,7 +85,9 @@ test("many calls at once draw one report", async () => {
   const tabs = [device({}, store), device({}, store)];
   const values = ["red", "green", "blue"];
   const all = Array.from({ length: 30 }, (_, i) => tabs[i % 2]!.answer(server.url, id, values[i % 3]));
-  assert.ok((await Promise.all(all)).every(({ state }) => state === "sent"));
+  const receipts = await Promise.all(all);
+  assert.ok(receipts.every(({ state }) => state === "sent"));
+  assert.equal(receipts.filter(({ drawn }) => drawn).length, 1, "one of them drew what stands");
   assert.equal(new Set(server.sent).size, 1);
   assert.equal((await store.answers()).length, 1);
 });

@@ -281,7 +281,8 @@ test("two probabilities that differ are never told by one number, and factors ar
   const [, near, most] = await words(0.0001);
   assert.equal(near, "It is 1.01 times as likely from 1 of the 2 answers as from the other.");
   assert.match(most!, /at most 1\.01\.$/);
-  const [, apart, factor] = await words(0.25); // e^0.25 is 1.28403
+  const [says, apart, factor] = await words(0.25); // e^0.25 is 1.28403
+  assert.equal(says, "One answer, which may be yours or any other: “yes”.");
   assert.equal(apart, "1 of 2 answers would send it with probability 0.562, the other with probability 0.438.");
   assert.match(factor!, /at most 1\.29\.$/);
   assert.match((await words(7)).at(-1)!, /at most 1,100\.$/);

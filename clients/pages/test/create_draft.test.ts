@@ -148,11 +148,11 @@ test("what is foretold is that of the survey's own mechanism", () => {
 });
 
 test("epsilon's meaning is e to it, and the guess that follows from it", () => {
-  assert.match(meaning(Math.log(3))?.sentence ?? "", /at most 3 times.*at most 75 % of/);
-  assert.match(meaning(1)?.sentence ?? "", /at most 73\.2 % of/, "rounded up: it is 73.106");
+  assert.match(meaning(Math.log(3))?.sentence ?? "", /at most 3 times.*at most 75\u00a0% of/);
+  assert.match(meaning(1)?.sentence ?? "", /at most 73\.2\u00a0% of/, "rounded up: it is 73.106");
   assert.equal(meaning(2)?.warning, "");
   assert.match(meaning(2.1)?.warning ?? "", /page will refuse an epsilon above 2, and so will devices/);
-  assert.match(meaning(1e9)?.sentence ?? "", /∞ times.*right more than 99\.999 %/);
+  assert.match(meaning(1e9)?.sentence ?? "", /∞ times.*right more than 99\.999\u00a0%/);
   for (const none of [0, -1, NaN, Infinity]) assert.equal(meaning(none), null);
 });
 

@@ -14,6 +14,7 @@ from os import PathLike
 from typing import Final, Self, final
 
 from sottovoce.client.allowance import Allowance
+from sottovoce.client.belonging import check_address, check_key, needs_another_look
 from sottovoce.client.deadline import within
 from sottovoce.client.effort import DEVICE, Effort
 from sottovoce.client.fetch import Collector, Published, check_survey_id
@@ -38,7 +39,7 @@ from sottovoce.plural import counted
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import Round
 from sottovoce.randomness import os_source
-from sottovoce.signing import PUBLIC_KEY_BYTES, check_public_key, fingerprint, from_base64url
+from sottovoce.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
@@ -195,8 +196,8 @@ class Device:
         report_id = secrets.token_bytes(REPORT_ID_BYTES)
         with within(self._seconds):
             kept = self._store.answer(question)
-            _check_address(kept, collector)
-            look = kept is None or _needs_another_look(kept)
+            check_address(kept, collector)
+            look = kept is None or needs_another_look(kept)
             if look:
                 asked = self._asked(collector, question, kept)
                 if asked is not None:
@@ -231,7 +232,7 @@ class Device:
             raise MismatchError("there is no answer to this survey that is still to be sent, so none can be moved")
         with within(self._seconds):
             found = self._fetch(collector, question)
-        _check_key(kept, found.key)
+        check_key(kept, found.key)
         self._store.move(question, collector.url)
         return Receipt.of(self._store.answer(question) or kept)
 
@@ -251,7 +252,7 @@ class Device:
         if kept is None:
             self._check(found)
         else:
-            _check_key(kept, found.key)
+            check_key(kept, found.key)
         if isinstance(found.survey, Round):
             raise SurveyError(
                 f"this is one round of the adaptive survey {found.survey.survey.id}; answer that one: a device answers "
@@ -295,8 +296,8 @@ class Device:
             kept = self._draw(collector, question, asked, _chosen(survey, value, otherwise), report_id)
         if kept.survey != survey.id:
             raise MismatchError("this device has answered another question in this round; it answers one, once")
-        _check_address(kept, collector)
-        _check_key(kept, asked.key)
+        check_address(kept, collector)
+        check_key(kept, asked.key)
         return kept
 
     def _draw(self, collector: Collector, question: str, asked: Published, chosen: object, report_id: bytes) -> Answer:
@@ -336,7 +337,7 @@ class Device:
         if kept.state == "sent":
             return Receipt.of(kept)
         if not looked:
-            _check_key(kept, kept.key if self._key is None else self._key)
+            check_key(kept, kept.key if self._key is None else self._key)
             try:
                 collector.check_key(kept.question, kept.key)
             except ServiceError as error:
@@ -351,29 +352,6 @@ class Device:
             return Receipt.of(replace(kept, state=state), str(error))
         self._store.mark(kept.question, "sent")
         return Receipt.of(replace(kept, state="sent"))
-
-
-def _check_address(kept: Answer | None, collector: Collector) -> None:
-    """Raise unless an answer is for this address: a survey is public, and anybody can show it at one of their own."""
-    if kept is not None and kept.collector != collector.url:
-        raise MismatchError(
-            f"this device has answered this survey to another collector, at {kept.collector}; it gives its answer to "
-            "one. If that one has moved here, and the answer was not sent yet, say so: device.move(survey_id, url)"
-        )
-
-
-def _check_key(kept: Answer, key: bytes) -> None:
-    """Raise unless an answer is for this key: another one is another collector, whatever its address."""
-    if key != kept.key:
-        raise MismatchError(
-            f"this device has given its answer to the key {fingerprint(kept.key)[:16]}, and here it is another key, "
-            f"{fingerprint(key)[:16]}; it gives its answer to one. Nothing was sent or moved"
-        )
-
-
-def _needs_another_look(kept: Answer) -> bool:
-    """Whether an answer may only be sent after asking again what it is for: in a round not yet over."""
-    return kept.survey != kept.question and kept.state != "sent"
 
 
 def _chosen(survey: Survey, value: object, otherwise: object) -> object:

@@ -178,8 +178,8 @@ class Collector:
         if trusted is not None and key != trusted:
             raise SignatureError(
                 f"the collector at {self.url} now signs with the key {fingerprint(key)[:16]}; this device trusts "
-                f"{fingerprint(trusted)[:16]} only. Nothing was sent: ask the collector's owner, by another way, whether "
-                "the key was changed"
+                f"{fingerprint(trusted)[:16]} only. Nothing was sent: ask the collector's owner, by another way, "
+                "whether the key was changed"
             )
         statement = _utf8(envelope.statement)
         self._effort.check_statement(statement)

@@ -92,6 +92,7 @@ async def run_http(
         listener.close()
         # These would go on for minutes; whoever reads them asks again by itself.
         app.state["streams"].close()
+        app.state["service"].stop_working()
         server.stop()
         await asyncio.wait((serving,), timeout=settings.body_seconds + _LAST_SECONDS)
         if not serving.done():

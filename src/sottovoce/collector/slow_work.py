@@ -50,7 +50,8 @@ class SlowWork:
         working, leaving = asyncio.create_task(self._result(work)), asyncio.create_task(left(receive))
         try:
             await asyncio.wait((working, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if not working.done() and leaving.exception() is None:
+            gone = leaving.done() and leaving.exception() is None
+            if gone and not working.done():
                 raise _busy("whoever asked for this went away before it was begun or done")
             return await working
         finally:
@@ -68,15 +69,15 @@ class SlowWork:
         self.stop()
         self._threads.shutdown(wait=True)
 
-    def look(self) -> None:
-        """Called by work that runs for long, from time to time: ends it where nobody can have its result any more."""
-        if self._stops:
-            raise _busy("the service stops; ask again when it is back")
+    def look(self, gone: threading.Event) -> None:
+        """Called by work that runs for long, from time to time: ends it when the service stops or nobody waits."""
+        if self._stops or gone.is_set():
+            raise _stopped()
 
     def _begin(self, function: Callable[..., P], *arguments: Any) -> Future[P]:
         with self._lock:
             if self._stops:
-                raise _busy("the service stops; ask again when it is back")
+                raise _stopped()
             if self._under_way >= self._most:
                 raise _busy(f"{self._under_way} such requests are worked on or wait here already; ask again later")
             self._under_way += 1
@@ -96,13 +97,17 @@ class SlowWork:
             if task is None or task.cancelling():
                 raise
         # Not this task was cancelled but the work, which happens when the service stops.
-        raise _busy("the service stops; ask again when it is back")
+        raise _stopped()
 
 
 async def left(receive: Receive) -> None:
     """Wait until a request's sender is gone."""
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+def _stopped() -> Refused:
+    return _busy("the service stops; ask again when it is back")
 
 
 def _busy(message: str) -> Refused:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias, final
 from sottovoce.collector.api.answer import failed
 from sottovoce.collector.failures import Refused, failure_of
 from sottovoce.collector.feeds import Feeds, Look
+from sottovoce.collector.slow_work import Receive, left
 from sottovoce.errors import StoreError
 
 __all__ = ["EVENT_STREAM", "MOST_STREAMS", "Pace", "Stream", "Streams"]
@@ -21,7 +22,6 @@ EVENT_STREAM: Final = "text/event-stream"
 MOST_STREAMS: Final = 64
 """Of one process at a time."""
 
-Receive: TypeAlias = Callable[[], Awaitable[Any]]
 Send: TypeAlias = Callable[[Any], Awaitable[None]]
 StillAdmitted: TypeAlias = Callable[[], Awaitable[bool]]
 
@@ -39,7 +39,7 @@ _HEARTBEAT: Final = b": still here\n\n"
 """A comment, which keeps proxies from hanging up."""
 
 _LAST_SECONDS: Final = 0.5
-"""How long the end of a stream waits for a reader that does not read."""
+"""How long the end of a stream waits for a reader that may have stopped reading."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ class Pace:
     heartbeat: float = 15.0
     longest: float = 300.0
     """Until a stream ends by itself."""
+    send: float = 5.0
+    """Until a stream is given up whose reader does not read."""
 
 
 @final
@@ -106,21 +108,23 @@ class Stream:
             await failed(refused)(scope, receive, send)
             return
         talking = self._streams.begin(self._talk(send))
-        leaving = asyncio.create_task(_left(receive))
+        leaving = asyncio.create_task(left(receive))
         try:
             await asyncio.wait((talking, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            left = leaving.done()
+            gone = leaving.done()
             talking.cancel()
             leaving.cancel()
-        await _over(talking, left)
-        if not left:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LAST_SECONDS):
-                    await send(_part(b"", more=False))
+        if await _over(talking, gone):
+            with contextlib.suppress(_UnreadError):
+                await _sent(send, _part(b"", more=False), _LAST_SECONDS)
 
-    async def _talk(self, send: Send) -> None:
+    async def _talk(self, to_reader: Send) -> None:
         """Everything that is said, until there is no more to say."""
+
+        async def send(message: Any) -> None:
+            await _sent(to_reader, message, self._streams.pace.send)
+
         await send({"type": "http.response.start", "status": 200, "headers": [*_HEADERS]})
         await send(_part(_RETRY))
         pace = self._streams.pace
@@ -153,10 +157,21 @@ class Stream:
             return True  # nothing is learnt from a database that is away, by the reader either
 
 
-async def _left(receive: Receive) -> None:
-    """Wait until the reader is gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
+class _UnreadError(Exception):
+    """A reader does not read."""
+
+
+async def _sent(send: Send, message: Any, seconds: float) -> None:
+    """Send, in a task of its own: what the server does not take in time is left to it, whether or not it gives up."""
+    sending = asyncio.ensure_future(send(message))
+    try:
+        await asyncio.wait((sending,), timeout=seconds)
+    finally:
+        taken = sending.done()
+        sending.cancel()
+    if not taken:
+        raise _UnreadError
+    sending.result()
 
 
 async def _wait(news: asyncio.Event, seconds: float) -> None:
@@ -165,15 +180,21 @@ async def _wait(news: asyncio.Event, seconds: float) -> None:
             await news.wait()
 
 
-async def _over(talking: asyncio.Task[None], left: bool) -> None:
-    """Wait for the end of a stream's task; what nobody foresaw is logged, unless it was nobody's to read."""
+async def _over(talking: asyncio.Task[None], gone: bool) -> bool:
+    """Wait for the end of a stream's task, and tell whether somebody may still be there to be told of it.
+
+    What nobody foresaw is logged, unless it was nobody's to read.
+    """
     try:
         await talking
     except asyncio.CancelledError:
         pass
+    except _UnreadError:
+        return False
     except Exception as error:
-        if not left:
+        if not gone:
             failure_of(error)
+    return not gone
 
 
 def _event(name: bytes, data: bytes) -> dict[str, Any]:

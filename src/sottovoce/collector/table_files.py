@@ -6,9 +6,9 @@ import csv
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from sottovoce.errors import MissingExtraError
 from sottovoce.estimate import Estimate
 from sottovoce.protocols.rounds import Round
 
-__all__ = ["Table", "table_of", "to_csv", "to_parquet"]
+__all__ = ["Look", "Table", "table_of", "to_csv", "to_parquet", "wanted"]
 
 _HEADER: Final = ("label", "value", "raw", "low", "high")
 
@@ -24,6 +24,16 @@ _FORMULA: Final = re.compile(r"[=+\-@\t\r\n]")
 """How a cell begins that a spreadsheet may run instead of showing it."""
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
+
+
+_ROWS_A_LOOK: Final = 4096
+
+Look: TypeAlias = Callable[[], object]
+"""Called between some rows and the next; raises where nobody wants them any more."""
+
+
+def wanted() -> None:
+    """Somebody wants them all."""
 
 
 class Table(NamedTuple):
@@ -36,9 +46,12 @@ class Table(NamedTuple):
     low: list[float]
     high: list[float]
 
-    def rows(self) -> Iterator[tuple[str, float, float, float, float]]:
+    def rows(self, look: Look = wanted) -> Iterator[tuple[str, float, float, float, float]]:
         """One answer after another, in the order of the survey."""
-        return zip(self.labels, self.value, self.raw, self.low, self.high, strict=True)
+        for place, row in enumerate(zip(self.labels, self.value, self.raw, self.low, self.high, strict=True)):
+            if place % _ROWS_A_LOOK == 0:
+                look()
+            yield row
 
 
 def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> Table:
@@ -59,7 +72,7 @@ def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> Tab
     return Table(about, list(names) or survey.answer_labels(), *numbers)
 
 
-def to_csv(table: Table) -> bytes:
+def to_csv(table: Table, look: Look = wanted) -> bytes:
     """A header and one line an answer, as RFC 4180 has it; no number where there is none.
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; plain numbers stay as they are.
@@ -68,7 +81,7 @@ def to_csv(table: Table) -> bytes:
     # Labels stand in quotes: a spreadsheet that parts cells elsewhere than at commas finds no other cell in them.
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(_HEADER)
-    for label, *numbers in table.rows():
+    for label, *numbers in table.rows(look):
         writer.writerow([_harmless(label), *(number if math.isfinite(number) else "" for number in numbers)])
     return out.getvalue().encode()
 
@@ -84,12 +97,13 @@ def _harmless(label: str) -> str:
     return f"'{label}" if _FORMULA.match(label) and not _NUMBER.fullmatch(label) else label
 
 
-def to_parquet(table: Table) -> bytes:
+def to_parquet(table: Table, look: Look = wanted) -> bytes:
     """The columns, with what the table is about in the file's metadata, as JSON under ``sottovoce.<name>``."""
     pa, pq = _pyarrow()
     columns = dict(zip(_HEADER, table[1:], strict=True))
     fields = [pa.field(name, pa.string() if name == "label" else pa.float64(), nullable=False) for name in _HEADER]
     about = {f"sottovoce.{name}": msgspec.json.encode(held) for name, held in table.about.items()}
+    look()
     out = pa.BufferOutputStream()
     pq.write_table(pa.table(columns, schema=pa.schema(fields, metadata=about)), out, compression="zstd")
     return bytes(out.getvalue())

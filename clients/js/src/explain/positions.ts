@@ -46,7 +46,7 @@ export function hadamardBlocks({ mechanism, own, size, payload }: Reported): Law
 export function randomizedResponse({ mechanism, size, payload, label }: Reported): Law {
   const reported = Number(decodeIndex(payload, size));
   const [more, less] = shares(thresholdFor(mechanism, 0), 1, size - 1);
-  const says = `One answer, which may be yours or any other: ${label(reported)}.`;
+  const says = `One answer, which may be yours or any other: “${label(reported)}”.`;
   return twoChances((value: number) => value === reported, more, less, [1n, BigInt(size)], says);
 }
 

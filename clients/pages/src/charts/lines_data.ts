@@ -13,6 +13,8 @@ export interface Line {
   x?: readonly number[];
   /** Steps keep a height until the next place; steps that fall take on the height of the next at once. */
   as?: "line" | "steps" | "falling_steps" | "points";
+  /** Pixels across of its points. */
+  size?: number;
 }
 
 export interface LinesSpec {

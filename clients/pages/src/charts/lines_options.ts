@@ -51,7 +51,7 @@ function steps(line: Line): { paths?: uPlot.Series.PathBuilder } {
 function main(line: Line, at: number): uPlot.Series {
   const paint = (): string => colour(at);
   if (line.as === "points") {
-    return { stroke: paint, paths: () => null, points: { show: true, size: 6, width: 1.5, stroke: paint, fill: paint } };
+    return { stroke: paint, paths: () => null, points: { show: true, size: line.size ?? 6, width: 1.5, stroke: paint, fill: paint } };
   }
   return { stroke: paint, width: 2, spanGaps: true, points: { show: false }, ...steps(line) };
 }

@@ -29,7 +29,7 @@ export function linesSvg(spec: LinesSpec, { x, columns }: Columns): string {
     }
     const points = traced(frame, line, x, y);
     if (line.as !== "points") pen.path(points, { stroke: colour, width: 2 });
-    else for (let point = 0; point < points.length; point += 2) pen.circle(points[point] as number, points[point + 1] as number, 3, { fill: colour });
+    else for (let point = 0; point < points.length; point += 2) pen.circle(points[point] as number, points[point + 1] as number, (line.size ?? 6) / 2, { fill: colour });
   });
   if (spec.series.length > 1) {
     let left = frame.left;

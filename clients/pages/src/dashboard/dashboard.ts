@@ -1,6 +1,7 @@
 /** The dashboard: which view an address shows, once somebody is signed in. */
 import { onSignedOut, Refusal, Unreachable } from "../parts/api.js";
 import { byId, el, fill } from "../parts/dom.js";
+import { emptyWhenLeft } from "../parts/leaving.js";
 import { applyTheme } from "../parts/theme.js";
 import { onceInWords, troubleBox } from "../parts/trouble.js";
 import { showCreate } from "../views/create.js";
@@ -92,6 +93,7 @@ function showNothing(page: HTMLElement): void {
 }
 
 applyTheme();
+emptyWhenLeft();
 onSignedOut(letIn);
 if (mayBeSignedIn()) void start();
 else letIn();

@@ -1,5 +1,6 @@
 /** The survey page: a question, an answer that stays here, and a picture of what leaves. */
 import { byId, fill } from "../parts/dom.js";
+import { emptyWhenLeft } from "../parts/leaving.js";
 import { Machine } from "./machine.js";
 import { Page } from "./page.js";
 import { NO_SURVEY, platformTrouble, surveyIn, troubleOf } from "./trouble.js";
@@ -16,8 +17,7 @@ async function start(): Promise<void> {
   await new Page(page, byId("told"), machine).start();
 }
 
-// A browser may keep a page as it was left, for whoever goes back: with the answer on it.
-addEventListener("pageshow", (event) => event.persisted && location.reload());
+emptyWhenLeft();
 
 start()
   .catch((error: unknown) => fill(page, troubleView(troubleOf(error))))

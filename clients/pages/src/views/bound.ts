@@ -54,7 +54,7 @@ export function boundView({ id, title, epsilon }: Status): BoundView {
   let points: { n: number; half: number }[] = [];
   let asking = false;
 
-  const heading = [title, "error against reports"].filter((part) => part !== "").join(": ");
+  const heading = [title, "error against reports"].filter((part) => part !== "").join(" · ");
   const saved = (): void => {
     if (chart !== null) saveSvg(captioned(chart.toSvg(), heading, captionOf(reports, epsilon, LEVEL)), fileName(title || "survey", "error"));
   };

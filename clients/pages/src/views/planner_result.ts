@@ -121,7 +121,7 @@ function curve(title: string, xLabel: string) {
     host: el("section", { class: "card" }, el("h2", {}, title), about, place),
     draw(told: Curve, mark: { x: number; label: string }, words: string, state: PlanState, found: PlanAnswer) {
       fill(about, words);
-      const plan: Line = { name: "this plan", x: [mark.x], y: [found.best.l2], as: "points" };
+      const plan: Line = { name: "this plan", x: [mark.x], y: [found.best.l2], as: "points", size: 10 };
       const target: Line = { name: "your target", y: told.x.map(() => found.target_error) };
       const wished = state.solve === "error" ? [] : [target];
       const series = [...told.series, ...wished, plan];

@@ -40,9 +40,10 @@ export function headView(): HeadView {
     }
     shown = reports;
     // Said when it has doubled, not with every report: a count that never stops talking helps nobody.
-    if (reports >= 2 * spoken && reports > 0) {
+    if (status.state !== "open") fill(said, `${counted(reports, "report")} in all`);
+    else if (reports >= 2 * spoken && reports > 0) {
       spoken = reports;
-      fill(said, `${counted(reports, "report")}${status.state === "open" ? " so far" : ""}`);
+      fill(said, `${counted(reports, "report")} so far`);
     }
   }
   return { element, update };

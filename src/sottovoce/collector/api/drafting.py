@@ -13,6 +13,7 @@ from sottovoce.errors import CapacityError, DomainError, PlanError, SurveyError,
 from sottovoce.limits import (
     DEFAULT_USERS,
     MAX_DIMENSION,
+    MAX_PRODUCT_SIZE,
     MAX_REPORT_BYTES,
     check_dimension,
     check_epsilon,
@@ -36,6 +37,9 @@ MOST_VALUES: Final = 2**16
 """Most queries, and most values, of a workload that strategies are compared for while somebody waits."""
 
 _FEW_QUERIES: Final = 2**10
+
+_MOST_ATTRIBUTES: Final = MAX_PRODUCT_SIZE.bit_length() - 1
+"""Attributes of two values or more whose records are no more than there may be."""
 
 _WAYS: Final = ("labels", "range", "attributes")
 
@@ -160,6 +164,12 @@ def _domain(draft: Draft) -> tuple[str, Domain]:
         raise Refused(422, "invalid_draft", message, field=given[1] if given else "labels")
     with wrong(given[0]):
         if draft.attributes is not None:
+            if len(draft.attributes) > _MOST_ATTRIBUTES:
+                # Said before any is looked at: their number of records would be one of very many digits.
+                raise DomainError(
+                    f"there are {len(draft.attributes):,} attributes; a record has at most {_MOST_ATTRIBUTES}, each of "
+                    "2 values or more: leave some out"
+                )
             return "attributes", Domain.of(
                 {name: _values(values, f"attribute {name!r}: ") for name, values in draft.attributes.items()}
             )

@@ -41,7 +41,7 @@ _REFUSES: Final = {
     413: "the body is too long",
     415: "the body is not JSON, or compressed",
     422: "no survey can be made of this; `field` says why",
-    503: "the database is away; try again later",
+    503: "too much is being worked on, or the database is away; try again later",
 }
 
 
@@ -60,7 +60,7 @@ _REFUSES: Final = {
 async def draft_survey(request: AnyRequest) -> Answer:
     service = service_of(request)
     given = await read_json(request, _draft, MAX_DRAFT_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work(_drafted, given))
+    return json_answer(await service.work_for(request.receive, _drafted, given))
 
 
 @route(
@@ -84,7 +84,8 @@ async def draft_survey(request: AnyRequest) -> Answer:
 async def draft_question(request: AnyRequest) -> Answer:
     service = service_of(request)
     given = await read_json(request, _question, MAX_DRAFT_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work(_asked, service, request.path_params["survey_id"], given))
+    survey_id = request.path_params["survey_id"]
+    return json_answer(await service.work_for(request.receive, _asked, service, survey_id, given))
 
 
 def _drafted(given: Draft) -> DraftAnswer:

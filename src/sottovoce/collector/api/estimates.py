@@ -27,7 +27,7 @@ _REFUSES: Final = {
     404: "there is no such survey",
     409: "there are too few reports, or the survey is adaptive: its rounds have the reports",
     410: "the survey has been deleted",
-    503: "the database is away; try again later",
+    503: "too much is being worked on, or the database is away; try again later",
 }
 
 
@@ -44,7 +44,8 @@ _REFUSES: Final = {
 )
 async def get_aggregate(request: AnyRequest) -> Answer:
     service = service_of(request)
-    return Answer(await service.work(_aggregate, service, request.path_params["survey_id"]), MEDIA_TYPE)
+    survey_id = request.path_params["survey_id"]
+    return Answer(await service.work_for(request.receive, _aggregate, service, survey_id), MEDIA_TYPE)
 
 
 @route(
@@ -77,10 +78,12 @@ async def get_estimate(request: AnyRequest) -> Answer:
     await _all_counted(service, record, asked["wait"] or 0.0)
     made = await service.ask(_at_hand, service, record, asked["level"])
     if made is None:
-        made = await service.work(_estimate, service, record, survey, asked["level"])
+        made = await service.work_for(request.receive, _estimate, service, record, survey, asked["level"])
     told = {**made, "waiting": await service.ask(service.store.waiting, record.id), "influence": None}
     if asked["hostile"] is not None:
-        told["influence"] = await service.work(_influence, survey, made["n_reports"], asked["hostile"])
+        told["influence"] = await service.work_for(
+            request.receive, _influence, survey, made["n_reports"], asked["hostile"]
+        )
     return json_answer(told)
 
 
@@ -101,12 +104,13 @@ def _at_hand(service: Service, record: SurveyRecord, level: float) -> dict[str, 
     """The estimate from exactly these reports, if it was made a little while ago."""
     n_reports = service.counted(record)
     enough(record, n_reports)
-    return service.estimates.get((record.id, n_reports, level))
+    kept = service.estimates.get((record.id, level))
+    return kept if kept is not None and kept["n_reports"] == n_reports else None
 
 
 def _estimate(service: Service, record: SurveyRecord, survey: Survey, level: float) -> dict[str, Any]:
     estimate = estimate_of(service, record, survey)
-    return service.estimates.put((record.id, estimate.n_reports, level), estimate.to_dict(level))
+    return service.estimates.put((record.id, level), estimate.to_dict(level), len(estimate))
 
 
 def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:

@@ -9,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from sottovoce.collector.api.route import AnyRequest, Operation, route, token_of
 from sottovoce.collector.api.service import Service, service_of
+from sottovoce.collector.api.structs import RoundInfo
 from sottovoce.collector.api.surveys import rounds_of, status_of
 from sottovoce.collector.streams import EVENT_STREAM, MOST_STREAMS, Pace, Stream, Streams
 
@@ -16,6 +17,10 @@ __all__ = ["ROUTES", "STREAMS", "streams_of"]
 
 STREAMS: Final = "streams"
 """Under which name the application's state holds its streams."""
+
+
+_LABELS_TOLD: Final = 4096
+"""Characters of a round's labels that are told with every change; of longer ones `/rounds` tells."""
 
 
 @route(
@@ -63,8 +68,13 @@ def _stands(service: Service, survey_id: str) -> bytes:
     status = status_of(service, survey_id)
     told: Any = status
     if status.rounds is not None:
-        told = {**msgspec.to_builtins(status), "rounds_info": rounds_of(service, survey_id).rounds}
+        told = {**msgspec.to_builtins(status), "rounds_info": [*map(_short, rounds_of(service, survey_id).rounds)]}
     return msgspec.json.encode(told)
+
+
+def _short(info: RoundInfo) -> RoundInfo:
+    """A round without its labels where they are long: they never change, and streams are many."""
+    return info if sum(map(len, info.labels)) <= _LABELS_TOLD else msgspec.structs.replace(info, labels=[])
 
 
 ROUTES: Final[tuple[HTTPRouteHandler, ...]] = (follow_survey,)

@@ -27,7 +27,7 @@ _REFUSES: Final = {
     404: "there is no such survey",
     409: "the survey is adaptive: its rounds have the reports",
     410: "the survey has been deleted",
-    503: "the database is away; try again later",
+    503: "too much is being worked on, or the database is away; try again later",
 }
 
 
@@ -56,7 +56,7 @@ async def get_picture(request: AnyRequest) -> Answer:
     record, survey = await service.ask(found, service, request.path_params["survey_id"])
     picture = await service.ask(_at_hand, service, record, level, most)
     if picture is None:
-        picture = await service.work(_picture, service, record, survey, level, most)
+        picture = await service.work_for(request.receive, _picture, service, record, survey, level, most)
     waiting = await service.ask(service.store.waiting, record.id)
     return json_answer(msgspec.structs.replace(picture, waiting=waiting))
 
@@ -76,7 +76,7 @@ async def get_bound(request: AnyRequest) -> Answer:
     service = service_of(request)
     record, survey = await service.ask(found, service, request.path_params["survey_id"])
     n_reports = await service.ask(service.counted, record)
-    curve = await service.work(bound_curve, survey, n_reports)
+    curve = await service.work_for(request.receive, bound_curve, survey, n_reports)
     return json_answer(BoundCurve(list(curve.n), list(curve.l2), list(curve.margin), curve.statement))
 
 
@@ -84,7 +84,8 @@ def _at_hand(service: Service, record: SurveyRecord, level: float, most: int) ->
     """The picture from exactly these reports, if it was made a little while ago."""
     n_reports = service.counted(record)
     enough(record, n_reports)
-    return service.pictures.get((record.id, n_reports, level, most))
+    kept = service.pictures.get((record.id, level, most))
+    return kept if kept is not None and kept.n_reports == n_reports else None
 
 
 def _picture(service: Service, record: SurveyRecord, survey: Survey, level: float, most: int) -> Picture:
@@ -105,7 +106,7 @@ def _picture(service: Service, record: SurveyRecord, survey: Survey, level: floa
         answers=len(estimate),
         **columns_of(estimate, level, most, record.labels)._asdict(),
     )
-    return service.pictures.put((record.id, estimate.n_reports, level, most), picture)
+    return service.pictures.put((record.id, level, most), picture, len(picture.value))
 
 
 ROUTES: Final = (get_picture, get_bound)

@@ -33,6 +33,7 @@ _request: Final = msgspec.json.Decoder(PlanRequest)
             413: "the body is too long",
             415: "the body is not JSON, or compressed",
             422: "there is no such plan; `field` says why",
+            503: "too much is being worked on; try again later",
         },
         scopes=("read",),
         bodies={JSON: PlanRequest},
@@ -41,7 +42,7 @@ _request: Final = msgspec.json.Decoder(PlanRequest)
 async def plan_survey(request: AnyRequest) -> Answer:
     service = service_of(request)
     asked = await read_json(request, _request, _MAX_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work(_planned, service, asked))
+    return json_answer(await service.work_for(request.receive, _planned, service, asked))
 
 
 def _planned(service: Service, asked: PlanRequest) -> Planned:

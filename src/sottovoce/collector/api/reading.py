@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Final
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.collector.api.service import Service
@@ -15,9 +14,6 @@ from sottovoce.plural import counted
 from sottovoce.survey import Survey
 
 __all__ = ["aggregate_of", "enough", "estimate_of", "found"]
-
-_LARGEST_KEPT: Final = 2**20
-"""Most answers of an estimate that is kept for the next one who asks."""
 
 
 def found(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey]:
@@ -48,12 +44,10 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
     """The estimate from all reports so far, if there are enough; how long it took to make is noted."""
     n_reports = service.counted(record)
     enough(record, n_reports)
-    kept = service.made.get((record.id, n_reports))
-    if kept is not None:
+    kept = service.made.get(record.id)
+    if kept is not None and kept.n_reports == n_reports:
         return kept
     began = time.perf_counter()
     estimate = survey.estimate(aggregate_of(service, record, survey))
     service.metrics.estimate_seconds.observe(time.perf_counter() - began)
-    if len(estimate) <= _LARGEST_KEPT:
-        service.made.put((record.id, estimate.n_reports), estimate)
-    return estimate
+    return service.made.put(record.id, estimate, len(estimate))

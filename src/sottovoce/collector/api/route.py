@@ -15,7 +15,7 @@ from litestar.types import Method
 from sottovoce.collector.api.answer import Answer
 from sottovoce.collector.api.service import service_of
 from sottovoce.collector.failures import Refused
-from sottovoce.collector.session_cookie import cookie_token
+from sottovoce.collector.session_cookie import cookie_token, is_secure, n_cookies
 from sottovoce.collector.store.base import TokenRecord
 from sottovoce.collector.streams import Stream
 from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
@@ -23,10 +23,13 @@ from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
 __all__ = [
     "OPERATION",
     "QUIET",
+    "SEVERAL_COOKIES",
     "AnyRequest",
     "Handler",
     "Number",
     "Operation",
+    "behind_tls",
+    "has_several_cookies",
     "numbers",
     "operation_of",
     "require",
@@ -46,6 +49,15 @@ QUIET: Final = "quiet"
 """Under which name a handler carries that its requests have no line in the log."""
 
 _TOKEN: Final = "sottovoce_token"
+
+_NO_TOKEN: Final = (
+    "this needs a token that is known and not revoked: send Authorization: Bearer sv_..., or sign in at /"
+)
+
+SEVERAL_COOKIES: Final = (
+    "the browser sent several session cookies, of which none counts: another service of this host or domain has put "
+    "one there; sign in again, and if that does not help remove the cookies of this host and its domain in the browser"
+)
 
 
 @dataclass(frozen=True)
@@ -135,9 +147,7 @@ async def _admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRo
     token = _presented(connection)
     record = None if token is None else await service.ask(check_token, service.store, token)
     if record is None:
-        raise unauthorized(
-            "this needs a token that is known and not revoked: send Authorization: Bearer sv_..., or sign in at /"
-        )
+        raise unauthorized(SEVERAL_COOKIES if has_several_cookies(connection) else _NO_TOKEN)
     require(record, *handler.opt[OPERATION].scopes)
     connection.scope["state"][_TOKEN] = record
 
@@ -147,9 +157,20 @@ def _presented(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
     given = connection.headers.get("authorization")
     if given is None:
         scope: Any = connection.scope
-        return cookie_token(scope["method"], scope["headers"])
+        return cookie_token(scope["method"], scope["headers"], secure=behind_tls(connection))
     scheme, _, token = given.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
+
+
+def behind_tls(connection: ASGIConnection[Any, Any, Any, Any]) -> bool:
+    """Whether a browser that asks does so over TLS."""
+    return is_secure(connection.scope["scheme"], service_of(connection).settings.public_url)
+
+
+def has_several_cookies(connection: ASGIConnection[Any, Any, Any, Any]) -> bool:
+    """Whether somebody asks without a token of their own and with several session cookies, of which none counts."""
+    scope: Any = connection.scope
+    return "authorization" not in connection.headers and n_cookies(scope["headers"], secure=behind_tls(connection)) > 1
 
 
 def unauthorized(message: str, field: str | None = None) -> Refused:

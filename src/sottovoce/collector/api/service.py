@@ -21,6 +21,7 @@ from sottovoce.collector.failures import Refused
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.metrics import Metrics, Watched
 from sottovoce.collector.settings import Settings
+from sottovoce.collector.slow_work import Receive, SlowWork
 from sottovoce.collector.store.base import Store, SurveyRecord
 from sottovoce.collector.stored import survey_of
 from sottovoce.collector.throttle import Throttle
@@ -46,34 +47,59 @@ _ESTIMATE_THREADS: Final = 2
 
 _SURVEYS_KEPT: Final = 64
 _ESTIMATES_KEPT: Final = 32
-_ESTIMATES_MADE: Final = 16
 _PICTURES_KEPT: Final = 32
 _PLANS_KEPT: Final = 256
+
+_ANSWERS_LISTED: Final = 2**17
+"""Answers in all estimates, and in all pictures, that are kept as lists: each takes some hundred bytes."""
+
+_ANSWERS_MADE: Final = 2**21
+"""Answers in all estimates that are kept as arrays: each takes some ten bytes."""
 
 
 @final
 class Kept(Generic[K, P]):
-    """The last few results of something slow; safe to use from several threads."""
+    """The last few results of something slow, up to a total size; safe to use from several threads.
 
-    def __init__(self, most: int):
+    Examples
+    --------
+    >>> kept: Kept[str, str] = Kept(most=3, room=10)
+    >>> for name, size in (("a", 4), ("b", 4), ("c", 4), ("d", 11)):
+    ...     _ = kept.put(name, name.upper(), size)
+    >>> [kept.get(name) for name in "abcd"]
+    [None, 'B', 'C', None]
+    """
+
+    def __init__(self, most: int, room: int = 0):
         self._most = most
-        self._found: OrderedDict[K, P] = OrderedDict()
+        self._room = room
+        self._found: OrderedDict[K, tuple[P, int]] = OrderedDict()
+        self._size = 0
         self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._found)
 
     def get(self, name: K) -> P | None:
         """What is kept under that name, if anything."""
         with self._lock:
-            if name in self._found:
-                self._found.move_to_end(name)
-            return self._found.get(name)
-
-    def put(self, name: K, result: P) -> P:
-        """Keep a result; the one that was not asked for longest is forgotten."""
-        with self._lock:
-            self._found[name] = result
+            if name not in self._found:
+                return None
             self._found.move_to_end(name)
-            if len(self._found) > self._most:
-                self._found.popitem(last=False)
+            return self._found[name][0]
+
+    def put(self, name: K, result: P, size: int = 0) -> P:
+        """Keep a result in place of an earlier one of that name, unless it is larger than all the room there is.
+
+        Those that were not asked for longest are forgotten for it.
+        """
+        with self._lock:
+            self._size -= self._found.pop(name, (result, 0))[1]
+            if size <= self._room:
+                self._found[name] = result, size
+                self._size += size
+            while len(self._found) > self._most or self._size > self._room:
+                self._size -= self._found.popitem(last=False)[1][1]
         return result
 
 
@@ -91,23 +117,32 @@ class Service:
         self.committer = Committer(Watched(store, self.metrics), settings.queue_reports)
         self.throttle = Throttle(settings.max_reports_per_second)
         self.metrics.watch_queue(lambda: self.committer.depth)
-        self.estimates: Kept[tuple[str, int, float], dict[str, Any]] = Kept(_ESTIMATES_KEPT)
-        self.made: Kept[tuple[str, int], Estimate] = Kept(_ESTIMATES_MADE)
-        self.pictures: Kept[tuple[str, int, float, int], Picture] = Kept(_PICTURES_KEPT)
+        # Of every survey the latest only: who takes one looks at its number of reports.
+        self.estimates: Kept[tuple[str, float], dict[str, Any]] = Kept(_ESTIMATES_KEPT, _ANSWERS_LISTED)
+        self.made: Kept[str, Estimate] = Kept(_ESTIMATES_KEPT, _ANSWERS_MADE)
+        self.pictures: Kept[tuple[str, float, int], Picture] = Kept(_PICTURES_KEPT, _ANSWERS_LISTED)
         self.plans: Kept[bytes, Planned] = Kept(_PLANS_KEPT)
         self._surveys: Kept[str, Survey | AdaptiveSurvey] = Kept(_SURVEYS_KEPT)
         self._attached: Kept[str, list[str]] = Kept(_SURVEYS_KEPT * 16)
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
-        self._slow_threads = ThreadPoolExecutor(_ESTIMATE_THREADS, "sottovoce-estimate")
+        self._slow = SlowWork("estimate", _ESTIMATE_THREADS)
+        self.tables = SlowWork("table", 1)
+
+    def stop_working(self) -> None:
+        """Drop slow work that waits, and end tables that are being written; whoever asked is told to ask again."""
+        self._slow.stop()
+        self.tables.stop()
 
     async def finish(self) -> None:
         """Write what is queued, answer everybody, then let the threads end; the store is its owner's to close."""
         await asyncio.to_thread(self._close)
 
     def _close(self) -> None:
+        self.stop_working()
         self.committer.close()
+        self._slow.close()
+        self.tables.close()
         self._store_threads.shutdown(wait=True)
-        self._slow_threads.shutdown(wait=True, cancel_futures=True)
 
     # --- waiting without blocking -----------------------------------------------------------
 
@@ -121,8 +156,12 @@ class Service:
             raise StoreUnavailableError("the database does not answer; try again later") from None
 
     async def work(self, function: Callable[..., P], *arguments: Any) -> P:
-        """The result of something that computes for long; only a few at a time."""
-        return await asyncio.get_running_loop().run_in_executor(self._slow_threads, function, *arguments)
+        """The result of something that computes for long; only a few at a time, and few wait."""
+        return await self._slow.run(function, *arguments)
+
+    async def work_for(self, receive: Receive, function: Callable[..., P], *arguments: Any) -> P:
+        """The same for a request that changes nothing: not begun once its sender has left."""
+        return await self._slow.run_for(receive, function, *arguments)
 
     # --- surveys ----------------------------------------------------------------------------
 

@@ -9,8 +9,17 @@ from litestar.handlers import HTTPRouteHandler
 
 from sottovoce.collector.api.answer import JSON, Answer, json_answer
 from sottovoce.collector.api.body import read_json
-from sottovoce.collector.api.route import AnyRequest, Operation, route, token_of, unauthorized
-from sottovoce.collector.api.service import Service, service_of
+from sottovoce.collector.api.route import (
+    SEVERAL_COOKIES,
+    AnyRequest,
+    Operation,
+    behind_tls,
+    has_several_cookies,
+    route,
+    token_of,
+    unauthorized,
+)
+from sottovoce.collector.api.service import service_of
 from sottovoce.collector.failures import Refused
 from sottovoce.collector.session_cookie import cleared_cookie, comes_from_here, set_cookie
 from sottovoce.collector.store.base import TokenRecord
@@ -21,6 +30,9 @@ __all__ = ["ROUTES"]
 _PATH: Final = "/v1/session"
 
 _SET_COOKIE: Final = "Set-Cookie"
+
+_CLEAR: Final = {"Clear-Site-Data": '"cookies"'}
+"""Has a browser forget all cookies of the host's whole domain, which no Set-Cookie of ours could name."""
 
 _OTHER_SITE: Final = "a page of another site asked for this"
 
@@ -56,7 +68,7 @@ _sign_in: Final = msgspec.json.Decoder(SignIn)
         {200: Session},
         {
             400: "the body is no JSON of this shape",
-            401: "the token is unknown or revoked",
+            401: "the token is unknown or revoked, or there are several session cookies, which are then cleared",
             403: _OTHER_SITE,
             408: "the body took too long",
             413: "the body is too long",
@@ -75,7 +87,12 @@ async def sign_in(request: AnyRequest) -> Answer:
     record = await service.ask(check_token, service.store, given.token)
     if record is None:
         raise unauthorized("this token is not known here, or was revoked; ask an admin for one", "token")
-    return json_answer(_session(record), headers={_SET_COOKIE: set_cookie(given.token, _secure(request, service))})
+    if has_several_cookies(request):
+        # Not in one answer: browsers would clear the new cookie with the others.
+        refused = unauthorized(SEVERAL_COOKIES)
+        refused.headers = {**refused.headers, **_CLEAR}
+        raise refused
+    return json_answer(_session(record), headers={_SET_COOKIE: set_cookie(given.token, behind_tls(request))})
 
 
 @route(
@@ -95,25 +112,23 @@ async def get_session(request: AnyRequest) -> Answer:
         "Forget the cookie; the token itself stays good until it is revoked.",
         {200: SignedOut},
         {403: _OTHER_SITE},
-        headers={_SET_COOKIE: "the session cookie, cleared"},
+        headers={
+            _SET_COOKIE: "the session cookie, cleared",
+            "Clear-Site-Data": "where there are several session cookies: that all of them are to be cleared",
+        },
     ),
 )
 async def sign_out(request: AnyRequest) -> Answer:
     # Whoever holds a cookie may lose it, also one whose token was revoked meanwhile.
     _refuse_other_sites(request)
-    cleared = cleared_cookie(_secure(request, service_of(request)))
-    return json_answer(SignedOut(False), headers={_SET_COOKIE: cleared})
+    cleared = {_SET_COOKIE: cleared_cookie(behind_tls(request))}
+    return json_answer(SignedOut(False), headers=cleared | (_CLEAR if has_several_cookies(request) else {}))
 
 
 def _refuse_other_sites(request: AnyRequest) -> None:
     scope: Any = request.scope
     if not comes_from_here(scope["method"], scope["headers"]):
         raise Refused(403, "other_site", "only the collector's own pages may sign in and out; open its dashboard, at /")
-
-
-def _secure(request: AnyRequest, service: Service) -> bool:
-    scheme: str = request.scope["scheme"]
-    return scheme == "https" or service.settings.public_url.startswith("https:")
 
 
 def _session(record: TokenRecord) -> Session:

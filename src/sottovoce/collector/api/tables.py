@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -15,7 +16,7 @@ from sottovoce.collector.api.route import AnyRequest, Number, Operation, numbers
 from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import AnswerRow, Bound
 from sottovoce.collector.failures import Refused
-from sottovoce.collector.table_files import Table, table_of, to_csv, to_parquet
+from sottovoce.collector.table_files import Look, Table, table_of, to_csv, to_parquet, wanted
 
 __all__ = ["MOST_ROWS", "ROUTES"]
 
@@ -26,18 +27,27 @@ _CSV: Final = "text/csv; charset=utf-8"
 _PARQUET: Final = "application/vnd.apache.parquet"
 
 
-def _to_json(table: Table) -> bytes:
+def _to_json(table: Table, look: Look = wanted) -> bytes:
     bound = Bound(**table.about["bound"])
-    rows = [AnswerRow(*row) for row in table.rows()]
+    rows = [AnswerRow(*row) for row in table.rows(look)]
+    look()
     return msgspec.json.encode(TableBody(**{**table.about, "bound": bound, "answers": rows}))
 
 
-def _table(ending: str, media_type: str, write: Callable[[Table], bytes]) -> HTTPRouteHandler:
+def _table(ending: str, media_type: str, write: Callable[[Table, Look], bytes]) -> HTTPRouteHandler:
     """The address of one kind of file."""
 
     async def get_table(request: AnyRequest) -> Answer:
         service, level = service_of(request), float(numbers(request)["level"] or 0)
-        survey_id, content = await service.work(_written, service, request.path_params["survey_id"], level, write)
+        survey_id, gone = request.path_params["survey_id"], threading.Event()
+
+        def written() -> tuple[str, bytes]:
+            return _written(service, survey_id, level, write, lambda: service.tables.look(gone))
+
+        try:
+            survey_id, content = await service.tables.run_for(request.receive, written)
+        finally:
+            gone.set()
         name = f"survey-{survey_id[:12]}.{ending}"
         return Answer(content, media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
@@ -54,7 +64,7 @@ def _table(ending: str, media_type: str, write: Callable[[Table], bytes]) -> HTT
                 409: "there are too few reports or too many answers, or the survey is adaptive: its rounds have the "
                 "reports",
                 410: "the survey has been deleted",
-                503: "the database is away; try again later",
+                503: "too many tables are being written, or the database is away; try again later",
             },
             scopes=("read",),
             query=(Number("level", 0.95, 0, 1, "with what probability each interval holds the truth", open_ends=True),),
@@ -63,7 +73,9 @@ def _table(ending: str, media_type: str, write: Callable[[Table], bytes]) -> HTT
     )(get_table)
 
 
-def _written(service: Service, survey_id: str, level: float, write: Callable[[Table], bytes]) -> tuple[str, bytes]:
+def _written(
+    service: Service, survey_id: str, level: float, write: Callable[[Table, Look], bytes], look: Look
+) -> tuple[str, bytes]:
     record, survey = found(service, survey_id)
     if survey.n_answers > MOST_ROWS:
         raise Refused(
@@ -72,7 +84,11 @@ def _written(service: Service, survey_id: str, level: float, write: Callable[[Ta
             f"survey {record.id[:12]} has {survey.n_answers:,} answers, and a file holds {MOST_ROWS:,}; fetch the "
             "aggregate and estimate elsewhere",
         )
-    return record.id, write(table_of(estimate_of(service, record, survey), level, record.labels))
+    estimate = estimate_of(service, record, survey)
+    look()
+    table = table_of(estimate, level, record.labels)
+    look()
+    return record.id, write(table, look)
 
 
 ROUTES: Final = (

@@ -19,7 +19,7 @@ export const epsilonAt = (place: number): number =>
 /** What an epsilon means, in two sentences; nothing for what is no epsilon. */
 export function meaning(epsilon: number): { sentence: string; warning: string } | null {
   if (!(epsilon > 0) || !Number.isFinite(epsilon)) return null;
-  const sure = surestOf(epsilon);
+  const sure = surestOf(epsilon).replace(" %", "\u00a0%");
   return {
     sentence:
       `Whatever somebody sends, it is at most ${times(Math.exp(epsilon))} times as likely with one true answer as with another. ` +

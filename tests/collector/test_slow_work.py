@@ -1,0 +1,207 @@
+"""Slow work: how much of it may wait, and when it is dropped; and that no kind of it holds up another."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collector.client import DRINKS, Api, honest, running
+from collector.readers import soon
+from collector.service import PATIENCE
+from sottovoce.collector.api import tables
+from sottovoce.collector.api.service import Service
+from sottovoce.collector.failures import Refused
+from sottovoce.collector.slow_work import MOST_WAITING, SlowWork
+
+TABLE = f"/v1/surveys/{DRINKS.id}/table.csv"
+
+
+@pytest.fixture
+def work() -> Iterator[SlowWork]:
+    work = SlowWork("test", 1)
+    yield work
+    work.close()
+
+
+class Gate:
+    """Work that runs until it is let go, and says how often it was begun."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self._open = threading.Event()
+
+    def pass_through(self) -> str:
+        self.begun += 1
+        assert self._open.wait(PATIENCE)
+        return "done"
+
+    def let_go(self) -> None:
+        self._open.set()
+
+
+def refusal(task: asyncio.Task[Any]) -> tuple[int, str]:
+    error = task.exception()
+    assert isinstance(error, Refused)
+    assert error.headers["Retry-After"].isdigit()
+    return error.status, error.failure.code
+
+
+async def stays() -> Any:
+    await asyncio.Event().wait()
+
+
+async def filled(work: SlowWork, gate: Gate) -> list[asyncio.Task[str]]:
+    """One piece that runs, and as many that wait as may."""
+    tasks = [asyncio.create_task(work.run(gate.pass_through)) for _ in range(1 + MOST_WAITING)]
+    await soon(lambda: gate.begun == 1 and len(work) == 1 + MOST_WAITING)
+    return tasks
+
+
+def test_only_so_much_may_wait(work: SlowWork) -> None:
+    gate = Gate()
+
+    async def test() -> None:
+        tasks = await filled(work, gate)
+        for late in (work.run(gate.pass_through), work.run_for(stays, gate.pass_through)):
+            task = asyncio.create_task(late)
+            await asyncio.wait((task,))
+            assert refusal(task) == (503, "busy")
+        gate.let_go()
+        assert await asyncio.gather(*tasks) == ["done"] * (1 + MOST_WAITING)
+        assert await work.run_for(stays, gate.pass_through) == "done"
+
+    asyncio.run(test())
+    assert gate.begun == MOST_WAITING + 2
+
+
+def test_what_waits_is_dropped_when_its_sender_leaves(work: SlowWork) -> None:
+    first, second = Gate(), Gate()
+    left = asyncio.Event()
+
+    async def receive() -> Any:
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def test() -> None:
+        running = asyncio.create_task(work.run(first.pass_through))
+        await soon(lambda: first.begun)
+        waiting = asyncio.create_task(work.run_for(receive, second.pass_through))
+        await soon(lambda: len(work) == 2)
+        left.set()
+        await asyncio.wait((waiting,))
+        assert refusal(waiting) == (503, "busy")
+        await soon(lambda: len(work) == 1)
+        first.let_go()
+        assert await running == "done"
+
+    asyncio.run(test())
+    work.close()
+    assert second.begun == 0
+
+
+def test_a_request_that_is_cancelled_is_no_refusal(work: SlowWork) -> None:
+    gate = Gate()
+
+    async def test() -> None:
+        tasks = await filled(work, gate)
+        tasks[-1].cancel()
+        await asyncio.wait((tasks[-1],))
+        assert tasks[-1].cancelled()
+        gate.let_go()
+        await asyncio.gather(*tasks[:-1])
+
+    asyncio.run(test())
+
+
+@pytest.mark.parametrize("receive", [None, stays])
+def test_what_waits_is_refused_when_the_service_stops(work: SlowWork, receive: Any) -> None:
+    gate = Gate()
+
+    async def test() -> None:
+        running = asyncio.create_task(work.run(gate.pass_through))
+        await soon(lambda: gate.begun)
+        begin: Callable[[], Any] = lambda: (  # noqa: E731 - one of two ways to ask
+            work.run(gate.pass_through) if receive is None else work.run_for(receive, gate.pass_through)
+        )
+        waiting = asyncio.create_task(begin())
+        await soon(lambda: len(work) == 2)
+        work.stop()
+        late = asyncio.create_task(begin())
+        await asyncio.wait((waiting, late))
+        assert {refusal(waiting), refusal(late)} == {(503, "busy")}
+        gate.let_go()
+        assert await running == "done"
+
+    asyncio.run(test())
+    assert gate.begun == 1
+
+
+def test_looking_ends_work_that_nobody_waits_for(work: SlowWork) -> None:
+    gone = threading.Event()
+    work.look(gone)
+    gone.set()
+    with pytest.raises(Refused):
+        work.look(gone)
+    work.stop()
+    with pytest.raises(Refused):
+        work.look(threading.Event())
+
+
+# --- over HTTP ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[Api]:
+    with running(tmp_path) as api:
+        api.publish(DRINKS)
+        api.send(DRINKS, honest(DRINKS, "tea", 5))
+        api.count()
+        yield api
+
+
+async def sent(leaves: asyncio.Event) -> AsyncIterator[dict[str, Any]]:
+    """An empty body, and then nothing until its sender leaves."""
+    yield {"type": "http.request", "body": b"", "more_body": False}
+    await leaves.wait()
+    yield {"type": "http.disconnect"}
+
+
+def test_tables_hold_up_nobody_and_end_when_nobody_waits(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    service: Service = api.app.state["service"]
+    gate = Gate()
+    write = tables.estimate_of
+
+    def slowly(*given: Any) -> Any:
+        gate.pass_through()
+        return write(*given)
+
+    monkeypatch.setattr(tables, "estimate_of", slowly)
+    given = {"Authorization": f"Bearer {api.admin}"}
+
+    async def test() -> None:
+        leaves, stays = asyncio.Event(), asyncio.Event()
+
+        def fetch(leaving: asyncio.Event) -> asyncio.Task[Any]:
+            return asyncio.create_task(api._raw("GET", TABLE, given, sent(leaving)))
+
+        leavers = [fetch(leaves) for _ in range(1 + MOST_WAITING)]
+        await soon(lambda: gate.begun == 1 and len(service.tables) == 1 + MOST_WAITING)
+        late = await fetch(stays)
+        assert (late.status, late.json["error"]["code"]) == (503, "busy")
+        assert late.headers["retry-after"].isdigit()
+        picture = await api._raw("GET", TABLE.replace("table.csv", "picture"), given, sent(stays))
+        assert picture.status == 200
+        leaves.set()
+        assert {told.status for told in await asyncio.gather(*leavers)} == {503}
+        await soon(lambda: len(service.tables) == 1)  # the one that was begun
+        gate.let_go()
+        again = await fetch(stays)
+        assert (again.status, again.body.count(b"\r\n")) == (200, 4)
+
+    asyncio.run(test())
+    assert gate.begun == 2
