@@ -91,17 +91,18 @@ def test_a_device_that_was_given_another_key_by_now(
 
 def test_the_answer_to_a_round(played: Played, device: MakeDevice) -> None:
     """Also where the round is said not to be open any more, so that there is no question to compare."""
-    people = sv.Domain.product({"smokes": ["no", "yes"]})
+    people = sv.Domain.product(smokes=["no", "yes"], age=range(100))
+    person = {"smokes": "no", "age": 42}
     survey = sv.Survey.adaptive(people, epsilon=1.0, rounds=1)
     played.publish(survey)
-    played.publish(survey.question(1, sv.query("smokes == 'yes'")))
-    assert device().answer(played.url, survey.id, {"smokes": "no"}, send=False).drawn
+    played.publish(survey.question(1, "age < 50"))
+    assert device().answer(played.url, survey.id, person, send=False).drawn
     played.key = OTHER
     played.rounds.clear()
     with pytest.raises(SignatureError):
-        device().answer(played.url, survey.id, {"smokes": "no"})
+        device().answer(played.url, survey.id, person)
     with pytest.raises(MismatchError, match="another key"):
-        device(key=OTHER.public).answer(played.url, survey.id, {"smokes": "no"})
+        device(key=OTHER.public).answer(played.url, survey.id, person)
     assert [receipt.state for receipt in device().flush()] == ["unsent"]
     assert played.bodies == []
     played.key = OWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -125,9 +125,10 @@ def test_what_waits_is_refused_when_the_service_stops(work: SlowWork, receive: A
     async def test() -> None:
         running = asyncio.create_task(work.run(gate.pass_through))
         await soon(lambda: gate.begun)
-        begin: Callable[[], Any] = lambda: (  # noqa: E731 - one of two ways to ask
-            work.run(gate.pass_through) if receive is None else work.run_for(receive, gate.pass_through)
-        )
+
+        def begin() -> Any:
+            return work.run(gate.pass_through) if receive is None else work.run_for(receive, gate.pass_through)
+
         waiting = asyncio.create_task(begin())
         await soon(lambda: len(work) == 2)
         work.stop()

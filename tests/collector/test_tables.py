@@ -168,3 +168,12 @@ def test_writing_ends_where_nobody_wants_it_any_more(write: Any) -> None:
 
     with pytest.raises(InterruptedError):
         write(table, unwanted)
+
+
+def test_also_before_it_is_written() -> None:
+    def unwanted() -> None:
+        raise InterruptedError
+
+    estimate = DRINKS.estimate([report for _, report in PEOPLE])
+    with pytest.raises(InterruptedError):
+        table_of(estimate, 0.95, look=unwanted)

@@ -48,13 +48,11 @@ class Table(NamedTuple):
 
     def rows(self, look: Look = wanted) -> Iterator[tuple[str, float, float, float, float]]:
         """One answer after another, in the order of the survey."""
-        for place, row in enumerate(zip(self.labels, self.value, self.raw, self.low, self.high, strict=True)):
-            if place % _ROWS_A_LOOK == 0:
-                look()
-            yield row
+        for place in _looking(len(self.labels), look):
+            yield self.labels[place], self.value[place], self.raw[place], self.low[place], self.high[place]
 
 
-def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> Table:
+def table_of(estimate: Estimate, level: float, names: Sequence[str] = (), look: Look = wanted) -> Table:
     """The table of an estimate; `names` are those of a round's choices."""
     survey, interval = estimate.survey, estimate.interval(level)
     about = {
@@ -68,8 +66,18 @@ def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> Tab
         "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
         "projection_gap": estimate.gap,
     }
+    look()
+    labels = list(names) or [survey.answer_label(place) for place in _looking(survey.n_answers, look)]
     numbers = (column.tolist() for column in (estimate.values, estimate.raw, interval.low, interval.high))
-    return Table(about, list(names) or survey.answer_labels(), *numbers)
+    return Table(about, labels, *numbers)
+
+
+def _looking(n: int, look: Look) -> Iterator[int]:
+    """The first n integers, with a look every few thousand of them."""
+    for place in range(n):
+        if place % _ROWS_A_LOOK == 0:
+            look()
+        yield place
 
 
 def to_csv(table: Table, look: Look = wanted) -> bytes:

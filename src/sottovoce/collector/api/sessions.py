@@ -112,10 +112,7 @@ async def get_session(request: AnyRequest) -> Answer:
         "Forget the cookie; the token itself stays good until it is revoked.",
         {200: SignedOut},
         {403: _OTHER_SITE},
-        headers={
-            _SET_COOKIE: "the session cookie, cleared",
-            "Clear-Site-Data": "where there are several session cookies: that all of them are to be cleared",
-        },
+        headers={_SET_COOKIE: "the session cookie, cleared; with Clear-Site-Data where there are several"},
     ),
 )
 async def sign_out(request: AnyRequest) -> Answer:

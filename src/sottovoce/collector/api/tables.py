@@ -86,7 +86,7 @@ def _written(
         )
     estimate = estimate_of(service, record, survey)
     look()
-    table = table_of(estimate, level, record.labels)
+    table = table_of(estimate, level, record.labels, look)
     look()
     return record.id, write(table, look)
 
