@@ -25,7 +25,7 @@ LONGEST = (
     "cli/test_strategies.py",
     "statistical/test_adaptive_error.py",
 )
-"""Files that take longest: with several processes they are begun first, so that none is left alone with one at the end."""
+"""Files that take longest: several processes begin with them, so that none is left alone with one at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
