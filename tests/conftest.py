@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-settings.register_profile("repeat", deadline=None, derandomize=True)
+settings.register_profile("repeat", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("explore", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 

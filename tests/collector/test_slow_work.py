@@ -16,14 +16,16 @@ from collector.service import PATIENCE
 from sottovoce.collector.api import tables
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.failures import Refused
-from sottovoce.collector.slow_work import MOST_WAITING, SlowWork
+from sottovoce.collector.slow_work import SlowWork
+
+MOST_WAITING = 8
 
 TABLE = f"/v1/surveys/{DRINKS.id}/table.csv"
 
 
 @pytest.fixture
 def work() -> Iterator[SlowWork]:
-    work = SlowWork("test", 1)
+    work = SlowWork("test", 1, MOST_WAITING)
     yield work
     work.close()
 
@@ -51,10 +53,6 @@ def refusal(task: asyncio.Task[Any]) -> tuple[int, str]:
     return error.status, error.failure.code
 
 
-async def stays() -> Any:
-    await asyncio.Event().wait()
-
-
 async def filled(work: SlowWork, gate: Gate) -> list[asyncio.Task[str]]:
     """One piece that runs, and as many that wait as may."""
     tasks = [asyncio.create_task(work.run(gate.pass_through)) for _ in range(1 + MOST_WAITING)]
@@ -67,41 +65,15 @@ def test_only_so_much_may_wait(work: SlowWork) -> None:
 
     async def test() -> None:
         tasks = await filled(work, gate)
-        for late in (work.run(gate.pass_through), work.run_for(stays, gate.pass_through)):
-            task = asyncio.create_task(late)
-            await asyncio.wait((task,))
-            assert refusal(task) == (503, "busy")
+        late = asyncio.create_task(work.run(gate.pass_through))
+        await asyncio.wait((late,))
+        assert refusal(late) == (503, "busy")
         gate.let_go()
         assert await asyncio.gather(*tasks) == ["done"] * (1 + MOST_WAITING)
-        assert await work.run_for(stays, gate.pass_through) == "done"
+        assert await work.run(gate.pass_through) == "done"
 
     asyncio.run(test())
     assert gate.begun == MOST_WAITING + 2
-
-
-def test_what_waits_is_dropped_when_its_sender_leaves(work: SlowWork) -> None:
-    first, second = Gate(), Gate()
-    left = asyncio.Event()
-
-    async def receive() -> Any:
-        await left.wait()
-        return {"type": "http.disconnect"}
-
-    async def test() -> None:
-        running = asyncio.create_task(work.run(first.pass_through))
-        await soon(lambda: first.begun)
-        waiting = asyncio.create_task(work.run_for(receive, second.pass_through))
-        await soon(lambda: len(work) == 2)
-        left.set()
-        await asyncio.wait((waiting,))
-        assert refusal(waiting) == (503, "busy")
-        await soon(lambda: len(work) == 1)
-        first.let_go()
-        assert await running == "done"
-
-    asyncio.run(test())
-    work.close()
-    assert second.begun == 0
 
 
 def test_a_request_that_is_cancelled_is_no_refusal(work: SlowWork) -> None:
@@ -118,21 +90,16 @@ def test_a_request_that_is_cancelled_is_no_refusal(work: SlowWork) -> None:
     asyncio.run(test())
 
 
-@pytest.mark.parametrize("receive", [None, stays])
-def test_what_waits_is_refused_when_the_service_stops(work: SlowWork, receive: Any) -> None:
+def test_what_waits_is_refused_when_the_service_stops(work: SlowWork) -> None:
     gate = Gate()
 
     async def test() -> None:
         running = asyncio.create_task(work.run(gate.pass_through))
         await soon(lambda: gate.begun)
-
-        def begin() -> Any:
-            return work.run(gate.pass_through) if receive is None else work.run_for(receive, gate.pass_through)
-
-        waiting = asyncio.create_task(begin())
+        waiting = asyncio.create_task(work.run(gate.pass_through))
         await soon(lambda: len(work) == 2)
         work.stop()
-        late = asyncio.create_task(begin())
+        late = asyncio.create_task(work.run(gate.pass_through))
         await asyncio.wait((waiting, late))
         assert {refusal(waiting), refusal(late)} == {(503, "busy")}
         gate.let_go()
@@ -142,15 +109,11 @@ def test_what_waits_is_refused_when_the_service_stops(work: SlowWork, receive: A
     assert gate.begun == 1
 
 
-def test_looking_ends_work_that_nobody_waits_for(work: SlowWork) -> None:
-    gone = threading.Event()
-    work.look(gone)
-    gone.set()
-    with pytest.raises(Refused):
-        work.look(gone)
+def test_looking_ends_work_when_the_service_stops(work: SlowWork) -> None:
+    work.look()
     work.stop()
     with pytest.raises(Refused):
-        work.look(threading.Event())
+        work.look()
 
 
 # --- over HTTP ----------------------------------------------------------------------------------
@@ -165,14 +128,13 @@ def api(tmp_path: Path) -> Iterator[Api]:
         yield api
 
 
-async def sent(leaves: asyncio.Event) -> AsyncIterator[dict[str, Any]]:
-    """An empty body, and then nothing until its sender leaves."""
+async def sent() -> AsyncIterator[dict[str, Any]]:
+    """An empty body, and then nothing."""
     yield {"type": "http.request", "body": b"", "more_body": False}
-    await leaves.wait()
-    yield {"type": "http.disconnect"}
+    await asyncio.Event().wait()
 
 
-def test_tables_hold_up_nobody_and_end_when_nobody_waits(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_hold_up_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     service: Service = api.app.state["service"]
     gate = Gate()
     write = tables.estimate_of
@@ -185,24 +147,19 @@ def test_tables_hold_up_nobody_and_end_when_nobody_waits(api: Api, monkeypatch: 
     given = {"Authorization": f"Bearer {api.admin}"}
 
     async def test() -> None:
-        leaves, stays = asyncio.Event(), asyncio.Event()
+        def fetch() -> asyncio.Task[Any]:
+            return asyncio.create_task(api._raw("GET", TABLE, given, sent()))
 
-        def fetch(leaving: asyncio.Event) -> asyncio.Task[Any]:
-            return asyncio.create_task(api._raw("GET", TABLE, given, sent(leaving)))
-
-        leavers = [fetch(leaves) for _ in range(1 + MOST_WAITING)]
+        waiting = [fetch() for _ in range(1 + MOST_WAITING)]
         await soon(lambda: gate.begun == 1 and len(service.tables) == 1 + MOST_WAITING)
-        late = await fetch(stays)
+        late = await fetch()
         assert (late.status, late.json["error"]["code"]) == (503, "busy")
         assert late.headers["retry-after"].isdigit()
-        picture = await api._raw("GET", TABLE.replace("table.csv", "picture"), given, sent(stays))
+        picture = await api._raw("GET", TABLE.replace("table.csv", "picture"), given, sent())
         assert picture.status == 200
-        leaves.set()
-        assert {told.status for told in await asyncio.gather(*leavers)} == {503}
-        await soon(lambda: len(service.tables) == 1)  # the one that was begun
         gate.let_go()
-        again = await fetch(stays)
+        assert {told.status for told in await asyncio.gather(*waiting)} == {200}
+        again = await fetch()
         assert (again.status, again.body.count(b"\r\n")) == (200, 4)
 
     asyncio.run(test())
-    assert gate.begun == 2

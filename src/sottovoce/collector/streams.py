@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias, final
 from sottovoce.collector.api.answer import failed
 from sottovoce.collector.failures import Refused, failure_of
 from sottovoce.collector.feeds import Feeds, Look
-from sottovoce.collector.slow_work import Receive, left
 from sottovoce.errors import StoreError
 
 __all__ = ["EVENT_STREAM", "MOST_STREAMS", "Pace", "Stream", "Streams"]
@@ -22,6 +21,7 @@ EVENT_STREAM: Final = "text/event-stream"
 MOST_STREAMS: Final = 64
 """Of one process at a time."""
 
+Receive: TypeAlias = Callable[[], Awaitable[Any]]
 Send: TypeAlias = Callable[[Any], Awaitable[None]]
 StillAdmitted: TypeAlias = Callable[[], Awaitable[bool]]
 
@@ -108,7 +108,7 @@ class Stream:
             await failed(refused)(scope, receive, send)
             return
         talking = self._streams.begin(self._talk(send))
-        leaving = asyncio.create_task(left(receive))
+        leaving = asyncio.create_task(_left(receive))
         try:
             await asyncio.wait((talking, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -203,3 +203,9 @@ def _event(name: bytes, data: bytes) -> dict[str, Any]:
 
 def _part(body: bytes, *, more: bool = True) -> dict[str, Any]:
     return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until a reader is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

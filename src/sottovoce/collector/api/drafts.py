@@ -60,7 +60,7 @@ _REFUSES: Final = {
 async def draft_survey(request: AnyRequest) -> Answer:
     service = service_of(request)
     given = await read_json(request, _draft, MAX_DRAFT_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work_for(request.receive, _drafted, given))
+    return json_answer(await service.work(_drafted, given))
 
 
 @route(
@@ -85,7 +85,7 @@ async def draft_question(request: AnyRequest) -> Answer:
     service = service_of(request)
     given = await read_json(request, _question, MAX_DRAFT_BYTES, service.settings.body_seconds)
     survey_id = request.path_params["survey_id"]
-    return json_answer(await service.work_for(request.receive, _asked, service, survey_id, given))
+    return json_answer(await service.work(_asked, service, survey_id, given))
 
 
 def _drafted(given: Draft) -> DraftAnswer:

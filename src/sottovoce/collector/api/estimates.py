@@ -45,7 +45,7 @@ _REFUSES: Final = {
 async def get_aggregate(request: AnyRequest) -> Answer:
     service = service_of(request)
     survey_id = request.path_params["survey_id"]
-    return Answer(await service.work_for(request.receive, _aggregate, service, survey_id), MEDIA_TYPE)
+    return Answer(await service.work(_aggregate, service, survey_id), MEDIA_TYPE)
 
 
 @route(
@@ -78,12 +78,10 @@ async def get_estimate(request: AnyRequest) -> Answer:
     await _all_counted(service, record, asked["wait"] or 0.0)
     made = await service.ask(_at_hand, service, record, asked["level"])
     if made is None:
-        made = await service.work_for(request.receive, _estimate, service, record, survey, asked["level"])
+        made = await service.work(_estimate, service, record, survey, asked["level"])
     told = {**made, "waiting": await service.ask(service.store.waiting, record.id), "influence": None}
     if asked["hostile"] is not None:
-        told["influence"] = await service.work_for(
-            request.receive, _influence, survey, made["n_reports"], asked["hostile"]
-        )
+        told["influence"] = await service.work(_influence, survey, made["n_reports"], asked["hostile"])
     return json_answer(told)
 
 

@@ -56,7 +56,7 @@ async def get_picture(request: AnyRequest) -> Answer:
     record, survey = await service.ask(found, service, request.path_params["survey_id"])
     picture = await service.ask(_at_hand, service, record, level, most)
     if picture is None:
-        picture = await service.work_for(request.receive, _picture, service, record, survey, level, most)
+        picture = await service.work(_picture, service, record, survey, level, most)
     waiting = await service.ask(service.store.waiting, record.id)
     return json_answer(msgspec.structs.replace(picture, waiting=waiting))
 
@@ -76,7 +76,7 @@ async def get_bound(request: AnyRequest) -> Answer:
     service = service_of(request)
     record, survey = await service.ask(found, service, request.path_params["survey_id"])
     n_reports = await service.ask(service.counted, record)
-    curve = await service.work_for(request.receive, bound_curve, survey, n_reports)
+    curve = await service.work(bound_curve, survey, n_reports)
     return json_answer(BoundCurve(list(curve.n), list(curve.l2), list(curve.margin), curve.statement))
 
 

@@ -42,7 +42,7 @@ _request: Final = msgspec.json.Decoder(PlanRequest)
 async def plan_survey(request: AnyRequest) -> Answer:
     service = service_of(request)
     asked = await read_json(request, _request, _MAX_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work_for(request.receive, _planned, service, asked))
+    return json_answer(await service.work(_planned, service, asked))
 
 
 def _planned(service: Service, asked: PlanRequest) -> Planned:

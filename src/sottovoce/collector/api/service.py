@@ -21,7 +21,7 @@ from sottovoce.collector.failures import Refused
 from sottovoce.collector.intake import Intake
 from sottovoce.collector.metrics import Metrics, Watched
 from sottovoce.collector.settings import Settings
-from sottovoce.collector.slow_work import Receive, SlowWork
+from sottovoce.collector.slow_work import SlowWork
 from sottovoce.collector.store.base import Store, SurveyRecord
 from sottovoce.collector.stored import survey_of
 from sottovoce.collector.throttle import Throttle
@@ -44,6 +44,10 @@ _STORE_SECONDS: Final = 20.0
 
 _ESTIMATE_THREADS: Final = 2
 """Estimates at a time: one of a large survey takes a core and much memory."""
+
+_MOST_ESTIMATES: Final = 64
+_MOST_TABLES: Final = 8
+"""Requests that may wait for these threads; most estimates take milliseconds, tables of a million answers seconds."""
 
 _SURVEYS_KEPT: Final = 64
 _ESTIMATES_KEPT: Final = 32
@@ -125,8 +129,8 @@ class Service:
         self._surveys: Kept[str, Survey | AdaptiveSurvey] = Kept(_SURVEYS_KEPT)
         self._attached: Kept[str, list[str]] = Kept(_SURVEYS_KEPT * 16)
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
-        self._slow = SlowWork("estimate", _ESTIMATE_THREADS)
-        self.tables = SlowWork("table", 1)
+        self._slow = SlowWork("estimate", _ESTIMATE_THREADS, _MOST_ESTIMATES)
+        self.tables = SlowWork("table", 1, _MOST_TABLES)
 
     def stop_working(self) -> None:
         """Drop slow work that waits, and end tables that are being written; whoever asked is told to ask again."""
@@ -158,10 +162,6 @@ class Service:
     async def work(self, function: Callable[..., P], *arguments: Any) -> P:
         """The result of something that computes for long; only a few at a time, and few wait."""
         return await self._slow.run(function, *arguments)
-
-    async def work_for(self, receive: Receive, function: Callable[..., P], *arguments: Any) -> P:
-        """The same for a request that changes nothing: not begun once its sender has left."""
-        return await self._slow.run_for(receive, function, *arguments)
 
     # --- surveys ----------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -39,15 +38,9 @@ def _table(ending: str, media_type: str, write: Callable[[Table, Look], bytes]) 
 
     async def get_table(request: AnyRequest) -> Answer:
         service, level = service_of(request), float(numbers(request)["level"] or 0)
-        survey_id, gone = request.path_params["survey_id"], threading.Event()
-
-        def written() -> tuple[str, bytes]:
-            return _written(service, survey_id, level, write, lambda: service.tables.look(gone))
-
-        try:
-            survey_id, content = await service.tables.run_for(request.receive, written)
-        finally:
-            gone.set()
+        asked = request.path_params["survey_id"]
+        look = service.tables.look
+        survey_id, content = await service.tables.run(_written, service, asked, level, write, look)
         name = f"survey-{survey_id[:12]}.{ending}"
         return Answer(content, media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
