@@ -51,6 +51,15 @@ def test_signing_in_and_out(service: Service, visitor: Visitor) -> None:
     assert visitor.context.cookies() == []
 
 
+def test_a_page_that_was_left_shows_nothing_to_whoever_goes_back(service: Service, visitor: Visitor) -> None:
+    survey = published(service)
+    page = signed_in(visitor, service, "/")
+    expect(page.get_by_role("link", name=survey.title)).to_be_visible()
+    # As a browser leaves a page that it keeps for the Back button.
+    page.evaluate("() => dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    expect(page.get_by_role("main")).to_be_empty()
+
+
 @pytest.mark.parametrize("place", ["list", "survey"])
 def test_a_token_revoked_while_the_page_is_open(service: Service, visitor: Visitor, place: str) -> None:
     visitor.expects("status of 401")

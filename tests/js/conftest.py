@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from browser.setting import required
 from js.bridge import Bridge, NoNodeError, built, node
 
 
@@ -20,7 +21,7 @@ def client(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         running = Bridge(node(), built(shared))
     except NoNodeError as error:
         reason = f"NOT RUN: every test that Python and JavaScript agree. {error}"
-        if "node" in os.environ.get("SOTTOVOCE_TEST_REQUIRE", "").split(","):
+        if "node" in required():
             pytest.fail(reason)
         capture = request.config.pluginmanager.getplugin("capturemanager")
         with capture.global_and_fixture_disabled():
