@@ -5,6 +5,7 @@ import type { RoundInfo, Status } from "../src/parts/live.js";
 import { conversationOf } from "../src/views/conversation_export.js";
 import type { Picture } from "../src/views/conversation_picture.js";
 import { barLength, fillingWords } from "../src/views/conversation_progress.js";
+import { overtaken } from "../src/views/conversation_rounds.js";
 
 test("a filling round says what it has, what it needs, and what is usual", () => {
   assert.equal(fillingWords(12, 0, 1000, null), "1,000 are needed for an answer");
@@ -26,4 +27,14 @@ test("a conversation is saved with every question, and no answer where there is 
   assert.equal(saved.title, "</script>");
   assert.deepEqual(saved.asked.map((one: any) => [one.round, one.n_reports, one.answer?.value ?? null]), [[1, 41, [0.2]], [2, 3, null]]);
   assert.ok(!("positions" in saved.asked[0].answer));
+});
+
+test("news that was overtaken on its way opens no closed round again, and takes none away", () => {
+  const round = (id: string, state: RoundInfo["state"], n_reports = 0): RoundInfo => ({ id, round: 1, state, n_reports, waiting: 0, query: "", labels: [] });
+  assert.ok(overtaken([round("a", "open", 9)], [round("a", "sealed", 9)]));
+  assert.ok(overtaken([round("a", "sealed")], [round("a", "sealed"), round("b", "open")]));
+  assert.ok(!overtaken([round("a", "sealed", 5)], [round("a", "open", 9)]));
+  assert.ok(!overtaken([round("a", "sealed"), round("b", "open")], [round("a", "sealed")]));
+  assert.ok(!overtaken([round("a", "deleted")], [round("a", "sealed")]));
+  assert.ok(!overtaken([], []));
 });

@@ -12,6 +12,7 @@ import { roundView, type RoundView, type Surroundings } from "./conversation_rou
 import {
   closeRound,
   openRound,
+  overtaken,
   pictureOf,
   roundsOf,
   statementOf,
@@ -55,6 +56,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     if (!root.isConnected) return stop();
     status = now;
     end.update(now);
+    if (overtaken(found, rounds)) found = rounds;
     draw(found);
   }
 

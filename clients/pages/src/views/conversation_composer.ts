@@ -5,7 +5,7 @@ import { recall, remember } from "../parts/keep.js";
 import { inWords } from "../parts/trouble.js";
 import { chips } from "./conversation_chips.js";
 import { help } from "./conversation_help.js";
-import { preview } from "./conversation_preview.js";
+import { preview, type Preview } from "./conversation_preview.js";
 import { queryText } from "./conversation_query.js";
 import { draftQuestion, type AdaptiveStatement, type Draft } from "./conversation_rounds.js";
 import { placeOf } from "./conversation_tokens.js";
@@ -78,6 +78,8 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
   );
   let standing: Standing = { next: 1, rounds: survey.rounds, open: null, short: false };
   let asked = 0;
+  let shown: Draft | null = null;
+  let submitting = false;
   let written = ""; // by a chip: another chip may write something else in its place
   restore();
 
@@ -105,8 +107,13 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
     wrong.hidden = true;
     field.removeAttribute("aria-invalid");
     namesHost.hidden = !kinds[1].checked;
-    fill(draftHost);
+    clear();
     keep();
+  }
+
+  function clear(): void {
+    shown = null;
+    fill(draftHost);
   }
 
   async function look(): Promise<void> {
@@ -117,7 +124,7 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
     field.removeAttribute("aria-invalid");
     try {
       const found = await draftQuestion(id, field.value, kinds[1].checked ? labels : null);
-      if (mine === asked) show(found);
+      if (mine === asked) show(found).focus();
     } catch (error) {
       if (mine === asked) refuse(error as Error);
     } finally {
@@ -125,7 +132,7 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
     }
   }
 
-  function show(found: Draft): void {
+  function show(found: Draft): Preview {
     let warned = false;
     const made = preview(found, survey, standing.open, {
       ask: () => {
@@ -137,8 +144,19 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
       change: () => field.focus(),
       instead: (text) => (take(text), void look()),
     });
+    shown = found;
     fill(draftHost, made.host);
-    made.focus();
+    return made;
+  }
+
+  /** The preview says what asking would do now: a round that was closed or opened meanwhile takes no words away. */
+  function showAgain(): void {
+    if (shown === null) return;
+    const focused = draftHost.contains(document.activeElement);
+    if (shown.round !== standing.next) return clear();
+    const made = show(shown);
+    rest(submitting);
+    if (focused) made.focus();
   }
 
   function refuse(error: Error): void {
@@ -153,16 +171,22 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
   }
 
   async function open(found: Draft): Promise<void> {
-    const buttons = [...draftHost.querySelectorAll("button")];
-    for (const button of buttons) button.disabled = true;
+    rest(true);
     try {
       await submit(found);
       field.value = names.value = "";
       changed();
     } catch (error) {
-      for (const button of buttons) button.disabled = false;
       refuse(error as Error);
+    } finally {
+      rest(false);
     }
+  }
+
+  /** While a round is being asked, its preview cannot be pressed again. */
+  function rest(resting: boolean): void {
+    submitting = resting;
+    for (const button of draftHost.querySelectorAll("button")) button.disabled = resting;
   }
 
   /** A reload loses nothing; another tab has words of its own. */
@@ -184,7 +208,7 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
       const moved = now.open !== standing.open || now.next !== standing.next;
       standing = now;
       fill(heading, now.open === null ? `Ask round ${now.next} of ${now.rounds}` : `Prepare round ${now.next} of ${now.rounds}`);
-      if (moved) fill(draftHost);
+      if (moved) showAgain();
     },
     focus: () => field.focus(),
   };

@@ -23,6 +23,16 @@ export interface Draft {
   n_expected_note: string;
 }
 
+/**
+ * Whether news was overtaken on its way: it lacks a round that was seen, or has one open that was seen closed.
+ *
+ * Rounds only come, and only close; the answer to a press of a button may be here before an event sent earlier.
+ */
+export function overtaken(news: RoundInfo[], known: RoundInfo[]): boolean {
+  const states = new Map(news.map((round) => [round.id, round.state]));
+  return known.some(({ id, state }) => !states.has(id) || (state !== "open" && states.get(id) === "open"));
+}
+
 const at = (id: string): string => `/v1/surveys/${encodeURIComponent(id)}`;
 
 /** What was signed: of the survey, or of one of its rounds. */
