@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types js docs bench constraints clean
+.PHONY: help setup demo test lint types js coverage docs bench constraints clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -38,6 +38,18 @@ types: setup  ## types only
 js: setup  ## the client for browsers and Node, and the pages: types, shared vectors, exact channels, size
 	@PYTHON=$(PYTHON) tools/test_clients
 
+coverage: setup  ## what the tests reach, branch by branch and in every process; fails below 95 %
+	@rm -rf .coverage
+	@echo "==> compiled loops, measured as plain Python"
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_loops.py tests/exact/test_kernel_channels.py
+	@echo "==> tests, measured"
+	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m coverage combine --quiet
+	@$(BIN)/python -m coverage html --quiet --fail-under 0
+	@$(BIN)/python -m coverage json --quiet --fail-under 0
+	@$(BIN)/python tools/coverage_table.py .coverage/figures.json
+	@$(BIN)/python -m coverage report --format total >/dev/null
+
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> documentation"
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
@@ -50,4 +62,4 @@ constraints: setup  ## pin again what .venv holds now
 	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers docs/_build .pytest_cache .mypy_cache .ruff_cache report.html
+	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html

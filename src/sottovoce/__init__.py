@@ -7,7 +7,7 @@
 True
 """
 
-from sottovoce import adaptive, errors
+from sottovoce import adaptive, engines, errors
 from sottovoce.aggregate import Aggregate, Reports
 from sottovoce.analyst import connect
 from sottovoce.audit import audit
@@ -33,6 +33,7 @@ __all__ = [
     "adaptive",
     "audit",
     "connect",
+    "engines",
     "errors",
     "plan",
     "query",

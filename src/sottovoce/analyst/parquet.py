@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,7 +20,8 @@ from numpy.typing import NDArray
 from sottovoce.aggregate import Aggregate
 from sottovoce.client.http import BAD_ANSWER
 from sottovoce.durable import sync
-from sottovoce.errors import MismatchError, MissingExtraError, ReportError, ServiceError
+from sottovoce.errors import MismatchError, ReportError, ServiceError
+from sottovoce.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES, batch_rows
 
@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPORT_FORMAT", "Folder", "read_export"]
 
-EXPORT_FORMAT: Final = 1
-"""Version of the files' columns and metadata."""
-
 _NAME: Final = re.compile(r"reports-(\d{10})\.parquet")
-_PREFIX: Final = "sottovoce."
 
 Rows = NDArray[np.uint8]
 
@@ -51,7 +47,7 @@ class Folder:
 
     def __init__(self, survey: Survey, path: str | os.PathLike[str]) -> None:
         self.survey, self.path = survey, Path(path)
-        _pyarrow()  # found missing before anything is fetched
+        pyarrow()  # found missing before anything is fetched
 
     def prepare(self) -> None:
         """Make the folder, and refuse it where it holds another survey's files or cannot be written to."""
@@ -86,14 +82,14 @@ class Folder:
             if self._described(path).number not in current:
                 table = _read_table(path)
                 for epoch, report_id in zip(
-                    table.column("epoch").to_pylist(), table.column("report_id").to_pylist(), strict=True
+                    table.column("epoch").to_pylist(), table.column(REPORT_ID).to_pylist(), strict=True
                 ):
                     found.setdefault(epoch, set()).add(report_id)
         return found
 
     def write(self, segment: SegmentInfo, body: bytes, written: set[bytes]) -> int:
         """Write a segment's file, without the reports whose ids are in `written`; returns how many it holds."""
-        pa, pq = _pyarrow()
+        pa, pq = pyarrow()
 
         rows = batch_rows(body, self.survey.id, self.survey.mechanism.report_bytes)
         if len(rows) != segment.n:
@@ -131,18 +127,18 @@ class Folder:
         for path in self.files():
             self._described(path)
             table = _read_table(path)
-            ids = b"".join(table.column("report_id").to_pylist())
+            ids = b"".join(table.column(REPORT_ID).to_pylist())
             yield (
                 path,
                 np.frombuffer(ids, dtype=np.uint8).reshape(-1, REPORT_ID_BYTES),
-                table.column("report").to_pylist(),
+                table.column(REPORT).to_pylist(),
             )
 
     def _place(self, number: int) -> Path:
         return self.path / f"reports-{number:010d}.parquet"
 
     def _schema(self, segment: SegmentInfo) -> Any:
-        pa, _ = _pyarrow()
+        pa, _ = pyarrow()
         stated = {
             "format": str(EXPORT_FORMAT),
             "survey": self.survey.id,
@@ -152,22 +148,22 @@ class Folder:
         }
         return pa.schema(
             [
-                pa.field("report_id", pa.binary(REPORT_ID_BYTES), nullable=False),
-                pa.field("report", pa.binary(), nullable=False),
+                pa.field(REPORT_ID, pa.binary(REPORT_ID_BYTES), nullable=False),
+                pa.field(REPORT, pa.binary(), nullable=False),
                 pa.field("epoch", pa.int64(), nullable=False),
             ],
-            metadata={_PREFIX + name: value for name, value in stated.items()},
+            metadata={PREFIX + name: value for name, value in stated.items()},
         )
 
     def _described(self, path: Path) -> _Described:
         """What a file says of itself; raises unless it is an export of this survey in this format."""
-        pa, pq = _pyarrow()
+        pa, pq = pyarrow()
 
         try:
             metadata = pq.read_schema(path).metadata or {}
             stated = {name.decode(): value.decode() for name, value in metadata.items()}
-            version, survey = stated[_PREFIX + "format"], stated[_PREFIX + "survey"]
-            described = _Described(int(stated[_PREFIX + "segment"]), int(stated[_PREFIX + "reports"]))
+            version, survey = stated[PREFIX + "format"], stated[PREFIX + "survey"]
+            described = _Described(int(stated[PREFIX + "segment"]), int(stated[PREFIX + "reports"]))
         except (pa.ArrowException, OSError, KeyError, ValueError) as error:
             raise MismatchError(
                 f"{path} is no file that an export wrote, or is damaged; it was left as it is: name another folder"
@@ -208,21 +204,12 @@ def read_export(survey: Survey, folder: str | os.PathLike[str]) -> Aggregate:
 
 
 def _read_table(path: Path) -> Any:
-    pa, pq = _pyarrow()
+    pa, pq = pyarrow()
 
     try:
-        return pq.read_table(path, columns=["report_id", "report", "epoch"], page_checksum_verification=True)
+        return pq.read_table(path, columns=[REPORT_ID, REPORT, "epoch"], page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
         raise MismatchError(f"{path} is damaged and cannot be read; it was left as it is") from error
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    """pyarrow and its Parquet module, loaded when they are needed."""
-    try:
-        return import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        pass
-    raise MissingExtraError("exports need pyarrow: pip install 'sottovoce[collector]'")
 
 
 @contextlib.contextmanager

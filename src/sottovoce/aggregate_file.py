@@ -1,0 +1,286 @@
+"""An aggregate as a file: the survey's statement, how many reports, and the counts in shards. One file, one reading.
+
+The counts are cut into shards of `SHARD_CELLS`, those without a report left out, each written in the shorter of two
+ways: all its cells, or the cells that are not zero. A file is written and read a shard at a time, so that counts may
+exceed memory; one aggregate has one sequence of bytes, so that two files can be compared with any tool. Layout: a
+header, the statement, its attachments, the shards in order, an end mark, and the SHA-256 of everything before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Final, NamedTuple, Self, final
+
+import numpy as np
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.durable import sync
+from sottovoce.errors import MismatchError, ReportError, SottovoceError
+from sottovoce.mechanisms.base import Counts
+from sottovoce.statement import MAX_SURVEY_BYTES
+from sottovoce.survey import Survey
+from sottovoce.wire import SURVEY_ID_BYTES
+
+__all__ = ["SHARD_CELLS", "AggregateFile", "Shard", "in_shards", "write_aggregate"]
+
+SHARD_CELLS: Final = 1 << 20
+"""Cells in a shard (8 MiB of them); the last one of a survey may have fewer."""
+
+_MAGIC: Final = b"SVF"
+_FORMAT: Final = 1
+_HEADER: Final = struct.Struct(f"<3sB{SURVEY_ID_BYTES}sQQII")  # n, cells, bytes of the statement, attachments
+_ATTACHMENT: Final = struct.Struct("<32sQ")  # digest, bytes
+_SHARD: Final = struct.Struct("<BQI")  # kind, number, entries
+_END, _DENSE, _SPARSE = range(3)
+_DIGEST_BYTES: Final = 32
+_AT_ONCE: Final = 1 << 22
+_SPARSE_ENTRY: Final = 12
+"""Bytes of a cell's place and count, where places are written too; 8 where they are not."""
+
+
+class Shard(NamedTuple):
+    """The counts of cells from ``number * SHARD_CELLS`` on."""
+
+    number: int
+    counts: Counts
+
+
+def shard_length(cells: int, number: int) -> int:
+    """How many cells a shard has."""
+    return min(SHARD_CELLS, cells - number * SHARD_CELLS)
+
+
+def in_shards(counts: Counts) -> Iterator[Shard]:
+    """Counts that fit into memory, shard by shard; those without a report are left out.
+
+    Examples
+    --------
+    >>> counts = np.zeros(3 * SHARD_CELLS, dtype=np.int64)
+    >>> counts[-1] = 7
+    >>> [(shard.number, int(shard.counts.sum())) for shard in in_shards(counts)]
+    [(2, 7)]
+    """
+    for first in range(0, len(counts), SHARD_CELLS):
+        part = counts[first : first + SHARD_CELLS]
+        if part.any():
+            yield Shard(first // SHARD_CELLS, part)
+
+
+def write_aggregate(
+    path: str | os.PathLike[str], survey: Survey, n_reports: int, shards: Iterable[Shard]
+) -> AggregateFile:
+    """Write the file whole or not at all, and open it; one that stood there is replaced when the new one is complete.
+
+    Raises
+    ------
+    ReportError
+        If it cannot be written: a full disk, a folder that is not there. Nothing is left behind.
+    """
+    place = Path(path)
+    part = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
+    try:
+        try:
+            with part.open("xb") as file:
+                _write(_Hashed(file), survey, n_reports, shards)
+            sync(part)
+            os.replace(part, place)
+            sync(place.parent)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        if isinstance(error, SottovoceError):
+            raise
+        reason = error.strerror or "it cannot be written"
+        raise ReportError(f"{place} cannot be written: {reason}; nothing was left there, name another place") from error
+    return AggregateFile.open(place)
+
+
+class _Hashed:
+    """A file that is hashed as it is written or read."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file, self.digest = file, hashlib.sha256()
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.digest.update(data)
+        self.file.write(data)
+
+
+def _write(out: _Hashed, survey: Survey, n_reports: int, shards: Iterable[Shard]) -> None:
+    statement, cells = survey.to_json().encode(), survey.mechanism.cells
+    attachments = sorted(survey.attachments.items())
+    out.write(
+        _HEADER.pack(_MAGIC, _FORMAT, bytes.fromhex(survey.id), n_reports, cells, len(statement), len(attachments))
+    )
+    out.write(statement)
+    for digest, content in attachments:
+        out.write(_ATTACHMENT.pack(bytes.fromhex(digest), len(content)))
+        out.write(content)
+    last = -1
+    for shard in shards:
+        if not last < shard.number or len(shard.counts) != shard_length(cells, shard.number):
+            raise MismatchError("shards must come in order, each once, and with all their cells")
+        last = shard.number
+        _write_shard(out, shard)
+    out.write(_SHARD.pack(_END, 0, 0))
+    out.file.write(out.digest.digest())
+
+
+def _write_shard(out: _Hashed, shard: Shard) -> None:
+    places = np.flatnonzero(shard.counts)
+    if not len(places):
+        return
+    if _SPARSE_ENTRY * len(places) < 8 * len(shard.counts):
+        out.write(_SHARD.pack(_SPARSE, shard.number, len(places)))
+        out.write(places.astype("<u4").tobytes())
+        out.write(shard.counts[places].astype("<i8").tobytes())
+    else:
+        out.write(_SHARD.pack(_DENSE, shard.number, len(shard.counts)))
+        out.write(shard.counts.astype("<i8").tobytes())
+
+
+@final
+class AggregateFile:
+    """An aggregate in a file; `AggregateFile.open` has checked every byte of it.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> aggregate = survey.aggregate().add([survey.randomize("yes") for _ in range(10)])
+    >>> place = pathlib.Path(tempfile.mkdtemp()) / "aggregate.bin"
+    >>> written = write_aggregate(place, survey, 10, in_shards(aggregate.counts))
+    >>> AggregateFile.open(place).aggregate() == aggregate
+    True
+    """
+
+    def __init__(self, path: Path, survey: Survey, n_reports: int, begin: int) -> None:
+        self.path, self.survey, self.n_reports, self._begin = path, survey, n_reports, begin
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Self:
+        """Read the file through once.
+
+        Raises
+        ------
+        ReportError
+            It cannot be read, is no aggregate, of another version, truncated, too long, or damaged.
+        """
+        place = Path(path)
+        try:
+            with place.open("rb") as file:
+                _check_digest(file, place)
+                file.seek(0)
+                survey, n_reports = _read_header(file, place)
+                found = cls(place, survey, n_reports, file.tell())
+        except OSError as error:
+            if isinstance(error, SottovoceError):
+                raise
+            raise ReportError(
+                f"{place} cannot be read: {error.strerror}; name a file that sottovoce aggregate wrote"
+            ) from error
+        for _ in found.shards():
+            pass
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """How long the file is."""
+        return self.path.stat().st_size
+
+    def shards(self) -> Iterator[Shard]:
+        """The shards that have a report, in order, one in memory at a time."""
+        cells, last = self.survey.mechanism.cells, -1
+        with self.path.open("rb") as file:
+            file.seek(self._begin)
+            while (shard := _read_shard(file, cells, self.path)) is not None:
+                if shard.number <= last:
+                    raise _damaged(self.path)
+                last = shard.number
+                yield shard
+            if len(file.read(_DIGEST_BYTES + 1)) != _DIGEST_BYTES:
+                raise _damaged(self.path)
+
+    def aggregate(self) -> Aggregate:
+        """All of it in memory; `CapacityError` where that holds too many cells for one process."""
+        counts = self.survey.mechanism.empty()
+        for number, part in self.shards():
+            counts[number * SHARD_CELLS : number * SHARD_CELLS + len(part)] = part
+        return Aggregate(self.survey, self.n_reports, counts)
+
+    def __repr__(self) -> str:
+        return f"<aggregate file of {self.n_reports:,} reports of survey {self.survey.id[:12]}>"
+
+
+def _damaged(path: Path) -> ReportError:
+    return ReportError(f"{path} is damaged or no aggregate file; aggregate the reports again")
+
+
+def _check_digest(file: IO[bytes], path: Path) -> None:
+    """Compare the digest at the end with that of everything before it."""
+    length = os.fstat(file.fileno()).st_size
+    head = file.read(_HEADER.size)
+    if len(head) < 4 or head[:3] != _MAGIC:
+        raise ReportError(f"{path} is no aggregate file: one begins with {_MAGIC.decode()}")
+    if head[3] != _FORMAT:
+        raise ReportError(f"{path} has format {head[3]}; this version reads format {_FORMAT}: update sottovoce")
+    if length < _HEADER.size + _SHARD.size + _DIGEST_BYTES:
+        raise ReportError(f"{path} is truncated: it has {length} bytes; aggregate the reports again")
+    digest, left = hashlib.sha256(head), length - _DIGEST_BYTES - len(head)
+    while left > 0:
+        piece = file.read(min(left, _AT_ONCE))
+        if not piece:
+            break
+        digest.update(piece)
+        left -= len(piece)
+    if file.read(_DIGEST_BYTES) != digest.digest():
+        raise ReportError(f"{path} is truncated or damaged: its digest is not that of its bytes; aggregate again")
+
+
+def _exactly(file: IO[bytes], length: int, path: Path) -> bytes:
+    data = file.read(length)
+    if len(data) != length:
+        raise _damaged(path)
+    return data
+
+
+def _read_header(file: IO[bytes], path: Path) -> tuple[Survey, int]:
+    _, _, survey_id, n, cells, statement_bytes, n_attachments = _HEADER.unpack(_exactly(file, _HEADER.size, path))
+    if statement_bytes > MAX_SURVEY_BYTES:
+        raise _damaged(path)
+    statement = _exactly(file, statement_bytes, path)
+    attachments = {}
+    for _ in range(n_attachments):
+        digest, length = _ATTACHMENT.unpack(_exactly(file, _ATTACHMENT.size, path))
+        attachments[digest.hex()] = _exactly(file, min(length, os.fstat(file.fileno()).st_size), path)
+    survey = Survey.from_json(statement, attachments)
+    if not isinstance(survey, Survey) or survey.id != survey_id.hex() or survey.mechanism.cells != cells:
+        raise _damaged(path)
+    if n > survey.mechanism.max_reports:
+        raise ReportError(f"{path} states {n:,} reports, more than its integers are sure to hold")
+    return survey, n
+
+
+def _read_shard(file: IO[bytes], cells: int, path: Path) -> Shard | None:
+    kind, number, entries = _SHARD.unpack(_exactly(file, _SHARD.size, path))
+    if kind == _END and not number and not entries:
+        return None
+    if number * SHARD_CELLS >= cells:
+        raise _damaged(path)
+    length = shard_length(cells, number)
+    if kind == _DENSE and entries == length:
+        return Shard(number, np.frombuffer(_exactly(file, 8 * length, path), dtype="<i8").astype(np.int64))
+    if kind != _SPARSE or entries > length:
+        raise _damaged(path)
+    places = np.frombuffer(_exactly(file, 4 * entries, path), dtype="<u4").astype(np.int64)
+    if not entries or places[-1] >= length or np.any(places[1:] <= places[:-1]):
+        raise _damaged(path)
+    counts = np.zeros(length, dtype=np.int64)
+    counts[places] = np.frombuffer(_exactly(file, 8 * entries, path), dtype="<i8")
+    return Shard(number, counts)

@@ -1,0 +1,90 @@
+"""Rows of report files, sifted: which are reports of the survey, and what is wrong with the others. For every engine.
+
+Whole columns at a time, without a Python object a row: a report has one width, so a column of them is a matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.engines.tally import Tally
+from sottovoce.report_files import pyarrow
+from sottovoce.survey import Survey
+from sottovoce.wire import REPORT_ID_BYTES
+
+__all__ = ["Sifted", "sift"]
+
+Bytes = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
+
+
+class Sifted(NamedTuple):
+    """Good rows, and what became of all: those that are good stand under `counted` until duplicates are taken out."""
+
+    ids: Bytes
+    """One row of 16 bytes each."""
+    payloads: Bytes
+    """The reports without their tag, in the same order."""
+    tally: Tally
+
+
+def sift(survey: Survey, report_ids: Any, reports: Any) -> Sifted:
+    """Sift two Arrow columns of one length: report ids and reports, of any of Arrow's types for bytes."""
+    width, tag = survey.mechanism.report_bytes, np.frombuffer(survey.tag, dtype=np.uint8)
+    ids, with_id = _matrix(report_ids, REPORT_ID_BYTES)
+    heads, with_tag = _matrix(reports, len(tag), longer=True)
+    bodies, whole = _matrix(reports, len(tag) + width)
+    ours = with_tag & (heads == tag).all(axis=1)
+    foreign = with_id & with_tag & ~ours
+    good = with_id & whole & ours
+    payloads = bodies[:, len(tag) :]
+    if not good.all():
+        ids, payloads = ids[good], payloads[good]
+    sound = survey.mechanism.codec.good_rows(payloads)
+    if not sound.all():
+        ids, payloads = ids[sound], payloads[sound]
+    rows, n_foreign = len(with_id), int(foreign.sum())
+    tally = Tally(rows=rows, counted=len(ids), foreign=n_foreign, malformed=rows - len(ids) - n_foreign)
+    return Sifted(ids, payloads, tally)
+
+
+def _matrix(column: Any, width: int, *, longer: bool = False) -> tuple[Bytes, Flags]:
+    """A column's values as rows of `width` bytes, and which of them have that width (or, if asked, are longer).
+
+    Rows that do not are of no meaning. Where all do, no byte is copied.
+    """
+    pa, _ = pyarrow()
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):  # of no chunk, or too long for one
+            column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=column.type)
+    n = len(column)
+    valid = np.ones(n, dtype=bool) if not column.null_count else np.asarray(column.is_valid())
+    if pa.types.is_fixed_size_binary(column.type):
+        each = column.type.byte_width
+        data = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8)
+        held = data[column.offset * each : (column.offset + n) * each].reshape(n, each) if each else _nothing(n, 0)
+        if each == width or (longer and each > width):
+            return held[:, :width], valid
+        return _nothing(n, width), np.zeros(n, dtype=bool)
+    if not pa.types.is_large_binary(column.type):
+        column = column.cast(pa.large_binary())
+    offsets = np.frombuffer(column.buffers()[1], dtype=np.int64)[column.offset : column.offset + n + 1]
+    data = np.frombuffer(column.buffers()[2] or b"", dtype=np.uint8)
+    if n == 0:
+        return _nothing(0, width), valid
+    lengths = np.diff(offsets)
+    each = int(lengths[0])
+    if each and (lengths == each).all() and (each == width or (longer and each > width)):
+        return data[offsets[0] : offsets[-1]].reshape(n, each)[:, :width], valid
+    fit = valid & ((lengths >= width) if longer else (lengths == width))
+    held = _nothing(n, width)
+    held[fit] = data[offsets[:-1][fit][:, None] + np.arange(width)]
+    return held, fit
+
+
+def _nothing(n: int, width: int) -> Bytes:
+    return np.zeros((n, width), dtype=np.uint8)
