@@ -14,22 +14,20 @@ import secrets
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Final, NamedTuple, Self, final
+from typing import IO, Final, Self, final
 
 import numpy as np
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.durable import sync
 from sottovoce.errors import MismatchError, ReportError, SottovoceError
-from sottovoce.mechanisms.base import Counts
+from sottovoce.limits import SHARD_CELLS
+from sottovoce.mechanisms.shards import Shard, shard_length
+from sottovoce.sharded import ShardedAggregate
 from sottovoce.statement import MAX_SURVEY_BYTES
 from sottovoce.survey import Survey
 from sottovoce.wire import SURVEY_ID_BYTES
 
-__all__ = ["SHARD_CELLS", "AggregateFile", "Shard", "in_shards", "write_aggregate"]
-
-SHARD_CELLS: Final = 1 << 20
-"""Cells in a shard (8 MiB of them); the last one of a survey may have fewer."""
+__all__ = ["AggregateFile", "write_aggregate"]
 
 _MAGIC: Final = b"SVF"
 _FORMAT: Final = 1
@@ -41,34 +39,6 @@ _DIGEST_BYTES: Final = 32
 _AT_ONCE: Final = 1 << 22
 _SPARSE_ENTRY: Final = 12
 """Bytes of a cell's place and count, where places are written too; 8 where they are not."""
-
-
-class Shard(NamedTuple):
-    """The counts of cells from ``number * SHARD_CELLS`` on."""
-
-    number: int
-    counts: Counts
-
-
-def shard_length(cells: int, number: int) -> int:
-    """How many cells a shard has."""
-    return min(SHARD_CELLS, cells - number * SHARD_CELLS)
-
-
-def in_shards(counts: Counts) -> Iterator[Shard]:
-    """Counts that fit into memory, shard by shard; those without a report are left out.
-
-    Examples
-    --------
-    >>> counts = np.zeros(3 * SHARD_CELLS, dtype=np.int64)
-    >>> counts[-1] = 7
-    >>> [(shard.number, int(shard.counts.sum())) for shard in in_shards(counts)]
-    [(2, 7)]
-    """
-    for first in range(0, len(counts), SHARD_CELLS):
-        part = counts[first : first + SHARD_CELLS]
-        if part.any():
-            yield Shard(first // SHARD_CELLS, part)
 
 
 def write_aggregate(
@@ -145,13 +115,14 @@ def _write_shard(out: _Hashed, shard: Shard) -> None:
 
 
 @final
-class AggregateFile:
+class AggregateFile(ShardedAggregate):
     """An aggregate in a file; `AggregateFile.open` has checked every byte of it.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> import sottovoce as sv
+    >>> from sottovoce.sharded import in_shards
     >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
     >>> aggregate = survey.aggregate().add([survey.randomize("yes") for _ in range(10)])
     >>> place = pathlib.Path(tempfile.mkdtemp()) / "aggregate.bin"
@@ -161,7 +132,12 @@ class AggregateFile:
     """
 
     def __init__(self, path: Path, survey: Survey, n_reports: int, begin: int) -> None:
-        self.path, self.survey, self.n_reports, self._begin = path, survey, n_reports, begin
+        self.path, self.survey, self._n_reports, self._begin = path, survey, n_reports, begin
+
+    @property
+    def n_reports(self) -> int:
+        """As the file states it."""
+        return self._n_reports
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Self:
@@ -206,13 +182,6 @@ class AggregateFile:
                 yield shard
             if len(file.read(_DIGEST_BYTES + 1)) != _DIGEST_BYTES:
                 raise _damaged(self.path)
-
-    def aggregate(self) -> Aggregate:
-        """All of it in memory; `CapacityError` where that holds too many cells for one process."""
-        counts = self.survey.mechanism.empty()
-        for number, part in self.shards():
-            counts[number * SHARD_CELLS : number * SHARD_CELLS + len(part)] = part
-        return Aggregate(self.survey, self.n_reports, counts)
 
     def __repr__(self) -> str:
         return f"<aggregate file of {self.n_reports:,} reports of survey {self.survey.id[:12]}>"

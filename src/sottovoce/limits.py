@@ -50,6 +50,15 @@ DEFAULT_DELTA_BUDGET = 1e-5
 MAX_CELLS = 2**31
 """Most counters one process keeps for one survey (16 GiB)."""
 
+DEFAULT_COUNTERS = 2**27
+"""Counters (1 GiB) of a codebook survey beyond which rotations are shared by more people instead, unless it says so."""
+
+MAX_COUNTERS = 2**40
+"""Most counters a codebook survey may ask for: beyond what one process keeps they are counted in shards."""
+
+SHARD_CELLS = 2**20
+"""Counters in a shard (8 MiB): counts that exceed memory are kept, merged and folded a shard at a time."""
+
 
 def _shown(number: Any) -> str:
     """A number as an error message shows it."""

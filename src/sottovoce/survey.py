@@ -15,7 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.aggregate import Aggregate, Reports
 from sottovoce.errors import MechanismError, NoReportsError, SimulationError, SurveyError
 from sottovoce.estimate import Estimate
-from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
+from sottovoce.limits import (
+    DEFAULT_COUNTERS,
+    DEFAULT_REPORT_BYTES,
+    DEFAULT_STRATEGY,
+    DEFAULT_USERS,
+    MAX_REPORT_BYTES,
+)
+from sottovoce.mechanisms.base import Counts
 from sottovoce.randomness import os_source
 from sottovoce.simulation import AnyMechanism, People, Seed, count_reports, draw_reports
 from sottovoce.statement import Stated, read_statement
@@ -86,6 +93,7 @@ class Survey(Stated):
         users: int = DEFAULT_USERS,
         title: str = "",
         max_report_bytes: int = MAX_REPORT_BYTES,
+        max_counters: int = DEFAULT_COUNTERS,
     ) -> QuerySurvey:
         """Ask for the mean answers to a set of linear queries that is fixed beforehand.
 
@@ -104,10 +112,16 @@ class Survey(Stated):
             serve; `explain` tells why.
         users
             About how many people will answer; more or fewer do no harm, only a little error.
+        max_counters
+            Most integers the aggregate may hold, where the mechanism is "codebook". People share its rotations where
+            these are too few for `users`, which adds error; beyond what one process keeps, reports are counted in
+            shards by `sottovoce.engines`.
         """
         from sottovoce.protocols.queries import QuerySurvey
 
-        return QuerySurvey.make(workload, epsilon, delta, mechanism, strategy, title, users, max_report_bytes)
+        return QuerySurvey.make(
+            workload, epsilon, delta, mechanism, strategy, title, users, max_report_bytes, max_counters
+        )
 
     @staticmethod
     def mean(
@@ -120,6 +134,7 @@ class Survey(Stated):
         users: int = DEFAULT_USERS,
         title: str = "",
         max_report_bytes: int = MAX_REPORT_BYTES,
+        max_counters: int = DEFAULT_COUNTERS,
         clip: bool = False,
     ) -> MeanSurvey:
         """Ask for the mean of people's vectors, each of norm at most `radius`.
@@ -130,7 +145,9 @@ class Survey(Stated):
         """
         from sottovoce.protocols.means import MeanSurvey
 
-        return MeanSurvey.make(dimension, radius, epsilon, delta, mechanism, title, users, max_report_bytes, clip)
+        return MeanSurvey.make(
+            dimension, radius, epsilon, delta, mechanism, title, users, max_report_bytes, max_counters, clip
+        )
 
     @staticmethod
     def adaptive(
@@ -175,7 +192,7 @@ class Survey(Stated):
         """Simulated people, so many of each value."""
 
     @abc.abstractmethod
-    def _estimate(self, aggregate: Aggregate) -> Estimate:
+    def _estimate(self, counts: Counts, n_reports: int) -> Estimate:
         """Raw and projected answers from at least one report."""
 
     @property
@@ -269,7 +286,7 @@ class Survey(Stated):
         aggregate = empty.merge(reports) if isinstance(reports, Aggregate) else empty.add(reports)
         if aggregate.n_reports == 0:
             raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
-        return self._estimate(aggregate)
+        return self._estimate(aggregate.counts, aggregate.n_reports)
 
     # --- simulation -------------------------------------------------------------------------
 

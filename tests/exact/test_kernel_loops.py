@@ -165,7 +165,7 @@ def test_counts_are_turned_back(size: int) -> None:
     turned = sum(float(counts[r] @ rotate(x, key, r, 4)) for r in range(3))
     assert math.isclose(float(folded @ x), turned, rel_tol=1e-9, abs_tol=1e-9)
     alone = np.zeros(size)
-    rotations.fold(counts, np.uint64(3), np.uint64(4), 4, 1, 2, alone)
+    rotations.fold(counts, np.uint64(3), np.uint64(4), 4, 0, 1, 2, alone)
     assert not alone.any()
 
 

@@ -11,7 +11,7 @@ from sottovoce.cli.connection import CONNECTION, add_connection, connected, show
 from sottovoce.cli.domain_option import DOMAINS, add_domain, domain_of
 from sottovoce.cli.output import console, print_json, working
 from sottovoce.cli.workload_option import WORKLOADS, add_workload
-from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
+from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.plural import counted
 
 if TYPE_CHECKING:
@@ -124,6 +124,14 @@ def _add_vector(parser: Parser) -> None:
         help=f"about how many people will answer (default: {DEFAULT_USERS:,})",
     )
     _add_report_bytes(parser, MAX_REPORT_BYTES)
+    parser.add_argument(
+        "--max-counters",
+        type=whole_number,
+        default=DEFAULT_COUNTERS,
+        metavar="C",
+        help="most integers the aggregate may hold; with more of them fewer people share a rotation of the codebook "
+        f"(default: {DEFAULT_COUNTERS:,})",
+    )
 
 
 def _add_report_bytes(parser: Parser, default: int) -> None:
@@ -182,6 +190,7 @@ def _queries(parser: Parser) -> None:
                 users=asked.users,
                 title=asked.title,
                 max_report_bytes=asked.max_report_bytes,
+                max_counters=asked.max_counters,
             )
 
     parser.set_defaults(run=_run, state=state)
@@ -211,6 +220,7 @@ def _mean(parser: Parser) -> None:
             users=asked.users,
             title=asked.title,
             max_report_bytes=asked.max_report_bytes,
+            max_counters=asked.max_counters,
         )
 
     parser.set_defaults(run=_run, state=state)

@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING, Any
 from sottovoce.engines.base import Counted, Engine, Faults
 from sottovoce.engines.tally import BadFile, Tally
 
+# The modules are called local_engine and spark_engine: an import of engines.local would hide the function of that name.
 if TYPE_CHECKING:
-    from sottovoce.engines.local import LocalEngine
-    from sottovoce.engines.spark import SparkEngine
+    from sottovoce.engines.local_engine import LocalEngine
+    from sottovoce.engines.spark_engine import SparkEngine
 
 __all__ = ["BadFile", "Counted", "Engine", "Faults", "Tally", "local", "spark"]
 
 
 def local(
-    *, work: str | os.PathLike[str] | None = None, memory_bytes: int | None = None, cores: int | None = None
+    *,
+    work: str | os.PathLike[str] | None = None,
+    memory_bytes: int | None = None,
+    cores: int | None = None,
+    restart: bool = False,
 ) -> LocalEngine:
     """All cores of this machine, in bounded memory.
 
@@ -28,14 +33,16 @@ def local(
         About how much memory to use, the survey's own counters on top.
     cores
         How many threads; all the process may use by default.
+    restart
+        Begin anew where `work` holds an interrupted run.
     """
-    from sottovoce.engines.local import LocalEngine
+    from sottovoce.engines.local_engine import LocalEngine
 
-    return LocalEngine(work=work, memory_bytes=memory_bytes, cores=cores)
+    return LocalEngine(work=work, memory_bytes=memory_bytes, cores=cores, restart=restart)
 
 
 def spark(session: Any) -> SparkEngine:
     """The cluster of a `pyspark.sql.SparkSession`."""
-    from sottovoce.engines.spark import SparkEngine
+    from sottovoce.engines.spark_engine import SparkEngine
 
     return SparkEngine(session)

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import abc
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, TypeAlias, final
 
 from sottovoce.aggregate import Aggregate
-from sottovoce.aggregate_file import SHARD_CELLS, AggregateFile, Shard, write_aggregate
+from sottovoce.aggregate_file import AggregateFile, write_aggregate
 from sottovoce.engines.tally import Tally
 from sottovoce.errors import CapacityError, ReportError
+from sottovoce.sharded import ShardedAggregate
 from sottovoce.survey import Survey
 
 __all__ = ["Counted", "Engine", "Faults", "Progress", "check_faults"]
@@ -28,32 +29,26 @@ Progress: TypeAlias = Callable[[int, int], object]
 """Called with how much is done, and of how much, in rows or in whatever steps the engine has."""
 
 
-class Counted(abc.ABC):
+class Counted(ShardedAggregate):
     """Reports that were counted; close it, or use it in a with-block, to let go of what it holds."""
 
-    survey: Survey
     tally: Tally
+    """What became of every row."""
 
-    @abc.abstractmethod
-    def shards(self) -> Iterator[Shard]:
-        """The counts in shards, in order, those without a report left out."""
+    @property
+    @final
+    def n_reports(self) -> int:
+        """Those that were counted."""
+        return self.tally.counted
 
     def close(self) -> None:
         """Let go of temporary files or cached data, if there are any."""
         return
 
     @final
-    def aggregate(self) -> Aggregate:
-        """All counts in memory; `CapacityError` where one process cannot hold them: `save` them instead."""
-        counts = self.survey.mechanism.empty()
-        for number, part in self.shards():
-            counts[number * SHARD_CELLS : number * SHARD_CELLS + len(part)] = part
-        return Aggregate(self.survey, self.tally.counted, counts)
-
-    @final
     def save(self, path: str | os.PathLike[str]) -> AggregateFile:
         """Write an aggregate file, a shard at a time."""
-        return write_aggregate(path, self.survey, self.tally.counted, self.shards())
+        return write_aggregate(path, self.survey, self.n_reports, self.shards())
 
     def __enter__(self) -> Self:
         return self

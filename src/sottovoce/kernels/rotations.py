@@ -67,8 +67,8 @@ def count_signed(counts: NDArray[np.int64], reports: NDArray[np.int64]) -> None:
     compiled(counts, reports)
 
 
-def fold_counts(counts: NDArray[np.int64], key: Key, layers: int) -> Floats:
-    """Sum over rotations of Q^T counts[rotation]: one pass over the counts, on all cores.
+def fold_counts(counts: NDArray[np.int64], key: Key, layers: int, begin: int = 0) -> Floats:
+    """Sum over rotations of Q^T counts, row i being rotation begin + i: one pass over the counts, on all cores.
 
     The rotations are cut into a fixed number of pieces, summed in a fixed order, so that the result does not depend
     on the number of cores.
@@ -82,7 +82,7 @@ def fold_counts(counts: NDArray[np.int64], key: Key, layers: int) -> Floats:
     k0, k1 = (np.uint64(word) for word in key)
 
     def work(piece: int) -> None:
-        fold(counts, k0, k1, layers, edges[piece], edges[piece + 1], sums[piece])
+        fold(counts, k0, k1, layers, begin, edges[piece], edges[piece + 1], sums[piece])
 
     for_each_piece(work, pieces)
     return np.asarray(sums.sum(axis=0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Self, final
 
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.limits import DEFAULT_COUNTERS
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.shards import Sharded, blocks_of_rows
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.vector import VectorMechanism, lift
 from sottovoce.randomness import Source, epsilon_of
@@ -24,8 +26,8 @@ __all__ = ["Codebook", "layers_for", "mark"]
 MIN_SIZE = 64
 """Short vectors are padded to this: in fewer coordinates signs and transforms are not random enough."""
 
-MAX_COUNTERS = 2**27
-"""Counters (1 GiB) beyond which rotations are shared by more people instead."""
+MAX_ROTATIONS = 2**32
+"""A rotation's number is one word of the public randomness's counter."""
 
 
 @final
@@ -67,11 +69,15 @@ class Codebook(VectorMechanism):
         """The least size, the best (M, m), and a rotation for every g = 0.05 D/B expected users."""
         size = max(MIN_SIZE, 1 << dimension.bit_length())
         candidates, marked = best_sizes(size, epsilon)
-        inside = float(TwoLevel(marked, candidates - marked, epsilon).probability_inside)
-        sharing = CodebookConstants(size, candidates, marked, inside).sharing
-        group = SHARING * size / sharing if sharing > 0 else float(users)
-        rotations = min(max(1, math.ceil(users / group)), max(1, MAX_COUNTERS // size))
-        return cls(dimension, radius, epsilon, 0.0, size, candidates, marked, rotations, layers_for(size))
+        made = cls(dimension, radius, epsilon, 0.0, size, candidates, marked, 1, layers_for(size))
+        return made.for_users(users, DEFAULT_COUNTERS)
+
+    def for_users(self, users: int, max_counters: int) -> Self:
+        """The same with a rotation for every g = 0.05 D/B users, as far as so many counters allow."""
+        sharing = self.constants.sharing
+        group = SHARING * self.size / sharing if sharing > 0 else float(users)
+        rotations = min(max(1, math.ceil(users / group)), max(1, max_counters // self.size), MAX_ROTATIONS)
+        return replace(self, rotations=rotations)
 
     def _check_parameters(self) -> None:
         if self.delta != 0:
@@ -79,7 +85,7 @@ class Codebook(VectorMechanism):
         self._check_own("size", MIN_SIZE, 2**21)
         self._check_own("candidates", 2, 2 * self.size)
         self._check_own("marked", 1, self.candidates // 2)
-        self._check_own("rotations", 1, 2**32)
+        self._check_own("rotations", 1, MAX_ROTATIONS)
         self._check_own("layers", layers_for(self.size), 8)
         if self.size & (self.size - 1) or self.candidates & (self.candidates - 1):
             raise SurveyError("size and candidates must be powers of two")
@@ -163,11 +169,13 @@ class Codebook(VectorMechanism):
 
         count_signed(counts, batch)
 
-    def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """r/(c n) sum over rotations of Q^T counts, padding and lift dropped."""
+    def estimate(self, counts: Counts | Sharded, n_reports: int) -> Floats:
+        """r/(c n) sum over rotations of Q^T counts, padding and lift dropped; counts that come in shards too."""
         from sottovoce.kernels.rotations import fold_counts
 
-        folded = fold_counts(counts.reshape(self.rotations, self.size), self.key, self.layers)
+        folded = np.zeros(self.size)
+        for first, block in blocks_of_rows(counts, self.rotations, self.size):
+            folded += fold_counts(block, self.key, self.layers, first)
         return folded[: self.dimension] * (self.radius / (self.constants.scale * n_reports))
 
     @property

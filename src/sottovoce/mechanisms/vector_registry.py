@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
@@ -12,7 +13,14 @@ from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.mechanisms.vector import VectorMechanism
 
-__all__ = ["VECTOR_MECHANISMS", "choose_vector", "create_vector", "restore_vector", "vector_candidates"]
+__all__ = [
+    "VECTOR_MECHANISMS",
+    "choose_vector",
+    "create_vector",
+    "restore_vector",
+    "vector_candidates",
+    "within_counters",
+]
 
 VECTOR_MECHANISMS: Final[dict[str, type[VectorMechanism]]] = {
     "codebook": Codebook,
@@ -74,3 +82,19 @@ def choose_vector(
     if not fitting:
         raise MechanismError(f"no mechanism fits into {max_report_bytes} bytes a report; allow a few more")
     return min(fitting, key=lambda m: (m.worst_total_variance, m.report_bits))
+
+
+def within_counters(
+    mechanism: VectorMechanism, users: int, max_counters: int, max_report_bytes: int
+) -> VectorMechanism:
+    """The mechanism with as many public rotations as so many counters allow, if it has any; the others as they are."""
+    counters = check_integer("max_counters", max_counters, 1, MAX_COUNTERS)
+    if not isinstance(mechanism, Codebook):
+        return mechanism
+    widened = mechanism.for_users(users, counters)
+    if widened.report_bytes > max_report_bytes:
+        raise MechanismError(
+            f"with max_counters {counters:,} a report takes {widened.report_bytes} bytes, above {max_report_bytes}: "
+            "allow fewer counters or longer reports"
+        )
+    return widened

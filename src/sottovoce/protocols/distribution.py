@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.errors import DomainError, SurveyError
 from sottovoce.estimate import Estimate
 from sottovoce.limits import MAX_DOMAIN_SIZE, MAX_REPORT_BYTES, check_domain_size, check_epsilon, check_integer
 from sottovoce.mechanisms import FiniteMechanism, choose, create, restore
+from sottovoce.mechanisms.base import Counts
 from sottovoce.projections.simplex import project_simplex
 from sottovoce.simulation import People, check_histogram
 from sottovoce.statement import Attachments, check_fields
@@ -75,12 +75,11 @@ class DistributionSurvey(Survey):
     def _people_of_histogram(self, histogram: ArrayLike) -> People:
         return People.with_histogram(check_histogram(histogram, self.domain.size))
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate:
+    def _estimate(self, counts: Counts, n_reports: int) -> Estimate:
         """The raw estimate is unbiased; the projected one is never farther from any distribution."""
-        n, mechanism = aggregate.n_reports, self.mechanism
-        raw = mechanism.estimate(aggregate.counts, n)
+        raw = self.mechanism.estimate(counts, n_reports)
         projected = project_simplex(raw)
-        return Estimate(self, n, raw, projected.values, projected.gap, self.bound(n))
+        return Estimate(self, n_reports, raw, projected.values, projected.gap, self.bound(n_reports))
 
     def bound(self, n_reports: int) -> Bound:
         """See `projected_distribution_bound`."""

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.errors import SimulationError, SurveyError, ValueOutsideDomainError
 from sottovoce.estimate import Estimate
 from sottovoce.limits import (
@@ -19,8 +18,9 @@ from sottovoce.limits import (
     check_integer,
     check_radius,
 )
+from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.vector import VectorMechanism, as_vector, clip_to_ball
-from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector
+from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector, within_counters
 from sottovoce.protocols.keyed import keyed
 from sottovoce.simulation import MAX_PEOPLE, People
 from sottovoce.statement import Attachments, check_fields
@@ -69,6 +69,7 @@ class MeanSurvey(Survey):
         title: str,
         users: int,
         max_report_bytes: int,
+        max_counters: int,
         clip: bool,
     ) -> Self:
         """See `Survey.mean`."""
@@ -78,6 +79,7 @@ class MeanSurvey(Survey):
         limit = check_integer("max_report_bytes", max_report_bytes, 1, MAX_REPORT_BYTES)
         named = mechanism != "auto"
         chosen = create_vector(mechanism, *stated, people) if named else choose_vector(*stated, people, limit)
+        chosen = within_counters(chosen, people, max_counters, limit)
         return cls(size, ball, chosen.epsilon, chosen.delta, chosen, title, clip)
 
     def _own_fields(self) -> dict[str, Any]:
@@ -123,13 +125,12 @@ class MeanSurvey(Survey):
     def _people_of_histogram(self, histogram: ArrayLike) -> People:
         raise SimulationError("a survey of means has no list of values to count; give values, one vector a person")
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate:
+    def _estimate(self, counts: Counts, n_reports: int) -> Estimate:
         from sottovoce.projections.ball import project_ball
 
-        n, m = aggregate.n_reports, self.mechanism
-        raw = m.estimate(aggregate.counts, n)
+        raw = self.mechanism.estimate(counts, n_reports)
         projected = project_ball(raw, self.radius)
-        return Estimate(self, n, raw, projected.values, projected.gap, self.bound(n))
+        return Estimate(self, n_reports, raw, projected.values, projected.gap, self.bound(n_reports))
 
     def bound(self, n_reports: int) -> Bound:
         """See `offline_bound`."""

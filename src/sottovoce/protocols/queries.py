@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.errors import SurveyError
 from sottovoce.estimate import Estimate, SparseDistribution
 from sottovoce.limits import MAX_REPORT_BYTES, check_delta, check_epsilon, check_integer
+from sottovoce.mechanisms.base import Counts
+from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.vector_registry import within_counters
 from sottovoce.protocols.keyed import keyed
 from sottovoce.simulation import MAX_PEOPLE, AnyMechanism, People, check_histogram
 from sottovoce.statement import Attachments, check_fields
@@ -72,6 +74,7 @@ class QuerySurvey(Survey):
         title: str,
         users: int,
         max_report_bytes: int,
+        max_counters: int,
     ) -> Self:
         """See `Survey.queries`."""
         from sottovoce.strategies.base import Setting, Strategy
@@ -82,7 +85,9 @@ class QuerySurvey(Survey):
         people = check_integer("users", users, 1, MAX_PEOPLE)
         limit = check_integer("max_report_bytes", max_report_bytes, 1, MAX_REPORT_BYTES)
         if not isinstance(strategy, Strategy):
-            chosen = create(strategy, Setting(workload, *stated, people, mechanism, limit))
+            chosen: Any = create(strategy, Setting(workload, *stated, people, mechanism, limit))
+            if isinstance(chosen.mechanism, VectorMechanism):
+                chosen = replace(chosen, mechanism=within_counters(chosen.mechanism, people, max_counters, limit))
             # A mechanism without delta serves where one is allowed, and promises more.
             return cls(workload, stated[0], getattr(chosen.mechanism, "delta", 0.0), chosen, title)
         if mechanism != "auto":
@@ -130,14 +135,15 @@ class QuerySurvey(Survey):
     def _people_of_histogram(self, histogram: ArrayLike) -> People:
         return self._answering(People.with_histogram(check_histogram(histogram, self.workload.domain.size)))
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate:
-        n, strategy = aggregate.n_reports, self.strategy
-        raw = strategy.raw_coordinates(aggregate.counts, n)
+    def _estimate(self, counts: Counts, n_reports: int) -> Estimate:
+        strategy = self.strategy
+        raw = strategy.raw_coordinates(counts, n_reports)
         projected = strategy.project(raw)
         behind = SparseDistribution(self.workload.domain, projected.support, projected.weights)
         # A copy: estimates freeze their arrays, and the answers may be the coordinates themselves.
         answers = np.array(strategy.answers(raw))
-        return Estimate(self, n, answers, np.array(projected.values), projected.gap, self.bound(n), behind)
+        bound = self.bound(n_reports)
+        return Estimate(self, n_reports, answers, np.array(projected.values), projected.gap, bound, behind)
 
     def bound(self, n_reports: int) -> Bound:
         """The strategy's."""

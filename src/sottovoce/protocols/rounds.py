@@ -12,12 +12,12 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.errors import QueryError, SurveyError
 from sottovoce.estimate import Estimate
 from sottovoce.expressions import Checked, Query, numbers, positions
 from sottovoce.limits import check_epsilon, check_integer
 from sottovoce.mechanisms import FiniteMechanism, choose, restore
+from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.vector_registry import restore_vector
 from sottovoce.projections import project_simplex
@@ -163,11 +163,10 @@ class QuestionRound(Round):
         r = self.survey.radius
         return numbers(self.query, self.survey.domain, columns).clip(-r, r)[:, None]
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate:
-        n = aggregate.n_reports
-        raw = self.mechanism.estimate(aggregate.counts, n)
+    def _estimate(self, counts: Counts, n_reports: int) -> Estimate:
+        raw = self.mechanism.estimate(counts, n_reports)
         low, high = self.answer_range
-        return Estimate(self, n, raw, raw.clip(low, high), 0.0, self.bound(n))
+        return Estimate(self, n_reports, raw, raw.clip(low, high), 0.0, self.bound(n_reports))
 
     def bound(self, n_reports: int) -> Bound:
         """By Jensen, the root of the variance at its largest."""
@@ -252,11 +251,10 @@ class ChoiceRound(Round):
         """The query's values within 0 .. size-1: a device clips what a hostile query carries beyond."""
         return positions(self.query, self.survey.domain, columns, self.size)
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate:
-        n, m = aggregate.n_reports, self.mechanism
-        raw = m.estimate(aggregate.counts, n)
+    def _estimate(self, counts: Counts, n_reports: int) -> Estimate:
+        raw = self.mechanism.estimate(counts, n_reports)
         projected = project_simplex(raw)
-        return Estimate(self, n, raw, projected.values, projected.gap, self.bound(n))
+        return Estimate(self, n_reports, raw, projected.values, projected.gap, self.bound(n_reports))
 
     def bound(self, n_reports: int) -> Bound:
         """See `projected_distribution_bound`."""

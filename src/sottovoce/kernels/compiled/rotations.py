@@ -49,18 +49,18 @@ def rotate_back(x, k0, k1, rotation, layers):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def fold(counts, k0, k1, layers, first, last, out):  # type: ignore[no-untyped-def]
-    """out += sum over rotations first .. last-1 of Q^T counts[rotation]; rows without a report cost nothing."""
+def fold(counts, k0, k1, layers, begin, first, last, out):  # type: ignore[no-untyped-def]
+    """out += sum over rows first .. last-1 of Q^T counts[row], row i being rotation begin + i; empty ones are free."""
     size = counts.shape[1]
     work = np.empty(size)
-    for rotation in range(first, last):
+    for row in range(first, last):
         empty = True
         for i in range(size):
-            work[i] = counts[rotation, i]
-            empty &= counts[rotation, i] == 0
+            work[i] = counts[row, i]
+            empty &= counts[row, i] == 0
         if empty:
             continue
-        rotate_back(work, k0, k1, rotation, layers)
+        rotate_back(work, k0, k1, begin + row, layers)
         out += work
 
 

@@ -1,0 +1,111 @@
+"""Aggregates that come a shard at a time, from a file or from an engine: memory holds one shard, or what is folded."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from heapq import merge
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, cast, final
+
+import numpy as np
+
+from sottovoce.aggregate import Aggregate
+from sottovoce.errors import CapacityError, MismatchError, NoReportsError
+from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS
+from sottovoce.mechanisms.base import Counts
+from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.shards import Shard
+from sottovoce.survey import Survey
+
+if TYPE_CHECKING:
+    from sottovoce.estimate import Estimate
+
+__all__ = ["ShardedAggregate", "in_shards"]
+
+
+class ShardedAggregate(abc.ABC):
+    """Counts of one survey and how many reports they are. Adds up, and is estimated from, like an `Aggregate`."""
+
+    survey: Survey
+    """Whose reports were counted."""
+
+    @property
+    @abc.abstractmethod
+    def n_reports(self) -> int:
+        """How many reports were counted."""
+
+    @abc.abstractmethod
+    def shards(self) -> Iterator[Shard]:
+        """The shards that have a report, in order."""
+
+    @final
+    def aggregate(self) -> Aggregate:
+        """All counts in memory; `CapacityError` where one process cannot hold them."""
+        counts = self.survey.mechanism.empty()
+        for number, part in self.shards():
+            counts[number * SHARD_CELLS : number * SHARD_CELLS + len(part)] = part
+        return Aggregate(self.survey, self.n_reports, counts)
+
+    @final
+    def estimate(self) -> Estimate:
+        """Raw and projected answers, with intervals: what `survey.estimate` gives for the same reports, bit for bit.
+
+        A codebook's counts are folded shard by shard, so that they need not fit into memory.
+        """
+        survey, mechanism = self.survey, self.survey.mechanism
+        if self.n_reports == 0:
+            raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
+        if mechanism.cells <= DEFAULT_COUNTERS or not isinstance(mechanism, Codebook):
+            return survey.estimate(self.aggregate())
+        # A codebook's estimate takes counts in either form; the other mechanisms never get here.
+        return survey._estimate(cast(Counts, self), self.n_reports)
+
+    @final
+    def __add__(self, other: ShardedAggregate) -> ShardedAggregate:
+        return _Sum(self, other)
+
+
+@final
+class _Sum(ShardedAggregate):
+    """Two of one survey, added up as their shards come."""
+
+    def __init__(self, one: ShardedAggregate, other: ShardedAggregate) -> None:
+        if one.survey.id != other.survey.id:
+            raise MismatchError(
+                f"an aggregate is of survey {other.survey.id[:12]}, another of {one.survey.id[:12]}; only one survey's "
+                "may be added up"
+            )
+        self.survey, self._parts = one.survey, (one, other)
+        n = self.n_reports
+        if n > one.survey.mechanism.max_reports:
+            raise CapacityError(f"{n:,} reports could overflow 64-bit sums: estimate parts and average them")
+
+    @property
+    def n_reports(self) -> int:
+        return sum(part.n_reports for part in self._parts)
+
+    def shards(self) -> Iterator[Shard]:
+        number: Any = attrgetter("number")
+        both = merge(*(part.shards() for part in self._parts), key=number)
+        for place, shards in groupby(both, key=number):
+            counts = np.sum([shard.counts for shard in shards], axis=0)
+            if counts.any():
+                yield Shard(place, counts)
+
+
+def in_shards(counts: Counts) -> Iterator[Shard]:
+    """Counts that fit into memory, shard by shard; those without a report are left out.
+
+    Examples
+    --------
+    >>> counts = np.zeros(3 * SHARD_CELLS, dtype=np.int64)
+    >>> counts[-1] = 7
+    >>> [(shard.number, int(shard.counts.sum())) for shard in in_shards(counts)]
+    [(2, 7)]
+    """
+    for first in range(0, len(counts), SHARD_CELLS):
+        part = counts[first : first + SHARD_CELLS]
+        if part.any():
+            yield Shard(first // SHARD_CELLS, part)
