@@ -14,7 +14,7 @@ import numpy as np
 from sottovoce.aggregate import Aggregate
 from sottovoce.errors import CapacityError, MismatchError, NoReportsError
 from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS
-from sottovoce.mechanisms.base import Counts
+from sottovoce.mechanisms.base import Counts, Mechanism
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.shards import Shard
 from sottovoce.survey import Survey
@@ -22,7 +22,12 @@ from sottovoce.survey import Survey
 if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
 
-__all__ = ["ShardedAggregate", "in_shards"]
+__all__ = ["ShardedAggregate", "in_parts", "in_shards"]
+
+
+def in_parts(mechanism: Mechanism) -> bool:
+    """Whether counts of this mechanism can be made and folded a shard at a time: of one cell a report, and linear."""
+    return isinstance(mechanism, Codebook)
 
 
 class ShardedAggregate(abc.ABC):
@@ -57,7 +62,7 @@ class ShardedAggregate(abc.ABC):
         survey, mechanism = self.survey, self.survey.mechanism
         if self.n_reports == 0:
             raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
-        if mechanism.cells <= DEFAULT_COUNTERS or not isinstance(mechanism, Codebook):
+        if mechanism.cells <= DEFAULT_COUNTERS or not in_parts(mechanism):
             return survey.estimate(self.aggregate())
         # A codebook's estimate takes counts in either form; the other mechanisms never get here.
         return survey._estimate(cast(Counts, self), self.n_reports)

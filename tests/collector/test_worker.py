@@ -41,6 +41,7 @@ class Settings:
     max_database_bytes: int = 0
     lease_seconds: float = 0.5
     time_precision: int = 3600
+    max_counters: int = 2**27
 
 
 def publish(store: Store) -> None:

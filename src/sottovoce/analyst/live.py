@@ -12,7 +12,7 @@ from sottovoce.adaptive.state import Past
 from sottovoce.aggregate import Aggregate
 from sottovoce.analyst.crowd import CollectorCrowd, Pace, round_aggregate
 from sottovoce.analyst.records import RoundInfo, SegmentInfo, Status, read
-from sottovoce.errors import ServiceError, SessionError, SurveyError
+from sottovoce.errors import MismatchError, ServiceError, SessionError, SurveyError
 from sottovoce.estimate import Estimate
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import ChoiceRound, QuestionRound, Round
@@ -115,6 +115,18 @@ class LiveSurvey:
     def seal(self) -> None:
         """Take no more reports, for good; sealing twice changes nothing."""
         self._collector.http.post(f"{self._path}/seal")
+
+    def hand_in(self, aggregate: Aggregate) -> None:
+        """Hand in the counts that an engine made of all reports of this survey, once it is sealed.
+
+        The collector then answers from them: needed where a survey has more counters than the collector counts itself,
+        or where its operator leaves all counting to engines. Needs an admin token.
+        """
+        from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
+
+        if aggregate.survey.id != self.survey.id:
+            raise MismatchError(f"the aggregate is of survey {aggregate.survey.id[:12]}, not of {self.survey.id[:12]}")
+        self._collector.http.put(f"{self._path}/aggregate", body=to_bytes(aggregate), content_type=MEDIA_TYPE)
 
     def delete(self) -> None:
         """Remove all reports and counts, for good. The id stays taken, so that the survey cannot come back."""

@@ -150,9 +150,10 @@ class Http:
         sent = msgspec.json.encode(json) if body is None and json is not None else body
         return _parsed(self._request("POST", path, body=sent, content_type=content_type))
 
-    def put(self, path: str, json: object) -> Any:
-        """Send JSON; returns the answer's, None where it is empty."""
-        return _parsed(self._request("PUT", path, body=msgspec.json.encode(json), content_type=_JSON))
+    def put(self, path: str, json: object = None, *, body: bytes | None = None, content_type: str = _JSON) -> Any:
+        """Send JSON, or a body of another type; returns the answer's JSON, None where it is empty."""
+        sent = msgspec.json.encode(json) if body is None else body
+        return _parsed(self._request("PUT", path, body=sent, content_type=content_type))
 
     def delete(self, path: str) -> Any:
         """Remove what stands under a path; returns the answer's JSON, None where it is empty."""

@@ -25,6 +25,7 @@ from sottovoce.collector.seen import SeenIds, id_order, id_rows
 from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Store, Waiting
 from sottovoce.collector.stored import answerable_of
 from sottovoce.errors import SottovoceError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.limits import DEFAULT_COUNTERS
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
@@ -79,6 +80,8 @@ class Aggregator:
         Segments below so many reports are put together at once.
     epoch
         Tells the present one, in the service's coarse time.
+    max_counters
+        Surveys of more integers are only gathered: their reports become segments, which an engine counts.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Aggregator:
         bytes_at_once: int = 1 << 26,
         crowd: int = CROWD,
         epoch: Callable[[], int] = lambda: 0,
+        max_counters: int = DEFAULT_COUNTERS,
     ) -> None:
         self._store = store
         self._name = holder
@@ -108,6 +112,7 @@ class Aggregator:
         self._bytes_at_once = bytes_at_once
         self._crowd = crowd
         self._epoch = epoch
+        self._max_counters = max_counters
         self._counted: OrderedDict[str, _Counted] = OrderedDict()
         self._parked: dict[str, Lease] = {}
         self._share = 1.0
@@ -331,7 +336,8 @@ class Aggregator:
         # Decoded even when they are not counted now: what is no report must not get into a segment.
         batches = decoded(survey, payloads, "the waiting list")
         since = sum(info.n for info in segments if not info.checkpointed) + len(payloads)
-        if since <= max(survey.mechanism.cells // 4, self._checkpoint_after):
+        cells = survey.mechanism.cells
+        if cells > self._max_counters or since <= max(cells // 4, self._checkpoint_after):
             for _ in batches:
                 pass
             return None

@@ -6,15 +6,16 @@ Both give the same integers; `check` compares them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store
 from sottovoce.errors import CapacityError, ReportError, StoreError, StoreUnavailableError
 from sottovoce.mechanisms.base import Batch, Counts
+from sottovoce.mechanisms.codecs import Payloads
 from sottovoce.survey import Survey
 
 __all__ = ["as_checkpoint", "check", "counted", "decoded", "live_aggregate", "rebuild"]
@@ -26,18 +27,29 @@ _TRIES: Final = 20
 """How often a view is taken again because segments were put together meanwhile."""
 
 
-def decoded(survey: Survey, payloads: NDArray[np.uint8], where: str) -> Iterator[Batch]:
-    """Rows of payload as batches of reports; `where` is what a `StoreError` calls them if they are none any more."""
-    codec = survey.mechanism.codec
-    at_once = max(1, _BYTES_AT_ONCE // codec.width)
+def _pieces(survey: Survey, payloads: Payloads) -> Iterator[Payloads]:
+    at_once = max(1, _BYTES_AT_ONCE // survey.mechanism.report_bytes)
     for start in range(0, len(payloads), at_once):
-        try:
-            batch = codec.decode_many(payloads[start : start + at_once])
-        except ReportError as error:
-            raise StoreError(
-                f"{where} of survey {survey.id[:12]} holds bytes that are no report of it ({error}); the database is "
-                "damaged: restore a backup"
-            ) from error
+        yield payloads[start : start + at_once]
+
+
+@contextmanager
+def _in_store(survey: Survey, where: str) -> Iterator[None]:
+    """Turn what is said of a report that is none any more into what is to be done about the store."""
+    try:
+        yield
+    except ReportError as error:
+        raise StoreError(
+            f"{where} of survey {survey.id[:12]} holds bytes that are no report of it ({error}); the database is "
+            "damaged: restore a backup"
+        ) from error
+
+
+def decoded(survey: Survey, payloads: Payloads, where: str) -> Iterator[Batch]:
+    """Rows of payload as batches of reports; `where` is what a `StoreError` calls them if they are none any more."""
+    for rows in _pieces(survey, payloads):
+        with _in_store(survey, where):
+            batch = survey.mechanism.codec.decode_many(rows)
         yield batch
 
 
@@ -49,8 +61,9 @@ def _count_segment(survey: Survey, counts: Counts, segment: Segment) -> None:
             f"reports of {width}; the database is damaged: restore a backup"
         )
     payloads = np.frombuffer(segment.payloads, dtype=np.uint8).reshape(n, width)
-    for batch in decoded(survey, payloads, f"segment {segment.info.number}"):
-        survey.mechanism.count_into(counts, batch)
+    with _in_store(survey, f"segment {segment.info.number}"):
+        for rows in _pieces(survey, payloads):
+            survey.mechanism.count_encoded(counts, rows)
 
 
 def _aggregate(survey: Survey, n: int, counts: Counts) -> Aggregate:

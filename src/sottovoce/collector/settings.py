@@ -18,6 +18,7 @@ from sottovoce.collector import setting_kinds as kinds
 from sottovoce.collector.log import FORMATS, LEVELS
 from sottovoce.collector.setting_kinds import Read
 from sottovoce.errors import SettingsError
+from sottovoce.limits import DEFAULT_COUNTERS, MAX_CELLS
 from sottovoce.wire import DEFAULT_BODY_BYTES
 
 __all__ = [
@@ -150,6 +151,12 @@ class Settings:
         kinds.whole(1, 10**12),
         "a whole number from 1 to 10^12",
         "no estimate of a survey before that many reports; a survey may ask for more, not for fewer",
+    )
+    max_counters: int = _setting(
+        DEFAULT_COUNTERS,
+        kinds.whole(0, MAX_CELLS),
+        f"a whole number from 0 to {MAX_CELLS:,}",
+        "most integers of a survey that are counted here; larger ones are only gathered, for an engine to count",
     )
     time_precision: int = _setting(
         3600,

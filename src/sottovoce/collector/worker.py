@@ -77,6 +77,10 @@ class WorkerSettings(Protocol):
     def time_precision(self) -> int:
         """Seconds in an epoch."""
 
+    @property
+    def max_counters(self) -> int:
+        """As for `Aggregator`."""
+
 
 @final
 class _Bell:
@@ -162,6 +166,7 @@ def _count(settings: WorkerSettings, holder: str, bell: _Bell) -> None:
         store,
         holder,
         lease_seconds=settings.lease_seconds,
+        max_counters=settings.max_counters,
         epoch=lambda: epoch_of(time.time(), settings.time_precision),
     )
     with contextlib.closing(store), contextlib.closing(aggregator):

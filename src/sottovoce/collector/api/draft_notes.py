@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from sottovoce.collector.api.drafting import compared_in_full
-from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_CAP, DEFAULT_USERS, MAX_REPORT_BYTES
+from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.plural import counted
 from sottovoce.protocols.adaptive import AdaptiveSurvey
@@ -73,8 +73,6 @@ def notes_of(survey: Survey | AdaptiveSurvey) -> list[str]:
         notes.append(
             f"devices refuse epsilon above {DEFAULT_CAP:g} unless told otherwise, and spend {DEFAULT_BUDGET:g} in all"
         )
-    if getattr(survey, "delta", 0.0) > DEFAULT_DELTA_CAP:
-        notes.append(f"devices refuse delta above {DEFAULT_DELTA_CAP:g} unless told otherwise")
     if not survey.title:
         notes.append("it has no title: people are not told what it is about")
     size = mechanism_of(survey).report_bytes

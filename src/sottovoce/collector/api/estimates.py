@@ -6,13 +6,18 @@ import asyncio
 import time
 from typing import Any, Final
 
-from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
+from sottovoce.aggregate_bytes import MEDIA_TYPE, from_bytes, to_bytes
 from sottovoce.collector.api.answer import Answer, json_answer
+from sottovoce.collector.api.body import content_type, read_body
+from sottovoce.collector.api.publishing import MAX_PUBLICATION_BYTES
 from sottovoce.collector.api.reading import aggregate_of, enough, estimate_of, found
 from sottovoce.collector.api.route import AnyRequest, Number, Operation, numbers, route
 from sottovoce.collector.api.service import Service, service_of
-from sottovoce.collector.api.structs import EstimateBody
+from sottovoce.collector.api.structs import EstimateBody, HandedIn
+from sottovoce.collector.failures import Refused
+from sottovoce.collector.live import as_checkpoint
 from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.plural import counted
 from sottovoce.survey import Survey
 from sottovoce.theory.influence import influence
 
@@ -115,4 +120,57 @@ def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:
     return influence(survey, n_reports, hostile).to_dict()
 
 
-ROUTES: Final = (get_aggregate, get_estimate)
+@route(
+    "PUT",
+    "/v1/surveys/{survey_id:str}/aggregate",
+    Operation(
+        "hand_in_aggregate",
+        "Hand in the counts that an engine made of a sealed survey's reports: estimates are made from them.",
+        {200: HandedIn},
+        {
+            400: "the sender went away",
+            404: "there is no such survey",
+            408: "the body took too long",
+            409: "the survey is not sealed, its reports are not all in segments yet, or it is adaptive",
+            410: "the survey has been deleted",
+            413: "the body is too long",
+            415: "the body has another media type, or is compressed",
+            422: "the body is no aggregate of all reports of this survey",
+            503: "too much is being worked on, or the database is away; try again later",
+            507: "the disk is full; nothing was kept",
+        },
+        scopes=("admin",),
+        bodies={MEDIA_TYPE: None},
+    ),
+)
+async def hand_in_aggregate(request: AnyRequest) -> Answer:
+    service, survey_id = service_of(request), request.path_params["survey_id"]
+    await service.ask(found, service, survey_id)
+    _, length = content_type(request.scope["headers"], (MEDIA_TYPE,))
+    body = await read_body(request.receive, length, MAX_PUBLICATION_BYTES, service.settings.body_seconds)
+    return json_answer(HandedIn(await service.work(_hand_in, service, survey_id, body)))
+
+
+def _hand_in(service: Service, survey_id: str, body: bytes) -> int:
+    record, survey = found(service, survey_id)
+    aggregate = from_bytes(survey, body)
+    held = sum(segment.n for segment in service.store.segments(record.id))
+    if record.state == "sealed" and not service.store.waiting(record.id) and aggregate.n_reports != held:
+        raise Refused(
+            422,
+            "other_reports",
+            f"the aggregate counts {counted(aggregate.n_reports, 'report')}, and the survey has {held:,}: export it "
+            "anew, and count all of it",
+        )
+    if not service.store.hand_in(record.id, as_checkpoint(aggregate)):
+        raise Refused(
+            409,
+            "not_sealed",
+            f"counts are taken once survey {record.id[:12]} is sealed and all its reports are in segments: seal it, "
+            "wait until none waits, and count them then",
+        )
+    service.forget_estimates()
+    return aggregate.n_reports
+
+
+ROUTES: Final = (get_aggregate, get_estimate, hand_in_aggregate)

@@ -16,9 +16,11 @@ from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import Envelope, Publication, RoundOpening
 from sottovoce.collector.failures import Refused
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.errors import CapacityError, MismatchError, SurveyError
+from sottovoce.errors import MismatchError, SurveyError
+from sottovoce.limits import MAX_CELLS
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.rounds import ChoiceRound, Round
+from sottovoce.sharded import in_parts
 from sottovoce.statement import parse_json
 from sottovoce.survey import Survey
 
@@ -160,12 +162,15 @@ def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | Adaptive
 
 
 def _check_countable(survey: Survey | AdaptiveSurvey) -> None:
-    """Refuse now what no worker could ever count."""
-    try:
-        if isinstance(survey, Survey):
-            survey.mechanism.empty()
-    except CapacityError as error:
-        raise Refused(422, "too_many_counters", str(error), field="statement") from None
+    """Refuse now what neither a worker nor an engine could ever count."""
+    if isinstance(survey, Survey) and survey.mechanism.cells > MAX_CELLS and not in_parts(survey.mechanism):
+        raise Refused(
+            422,
+            "too_many_counters",
+            f"counting its reports takes {survey.mechanism.cells:,} counters, above the {MAX_CELLS:,} that one process "
+            "keeps; use a smaller domain or dimension",
+            field="statement",
+        )
 
 
 def _minimum(given: int | None, floor: int) -> int:

@@ -34,10 +34,21 @@ def enough(record: SurveyRecord, n_reports: int) -> None:
 
 
 def aggregate_of(service: Service, record: SurveyRecord, survey: Survey) -> Aggregate:
-    """The counts of all reports so far, if there are enough."""
+    """The counts of all reports so far, if there are enough and they are counted here or were handed in."""
+    if survey.mechanism.cells > service.settings.max_counters and not _all_in_checkpoint(service, survey):
+        raise Refused(
+            409,
+            "counted_elsewhere",
+            f"survey {record.id[:12]} has {survey.mechanism.cells:,} counters, more than are counted here: seal it, "
+            "count its reports with 'sottovoce aggregate', and hand the counts in or estimate from them",
+        )
     aggregate = live_aggregate(service.store, survey)
     enough(record, aggregate.n_reports)
     return aggregate
+
+
+def _all_in_checkpoint(service: Service, survey: Survey) -> bool:
+    return all(segment.checkpointed for segment in service.store.segments(survey.id))
 
 
 def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estimate:

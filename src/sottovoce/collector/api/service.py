@@ -106,6 +106,12 @@ class Kept(Generic[K, P]):
                 self._size -= self._found.popitem(last=False)[1][1]
         return result
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        with self._lock:
+            self._found.clear()
+            self._size = 0
+
 
 @final
 class Service:
@@ -205,6 +211,12 @@ class Service:
     def counted(self, record: SurveyRecord) -> int:
         """How many of its reports have been counted."""
         return sum(segment.n for segment in self.store.segments(record.id))
+
+    def forget_estimates(self) -> None:
+        """Make every estimate anew: the counts of some survey are others, of as many reports."""
+        self.estimates.clear()
+        self.made.clear()
+        self.pictures.clear()
 
     def envelope(self, record: SurveyRecord) -> Envelope:
         """A survey as devices fetch it."""

@@ -17,6 +17,7 @@ __all__ = [
     "Bound",
     "Envelope",
     "EstimateBody",
+    "HandedIn",
     "Health",
     "InfluenceBody",
     "KeyAnswer",
@@ -214,6 +215,12 @@ class InfluenceBody(_Out):
     projected_l2: float
     exact: bool
     statement: str
+
+
+class HandedIn(_Out):
+    """Counts that were handed in are durable, and estimates are made from them."""
+
+    n_reports: Count
 
 
 class EstimateBody(_Out):

@@ -258,6 +258,14 @@ class Store(abc.ABC):
         The old ones must be of one epoch, and all or none of them checkpointed.
         """
 
+    @abc.abstractmethod
+    def hand_in(self, survey_id: str, checkpoint: Checkpoint) -> bool:
+        """Keep counts that were made elsewhere from all reports of a survey, as its checkpoint.
+
+        False, and nothing changed, unless the survey is sealed and none of its reports waits. `StoreError` when they
+        are of another number of reports than its segments hold.
+        """
+
     # --- what has been counted --------------------------------------------------------------
 
     @abc.abstractmethod

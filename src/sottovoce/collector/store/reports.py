@@ -187,6 +187,16 @@ class ReportTables(SqlStore):
             return False
         return True
 
+    def hand_in(self, survey_id: str, checkpoint: Checkpoint) -> bool:
+        with self.write() as transaction:
+            number, state = self._locked(transaction, survey_id)
+            if state != "sealed" or transaction.rows("SELECT 1 FROM waiting WHERE survey = ? LIMIT 1", (number,)):
+                return False
+            # Whoever puts segments together meanwhile holds the lease: its row is locked, so that one waits.
+            transaction.rows(f"SELECT token FROM leases WHERE survey = ?{self.for_update}", (number,))
+            _replace_checkpoint(transaction, number, checkpoint)
+        return True
+
     def _held(self, transaction: Transaction, lease: Lease) -> int:
         """The number of the lease's survey; neither the lease nor the survey changes before the transaction ends."""
         number, state = self._locked(transaction, lease.survey)
