@@ -195,7 +195,7 @@ def test_long_vectors_are_projected_as_exactly(name):
 def test_the_number_of_cores_changes_no_bit(monkeypatch, cores):
     raw = LONG_VECTORS["noise 1e-6"]
     expected = project_simplex(raw)
-    monkeypatch.setattr(threads, "_cores", lambda: cores)
+    monkeypatch.setattr(threads, "cores", lambda: cores)
     again = project_simplex(raw)
     np.testing.assert_array_equal(again.values, expected.values)
     assert again.gap == expected.gap

@@ -31,6 +31,7 @@ Every command takes --help, with examples of its own, and --json, for one JSON o
 
 COMMANDS: Final = (
     *("demo", "plan", "simulate", "optimize", "strategies", "mechanisms", "audit", "reproduce", "compare"),
+    *("calibrate",),
     *("serve", "backup", "survey", "estimate", "ask", "export", "token"),
     *("answer", "ledger"),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from sottovoce.cli.arguments import add_json, check_place, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+from sottovoce.cli.plan_cost import add_cost, costs_of, show_costs
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -43,6 +44,7 @@ def add_budget(parser: Parser, max_report_bytes: int) -> None:
         metavar="PATH",
         help="also write error against people, as .png, .svg or .pdf; simulates a few crowds",
     )
+    add_cost(parser)
     add_json(parser)
 
 
@@ -69,13 +71,16 @@ def deliver(
     found: Plan | OfflinePlan, arguments: argparse.Namespace, asked: str, one: str, workload: Workload | None = None
 ) -> int:
     """Write the picture, then print JSON or a table; `one` says what the column of margins is about."""
+    costs = costs_of(found, arguments) if arguments.cost else []
     if arguments.picture is not None:
         _draw(found, workload, arguments.picture)
     if arguments.json:
         drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
-        print_json({**found.to_dict(), **drawn})
+        print_json({**found.to_dict(), **drawn, **({"cost": [cost.to_dict() for cost in costs]} if costs else {})})
     else:
         _show(found, asked, one)
+        if costs:
+            show_costs(costs)
         if arguments.picture is not None:
             console().print(f"{arguments.picture}: error against people", markup=False, soft_wrap=True)
     return 0

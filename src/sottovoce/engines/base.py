@@ -11,7 +11,7 @@ import abc
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, ClassVar, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.aggregate_file import AggregateFile, write_aggregate
@@ -20,13 +20,17 @@ from sottovoce.errors import CapacityError, ReportError
 from sottovoce.sharded import ShardedAggregate
 from sottovoce.survey import Survey
 
-__all__ = ["Counted", "Engine", "Faults", "Progress", "check_faults"]
+__all__ = ["MEMORY_BYTES", "Counted", "Engine", "Faults", "Progress", "check_faults"]
 
 Faults: TypeAlias = Literal["refuse", "skip"]
 """What to do about rows and files that are no reports of the survey: refuse them all, or leave those out and say so."""
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Called with how much is done, and of how much, in rows or in whatever steps the engine has."""
+
+
+MEMORY_BYTES: Final = 1 << 30
+"""About how much memory an engine uses on this machine unless told otherwise, the survey's own counters on top."""
 
 
 class Counted(ShardedAggregate):

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import count
 
-__all__ = ["for_each_piece"]
+__all__ = ["cores", "for_each_piece"]
 
 
 def for_each_piece(work: Callable[[int], None], pieces: int) -> None:
@@ -42,7 +42,7 @@ def for_each_piece(work: Callable[[int], None], pieces: int) -> None:
         while (piece := next(numbers)) < pieces:
             work(piece)
 
-    helpers = _begin(take_pieces, min(_cores(), pieces) - 1)
+    helpers = _begin(take_pieces, min(cores(), pieces) - 1)
     try:
         take_pieces()
     finally:
@@ -64,7 +64,7 @@ def _begin(task: Callable[[], None], wanted: int) -> list[Future[None]]:
     return helpers
 
 
-def _cores() -> int:
+def cores() -> int:
     """Return the number of cores this process may use, which containers and ``taskset`` limit."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -73,7 +73,7 @@ def _cores() -> int:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=max(1, _cores() - 1), thread_name_prefix="sottovoce-kernel")
+    return ThreadPoolExecutor(max_workers=max(1, cores() - 1), thread_name_prefix="sottovoce-kernel")
 
 
 if hasattr(os, "register_at_fork"):

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import rfc8785
 
+from sottovoce.durable import cache_directory
 from sottovoce.errors import MechanismError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.workloads.base import Floats
@@ -30,13 +31,8 @@ _LARGEST: Final = 2**27
 
 
 def directory() -> Path:
-    """Where results are kept: $XDG_CACHE_HOME/sottovoce/strategies, or the same under ~/.cache."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    home = os.path.expanduser("~")
-    if not os.path.isabs(named) and not os.path.isabs(home):
-        raise FileNotFoundError("there is no home directory")
-    base = Path(named) if os.path.isabs(named) else Path(home) / ".cache"
-    return base / "sottovoce" / "strategies"
+    """Where results are kept: `strategies` in the user's cache directory."""
+    return cache_directory() / "strategies"
 
 
 def _path(key: Key) -> Path:

@@ -1,0 +1,110 @@
+"""`sottovoce plan ... --cost`: what counting the reports will take, on this machine and on Spark."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sottovoce.cli.arguments import whole_number
+from sottovoce.cli.output import console, titled_table
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
+    from sottovoce.engines.cost import Cost
+    from sottovoce.theory.offline_planner import OfflinePlan
+    from sottovoce.theory.planner import Plan
+
+__all__ = ["add_cost", "costs_of", "show_costs"]
+
+_WORKERS: Final = 8
+_WORKER_CORES: Final = 4
+
+
+def add_cost(parser: Parser) -> None:
+    """Whether to predict the cost, and of which machines."""
+    group = parser.add_argument_group("what counting the reports will take")
+    group.add_argument(
+        "--cost", action="store_true", help="predict time, memory and storage from what 'sottovoce calibrate' measured"
+    )
+    group.add_argument("--rates", type=Path, metavar="FILE", help="rates kept there by 'sottovoce calibrate --out'")
+    group.add_argument(
+        "--workers", type=whole_number, default=_WORKERS, metavar="K", help=f"Spark workers (default: {_WORKERS})"
+    )
+    group.add_argument(
+        "--worker-cores",
+        type=whole_number,
+        default=_WORKER_CORES,
+        metavar="C",
+        help=f"cores of each of them (default: {_WORKER_CORES})",
+    )
+
+
+def costs_of(found: Plan | OfflinePlan, arguments: argparse.Namespace) -> list[Cost]:
+    """Predictions for the best choice of a plan: here, and on Spark where that was measured."""
+    from sottovoce.engines.cost import cost_here, cost_on_spark
+    from sottovoce.engines.rates import Rates, place
+
+    rates = Rates.load(arguments.rates or place())
+    mechanism, users = found.best.mechanism, found.users
+    best = next((one for one in getattr(found, "strategies", ()) if one.fits and one.strategy is not None), None)
+    if best is not None:
+        mechanism, users = best.strategy.mechanism, round(best.users)
+    costs = [cost_here(mechanism, users, rates)]
+    if rates.spark_rows is not None:
+        costs.append(cost_on_spark(mechanism, users, rates, arguments.workers, arguments.worker_cores))
+    return costs
+
+
+def show_costs(costs: list[Cost]) -> None:
+    """A table of them."""
+    table = titled_table(
+        f"counting {costs[0].reports:,} reports",
+        "from rates measured on this machine; disks and networks are taken to be no slower than its own",
+    )
+    table.add_column("where")
+    for heading in ("stored", "counting", "estimate", "memory", "shuffled"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for cost in costs:
+        table.add_row(
+            cost.where,
+            size(cost.storage_bytes),
+            duration(cost.count_seconds),
+            duration(cost.estimate_seconds),
+            size(cost.memory_bytes),
+            size(cost.shuffle_bytes) if cost.shuffle_bytes else "",
+        )
+    out = console()
+    out.print(table)
+    if len(costs) == 1:
+        out.print("Spark was not measured: sottovoce calibrate --spark")
+
+
+def size(n: float) -> str:
+    """Bytes for people.
+
+    Examples
+    --------
+    >>> size(512), size(21e9), size(3e15)
+    ('512 B', '21 GB', '3,000 TB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n < 999.5:
+            return f"{n:.3g} {unit}"
+        n /= 1000
+    return f"{n:.3g} TB" if n < 999.5 else f"{n:,.0f} TB"
+
+
+def duration(seconds: float) -> str:
+    """Time for people.
+
+    Examples
+    --------
+    >>> duration(0.0123), duration(75), duration(7300), duration(400_000)
+    ('0.012 s', '75 s', '2.0 h', '4.6 days')
+    """
+    if seconds < 120:
+        return f"{seconds:.2g} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 172_800 else f"{seconds / 86400:.1f} days"

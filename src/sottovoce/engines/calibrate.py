@@ -1,0 +1,129 @@
+"""Measures this machine: the same engine, files and folds as in earnest, on reports drawn for the purpose."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from sottovoce.engines.rates import FAR_CELLS, NEAR_CELLS, Rates
+from sottovoce.errors import ReportError
+from sottovoce.kernels.threads import cores
+from sottovoce.limits import check_integer
+from sottovoce.report_files import write_reports
+from sottovoce.survey import Survey
+from sottovoce.wire import REPORT_ID_BYTES
+
+if TYPE_CHECKING:
+    from sottovoce.engines.base import Engine
+
+__all__ = ["DEFAULT_REPORTS", "calibrate"]
+
+DEFAULT_REPORTS: Final = 2_000_000
+_FILES: Final = 4
+_REPEATS: Final = 3
+_FOLDED_DIMENSION: Final = 1000
+_SEED: Final = 7
+
+Tell = Callable[[str], object]
+
+
+def calibrate(reports: int = DEFAULT_REPORTS, *, spark: bool = False, tell: Tell = lambda words: None) -> Rates:
+    """Rates of this machine, each the best of three, with so many reports.
+
+    Parameters
+    ----------
+    reports
+        How many are drawn and counted for each rate; more take longer and come closer to the truth.
+    spark
+        Whether to measure Spark too, on all cores of this machine.
+    tell
+        Called with what is being done, in a few words.
+    """
+    from sottovoce.engines import local
+
+    n = check_integer("reports", reports, 10_000, 10**9)
+    near, far = (Survey.distribution(cells - 1, 1.0, "hadamard") for cells in (NEAR_CELLS, FAR_CELLS))
+    with tempfile.TemporaryDirectory(prefix="sottovoce-calibrate-") as folder:
+        tell("writing reports")
+        row_bytes = _written(near, Path(folder) / "near", n)
+        _written(far, Path(folder) / "far", n)
+        seconds = {}
+        for name, survey in (("near", near), ("far", far)):
+            tell(f"counting into {survey.mechanism.cells:,} counters")
+            seconds[name] = _counting(local(), survey, Path(folder) / name)
+        tell("estimating")
+        aggregate = local().aggregate(far, Path(folder) / "far")
+        decoded = far.mechanism.cells / _best(lambda: far.estimate(aggregate))
+        found = {} if not spark else _on_spark(near, Path(folder), n, tell)
+    return Rates(
+        cores=cores(),
+        near_rows=n / seconds["near"],
+        far_rows=n / seconds["far"],
+        folded_cells=_folded(),
+        decoded_cells=decoded,
+        row_bytes=row_bytes,
+        **found,
+    )
+
+
+def _best(work: Callable[[], object]) -> float:
+    """Seconds of the fastest of a few runs: the others were disturbed."""
+    taken = []
+    for _ in range(_REPEATS):
+        began = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - began)
+    return min(taken)
+
+
+def _written(survey: Survey, folder: Path, n: int) -> float:
+    """Write files of drawn reports; returns the bytes of a row beside its id and its payload."""
+    rng = np.random.default_rng(_SEED)
+    try:
+        folder.mkdir()
+        for number, start in enumerate(range(0, n, -(-n // _FILES))):
+            many = min(-(-n // _FILES), n - start)
+            values = rng.integers(0, survey.n_answers, size=many)
+            payloads = survey.mechanism.codec.encode_many(survey.simulate(values, seed=_SEED + number).batch)
+            ids = rng.integers(0, 256, size=(many, REPORT_ID_BYTES), dtype=np.uint8)
+            write_reports(folder / f"{number}.parquet", survey, ids, payloads)
+        size = sum(path.stat().st_size for path in folder.iterdir())
+    except OSError as error:
+        reason = error.strerror or "the system refuses"
+        raise ReportError(f"{folder} cannot be written to: {reason}; let TMPDIR name a folder with room") from error
+    return max(size / n - REPORT_ID_BYTES - survey.mechanism.report_bytes, 0.01)
+
+
+def _counting(engine: Engine, survey: Survey, folder: Path) -> float:
+    return _best(lambda: engine.aggregate(survey, folder))
+
+
+def _folded() -> float:
+    from sottovoce.kernels.rotations import fold_counts
+
+    mechanism: Any = Survey.mean(_FOLDED_DIMENSION, 1.0, 1.0, users=10**6).mechanism
+    rng = np.random.default_rng(_SEED)
+    counts = rng.integers(-3, 4, size=(FAR_CELLS // mechanism.size, mechanism.size))
+    fold_counts(counts[:1], mechanism.key, mechanism.layers)  # compiled before it is timed
+    return float(counts.size / _best(lambda: fold_counts(counts, mechanism.key, mechanism.layers)))
+
+
+def _on_spark(survey: Survey, folder: Path, n: int, tell: Tell) -> dict[str, float]:
+    """What a job takes that counts nearly nothing, and what each report then adds for one task."""
+    from sottovoce.engines import spark
+    from sottovoce.engines.spark_session import session
+
+    few = max(1000, n // 1000)
+    _written(survey, folder / "few", few)
+    tell("starting Spark")
+    with session(f"local[{cores()}]") as started:
+        engine = spark(started)
+        tell("counting on Spark")
+        nothing = _counting(engine, survey, folder / "few")
+        whole = _counting(engine, survey, folder / "near")
+    return {"spark_seconds": nothing, "spark_rows": (n - few) / max(whole - nothing, 1e-3) / cores()}

@@ -1,0 +1,113 @@
+"""What counting many reports of a mechanism will take, in time, memory and storage: from measured rates, by arithmetic.
+
+The model is small enough to check by hand. A report at rest takes its id, its payload, and what Parquet adds. Counting
+takes the time of as many reports at the measured rate; Spark takes its start, the same number of reports shared among
+its tasks, and one addition of every partial aggregate. The estimate transforms or folds each counter once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final, final
+
+from sottovoce.engines.base import MEMORY_BYTES
+from sottovoce.engines.rates import Rates
+from sottovoce.errors import PlanError
+from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS, check_integer
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.simulation import MAX_PEOPLE
+from sottovoce.statement import TAG_BYTES
+from sottovoce.wire import REPORT_ID_BYTES
+
+__all__ = ["Cost", "cost_here", "cost_on_spark"]
+
+_MOST_WORKERS: Final = 100_000
+_COUNTER_BYTES: Final = 8
+
+
+@final
+@dataclass(frozen=True)
+class Cost:
+    """A prediction for one place where the work could be done."""
+
+    where: str
+    reports: int
+    storage_bytes: float
+    """Of the reports at rest."""
+    count_seconds: float
+    """Reading, taking duplicates out, counting, merging."""
+    estimate_seconds: float
+    """From counts to answers, on one machine."""
+    memory_bytes: float
+    """The most that one machine holds."""
+    shuffle_bytes: float
+    """What travels between machines."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return asdict(self)
+
+
+def cost_here(mechanism: Mechanism, reports: int, rates: Rates) -> Cost:
+    """On the machine that was measured, with all its cores.
+
+    Examples
+    --------
+    >>> from sottovoce.mechanisms import create
+    >>> rates = Rates(cores=2, near_rows=4e6, far_rows=1e6, folded_cells=1e8, decoded_cells=2e7, row_bytes=4.5)
+    >>> cost_here(create("hadamard", 1000, 1.0), 10**9, rates).count_seconds
+    250.0
+    """
+    n, cells = _checked(reports), mechanism.cells
+    return Cost(
+        f"this machine, {rates.cores} {'core' if rates.cores == 1 else 'cores'}",
+        n,
+        _storage(mechanism, n, rates),
+        n / rates.rows(cells),
+        _estimate_seconds(mechanism, n, rates),
+        MEMORY_BYTES + _counters_bytes(cells),
+        0.0,
+    )
+
+
+def cost_on_spark(mechanism: Mechanism, reports: int, rates: Rates, workers: int, cores: int) -> Cost:
+    """On so many Spark workers of so many cores, each core as fast as the one that was measured."""
+    n, cells = _checked(reports), mechanism.cells
+    machines = check_integer("workers", workers, 1, _MOST_WORKERS)
+    tasks = machines * check_integer("worker_cores", cores, 1, 1024)
+    if rates.spark_rows is None or rates.spark_seconds is None:
+        raise PlanError("Spark has not been measured on this machine: run 'sottovoce calibrate --spark'")
+    # One task is slowed down by far counters as much as the local engine is.
+    rate = rates.spark_rows * rates.rows(cells) / rates.near_rows
+    partial = 0.0 if cells > DEFAULT_COUNTERS else float(min(cells, n)) * _COUNTER_BYTES
+    row = REPORT_ID_BYTES + TAG_BYTES + mechanism.report_bytes
+    return Cost(
+        f"{machines:,} Spark workers of {cores}" if machines > 1 else f"1 Spark worker of {cores}",
+        n,
+        _storage(mechanism, n, rates),
+        rates.spark_seconds + n / (rate * tasks) + partial / _COUNTER_BYTES / rates.folded_cells,
+        _estimate_seconds(mechanism, n, rates),
+        MEMORY_BYTES + cores * min(_counters_bytes(cells), float(_COUNTER_BYTES * DEFAULT_COUNTERS)),
+        float(n) * row + tasks * partial,
+    )
+
+
+def _checked(reports: int) -> int:
+    return check_integer("reports", reports, 1, MAX_PEOPLE)
+
+
+def _storage(mechanism: Mechanism, n: int, rates: Rates) -> float:
+    return n * (REPORT_ID_BYTES + mechanism.report_bytes + rates.row_bytes)
+
+
+def _counters_bytes(cells: int) -> float:
+    """All of them, or, where those are too many for one process, a shard and what a fold of it needs."""
+    return float(_COUNTER_BYTES * (cells if cells <= DEFAULT_COUNTERS else 2 * SHARD_CELLS))
+
+
+def _estimate_seconds(mechanism: Mechanism, n: int, rates: Rates) -> float:
+    if isinstance(mechanism, Codebook):
+        # A rotation that nobody drew costs nothing.
+        return min(mechanism.rotations, n) * mechanism.size / rates.folded_cells
+    return mechanism.cells / rates.decoded_cells

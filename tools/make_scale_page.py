@@ -1,0 +1,122 @@
+"""Write docs/scale.md: what counting 10^9, 10^10 and 10^12 reports would take, from rates measured by calibration.
+
+Run `sottovoce calibrate --spark --reports 2e7 --out docs/rates.json` on a quiet machine, then this. A test keeps the
+page equal to what this writes from the rates beside it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sottovoce.cli.plan_cost import duration, size
+from sottovoce.engines.cost import Cost, cost_here, cost_on_spark
+from sottovoce.engines.rates import Rates
+from sottovoce.mechanisms import create
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.mechanisms.codebook import Codebook
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE, MEASURED = DOCS / "scale.md", DOCS / "rates.json"
+
+NUMBERS = (10**9, 10**10, 10**12)
+WORKERS = (10, 100)
+CORES = 16
+
+_HEAD = """\
+# What a billion reports cost
+
+Every aggregate is a bag of integers that merges by addition, so reports can be counted on one machine, or on many
+[with Spark](spark.md), with [the same integers](engines.md) in the end. How long it takes is arithmetic, once a machine
+has been measured:
+
+```console
+$ sottovoce calibrate --spark
+$ sottovoce plan distribution --domain-size 1e6 --epsilon 1 --users 1e9 --cost --workers 20
+```
+
+The figures below come from such a measurement, `docs/rates.json`, on a small machine; nobody has counted 10^12 reports
+with it. Yours will differ: measure it.
+
+| measured there | a second |
+|---|---:|
+"""
+
+_ASSUMED = f"""\
+## What is assumed
+
+* **Time grows with the reports**, and is divided by the tasks that work at once. Below 10^7 reports a task this is off:
+  Spark's start and its small tasks weigh more.
+* **Every core of a worker is as fast as the one measured**, with as much memory bandwidth to itself. On machines of many
+  cores that share it, counting into a million counters is slower than this.
+* **Disks and networks keep up.** A task reads some tens of megabytes a second and sends as much through the shuffle that
+  takes duplicates out; {CORES} tasks of a worker need a disk and a network that carry {CORES} times that.
+* **Reports are spread evenly** over files and tasks, and nobody else uses the machines. No task is run twice.
+* **Merging** adds every task's counts once; a codebook survey of more than 2^27 counters is shuffled by shard instead,
+  and no machine ever holds all of its counts.
+* **The estimate** is made on one machine, from the counts; it does not depend on how many reports they are.
+* **Storage** is that of Parquet with zstd, of which most is the reports' ids: 16 random bytes each, which nothing
+  compresses. Where duplicates cannot occur, or have been taken out, ids need not be kept.
+
+What is left out: what the collector itself takes to receive the reports ([operations](operations.md)), and the copies a
+storage service keeps.
+"""
+
+
+def kinds() -> list[tuple[str, Mechanism]]:
+    """Surveys of three sizes: counters that stay near a core, that do not, and that exceed memory."""
+    usual = Codebook.best(1000, 1.0, 1.0, 0.0, NUMBERS[0])
+    return [
+        ("a distribution over 1,000 values", create("hadamard", 1000, 1.0)),
+        ("a distribution over 1,000,000 values", create("hadamard", 10**6, 1.0)),
+        ("1,000 queries by the codebook, at most 2^27 counters", usual),
+        ("1,000 queries by the codebook, as many counters as people need", usual.for_users(NUMBERS[-1], 2**40)),
+    ]
+
+
+def page(rates: Rates) -> str:
+    """The whole page."""
+    lines = [_HEAD, _rates(rates), "\n"]
+    for title, mechanism in kinds():
+        lines.append(f"## {title[0].upper()}{title[1:]}\n\nEpsilon 1, {mechanism.report_bytes} bytes a report, ")
+        lines.append(f"{mechanism.cells:,} counters.\n\n")
+        lines.append("| reports | where | stored | counting | estimate | memory | shuffled |\n")
+        lines.append("|---:|---|---:|---:|---:|---:|---:|\n")
+        for n in NUMBERS:
+            lines.extend(_row(n, cost) for cost in _costs(mechanism, n, rates))
+        lines.append("\n")
+    return "".join([*lines, _ASSUMED])
+
+
+def _costs(mechanism: Mechanism, n: int, rates: Rates) -> list[Cost]:
+    return [
+        cost_here(mechanism, n, rates),
+        *(cost_on_spark(mechanism, n, rates, workers, CORES) for workers in WORKERS),
+    ]
+
+
+def _row(n: int, cost: Cost) -> str:
+    shuffled = size(cost.shuffle_bytes) if cost.shuffle_bytes else ""
+    power = f"10^{len(str(n)) - 1}"
+    told = (size(cost.storage_bytes), duration(cost.count_seconds), duration(cost.estimate_seconds))
+    return f"| {power} | {cost.where} | {' | '.join(told)} | {size(cost.memory_bytes)} | {shuffled} |\n"
+
+
+def _rates(rates: Rates) -> str:
+    listed = [
+        (f"reports from Parquet, duplicates taken out, {rates.cores} cores, 2,048 counters", rates.near_rows),
+        ("the same, 1,048,576 counters", rates.far_rows),
+        ("reports for one Spark task", rates.spark_rows or 0.0),
+        (f"counters of a codebook folded, {rates.cores} cores", rates.folded_cells),
+        ("counters of a distribution transformed and projected", rates.decoded_cells),
+    ]
+    return "".join(f"| {work} | {_rounded(rate)} |\n" for work, rate in listed)
+
+
+def _rounded(rate: float) -> str:
+    """Two digits: a machine repeats itself no better."""
+    return f"{float(f'{rate:.1e}'):,.0f}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(Rates.load(MEASURED)))
+    print(f"wrote {PAGE.name}")  # noqa: T201
