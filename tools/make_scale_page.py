@@ -46,10 +46,10 @@ _ASSUMED = f"""\
 
 * **Time grows with the reports**, and is divided by the tasks that work at once. Below 10^7 reports a task this is off:
   Spark's start and its small tasks weigh more.
-* **Every core of a worker is as fast as the one measured**, with as much memory bandwidth to itself. On machines of many
-  cores that share it, counting into a million counters is slower than this.
-* **Disks and networks keep up.** A task reads some tens of megabytes a second and sends as much through the shuffle that
-  takes duplicates out; {CORES} tasks of a worker need a disk and a network that carry {CORES} times that.
+* **Every core of a worker is as fast as the one measured**, with as much memory bandwidth to itself. On machines of
+  many cores that share it, counting into a million counters is slower than this.
+* **Disks and networks keep up.** A task reads some tens of megabytes a second and sends as much through the shuffle
+  that takes duplicates out; {CORES} tasks of a worker need a disk and a network that carry {CORES} times that.
 * **Reports are spread evenly** over files and tasks, and nobody else uses the machines. No task is run twice.
 * **Merging** adds every task's counts once; a codebook survey of more than 2^27 counters is shuffled by shard instead,
   and no machine ever holds all of its counts.

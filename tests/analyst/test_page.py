@@ -17,7 +17,9 @@ def test_the_page(service, collector, monkeypatch, capsys):
     monkeypatch.setenv("SOTTOVOCE_URL", service.url)
     monkeypatch.setenv("SOTTOVOCE_TOKEN", service.token)
     blocks = re.findall(r"^```py\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    connect, read, watch, publish, ask, strategy, export = (compile(block, str(PAGE), "exec") for block in blocks)
+    connect, read, watch, publish, ask, strategy, export, elsewhere = (
+        compile(block, str(PAGE), "exec") for block in blocks
+    )
     page: dict[str, object] = {}
 
     def run(code: object) -> None:
@@ -35,6 +37,7 @@ def test_the_page(service, collector, monkeypatch, capsys):
         run(ask)
         run(strategy)
     run(export)
+    run(elsewhere)
     printed = capsys.readouterr().out
     assert "1000 reports, of which none is counted twice" in printed
     assert "is the median age" in printed
