@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+MUTATION := .venv-mutation/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types js coverage docs bench constraints clean
+.PHONY: help setup demo test lint types js coverage docs bench mutation constraints clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -22,6 +23,10 @@ $(STAMP): pyproject.toml constraints.txt
 demo: setup  ## a service, a million devices, three surveys, a dashboard, report.html (KEEP=1 leaves it running)
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
+# Hundreds of processes are started, and each would compile every module anew where bytecode is not kept.
+test: export PYTHONDONTWRITEBYTECODE =
+# There is a process of tests for every core: with threads besides, they would mostly wait for each other.
+test: export OPENBLAS_NUM_THREADS = 1
 test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
 	@$(MAKE) --no-print-directory -j2 lint types js
 	@echo "==> tests"
@@ -41,7 +46,7 @@ js: setup  ## the client for browsers and Node, and the pages: types, shared vec
 coverage: setup  ## what the tests reach, branch by branch and in every process; fails below 95 %
 	@rm -rf .coverage
 	@echo "==> compiled loops, measured as plain Python"
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_loops.py tests/exact/test_kernel_channels.py
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_*.py
 	@echo "==> tests, measured"
 	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 	@$(BIN)/python -m coverage combine --quiet
@@ -58,8 +63,17 @@ docs: setup  ## build the documentation into docs/_build/html
 bench: setup  ## speed and memory, as ratios against peers measured in the same run
 	@$(BIN)/python -m benchmarks
 
+mutation: setup $(MUTATION)  ## faults planted one by one: do the tests notice? (hours; ONLY=randomness, ARGS='--sample 0.1')
+	@$(BIN)/python -m tools.mutation $(ONLY) $(ARGS)
+
+$(MUTATION): tools/mutation/requirements.txt
+	@echo "==> setting up .venv-mutation (once)"
+	@test -x .venv-mutation/bin/python || $(PYTHON) -m venv .venv-mutation
+	@.venv-mutation/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
 constraints: setup  ## pin again what .venv holds now
 	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html
+	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers .venv-mutation .mutation docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html

@@ -16,7 +16,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-MODULES = ("transforms", "simulation", "codebook", "hull", "adaptive", "heavy_hitters", "collector", "browser")
+MODULES = (
+    "transforms",
+    "scale_kernels",
+    "scale_files",
+    "simulation",
+    "codebook",
+    "hull",
+    "adaptive",
+    "heavy_hitters",
+    "collector",
+    "browser",
+)
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 

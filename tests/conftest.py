@@ -1,9 +1,14 @@
 """Settings of the whole suite: property tests repeat exactly, unless told to explore; no terminal is looked at."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # So do shells start what they start in the background; whatever a test interrupts would inherit it, and go on.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("repeat", deadline=None, derandomize=True, max_examples=60)
 settings.register_profile("explore", deadline=None, max_examples=1000)
@@ -13,17 +18,18 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 LONGEST = (
     "collector/test_simulation.py",
     "collector/test_crashes.py",
-    "docs/test_build.py",
-    "exact/test_conformance.py",
-    "collector/test_openapi_fuzz.py",
     "docs/test_examples.py",
-    "property/test_hull.py",
-    "statistical/test_adaptive_strategies.py",
+    "exact/test_conformance.py",
+    "collector/test_serve.py",
+    "collector/test_openapi_fuzz.py",
+    "docs/test_build.py",
+    "cli/test_demo.py",
+    "browser/test_bad_days.py",
+    "exact/test_strategy_registry.py",
+    "exact/test_expression_memory.py",
     "collector/test_worker.py",
     "statistical/test_codebook.py",
-    "cli/test_demo.py",
-    "cli/test_strategies.py",
-    "statistical/test_adaptive_error.py",
+    "statistical/test_adaptive_strategies.py",
 )
 """Files that take longest: several processes begin with them, so that none is left alone with one at the end."""
 

@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/concepts.md from the library itself: `python tools/make_concept_pictures.py`."""
+"""Draws the pictures of docs/concepts.md and docs/choosing.md: `python tools/make_concept_pictures.py`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import concept_drawings
 import numpy as np
 
 from sottovoce.experiments.distributions import frequencies
@@ -81,6 +82,11 @@ def main() -> None:
         ("channel", channel_picture),
         ("suspicion", suspicion_picture),
         ("projection", projection_picture),
+        ("sides", concept_drawings.sides_picture),
+        ("adding_up", concept_drawings.adding_up_picture),
+        ("hull", concept_drawings.hull_picture),
+        ("rounds", concept_drawings.rounds_picture),
+        ("planning", concept_drawings.planning_picture),
     ):
         draw().savefig(FOLDER / f"{name}.png", dpi=100, facecolor="white", metadata={"Software": None})
 

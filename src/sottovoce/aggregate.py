@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce.errors import CapacityError, MismatchError, ReportError
 from sottovoce.mechanisms.base import Batch, Counts
+from sottovoce.mechanisms.codecs import Payloads
 from sottovoce.plural import counted
 
 if TYPE_CHECKING:
@@ -81,12 +81,18 @@ class Aggregate:
         Takes a batch, one report's bytes, or any iterable of them (streamed: memory stays bounded).
         One malformed or foreign report refuses them all: nothing is half counted.
         """
-        counts = self.counts.copy()
+        mechanism, counts = self.survey.mechanism, self.counts.copy()
+        if isinstance(reports, Reports):
+            _check_same(self.survey, reports.survey, "batch of reports")
+            mechanism.codec.check_many(reports.batch)
+            self._check_room(self.n_reports + len(reports))
+            mechanism.count_into(counts, reports.batch)
+            return Aggregate(self.survey, self.n_reports + len(reports), counts)
         added = 0
-        for batch in self._batches(reports):
-            added += len(batch)
+        for payloads in self._payloads(reports):
+            added += len(payloads)
             self._check_room(self.n_reports + added)
-            self.survey.mechanism.count_into(counts, batch)
+            mechanism.count_encoded(counts, payloads)
         return Aggregate(self.survey, self.n_reports + added, counts)
 
     def merge(self, other: Aggregate) -> Aggregate:
@@ -124,12 +130,8 @@ class Aggregate:
     def __repr__(self) -> str:
         return f"<aggregate of {counted(self.n_reports, 'report')} of survey {self.survey.id[:12]}>"
 
-    def _batches(self, reports: Reports | bytes | Iterable[bytes]) -> Iterator[Batch]:
-        if isinstance(reports, Reports):
-            _check_same(self.survey, reports.survey, "batch of reports")
-            self.survey.mechanism.codec.check_many(reports.batch)
-            yield reports.batch
-            return
+    def _payloads(self, reports: bytes | Iterable[bytes]) -> Iterator[Payloads]:
+        """The reports without the survey's tag, in rows."""
         encoded = [reports] if isinstance(reports, (bytes, bytearray, memoryview)) else reports
         if not hasattr(encoded, "__iter__") or isinstance(encoded, (Set, Mapping)):
             # Two people may send equal bytes: a set would count them once.
@@ -138,10 +140,10 @@ class Aggregate:
         for position, report in enumerate(encoded):
             rows.append(self._payload(report, position))
             if len(rows) == _ROWS_AT_ONCE:
-                yield self._decode(rows)
+                yield _rows(rows)
                 rows = []
         if rows:
-            yield self._decode(rows)
+            yield _rows(rows)
 
     def _payload(self, report: object, position: int) -> bytes:
         if not isinstance(report, (bytes, bytearray, memoryview)):
@@ -157,9 +159,9 @@ class Aggregate:
             raise MismatchError(f"report {position} belongs to another survey; this is {self.survey.id[:12]}")
         return report[len(tag) :]
 
-    def _decode(self, rows: list[bytes]) -> Batch:
-        payloads: NDArray[np.uint8] = np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1)
-        return self.survey.mechanism.codec.decode_many(payloads)
+
+def _rows(payloads: list[bytes]) -> Payloads:
+    return np.frombuffer(b"".join(payloads), dtype=np.uint8).reshape(len(payloads), -1)
 
 
 def _check_same(ours: Survey, theirs: Survey, what: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from html import escape
 
 from sottovoce.audit import audit
 from sottovoce.audit.page import render
@@ -33,3 +34,22 @@ def test_the_printed_algorithms_fail_without_failing_the_rest():
     assert "The one mechanism here is sound" in page
     assert "What the paper prints" in page
     assert page.count("NOT sound") == 1
+
+
+def test_a_delta_is_told_and_its_epsilon_called_proved():
+    page = render([replace(SOUND, mechanism="gaussian", delta=1e-6), SOUND])
+    assert "delta 1e-06" in page
+    assert page.count("1.0000 proved") == page.count("1.0000 exact") == 1
+    assert "at delta 1e-06: " in page
+    assert "proved" not in render([SOUND])
+
+
+def test_what_was_found_alike_is_told_once():
+    page = render([replace(SOUND, epsilon=epsilon) for epsilon in (0.5, 1.0, 2.0)])
+    assert page.count(escape(SOUND.method)) == 1
+    assert "0.5, 1, 2</td>" in page
+
+
+def test_reports_that_prove_nothing_are_no_figure():
+    assert "none certified" in render([replace(SOUND, certified_lower_bound=0.0)])
+    assert "none certified" not in render([replace(SOUND, certified_lower_bound=0.5)])

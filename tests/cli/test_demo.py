@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -173,21 +172,22 @@ def test_the_page_shows_nobody_but_people_from_operas(told):
     assert [tag + rest for rest in shown] == [whisper["report"] for whisper in found["whispers"]]
 
 
-def started(*words: str) -> subprocess.Popen[str]:
+@pytest.fixture
+def temporary(tmp_path_factory):
+    """Where the demonstration puts its temporary folders, and nobody else."""
+    return tmp_path_factory.mktemp("temporary")
+
+
+def started(temporary: Path, *words: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "sottovoce", "demo", "--users", "1_000", *words]
     # Given, and not inherited: readline sets COLUMNS behind Python's back.
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"COLUMNS": "110"}
-    )
+    variables = os.environ | {"COLUMNS": "110", "TMPDIR": str(temporary)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
 
 
-def temporary_folders() -> set[Path]:
-    return set(Path(tempfile.gettempdir()).glob("sottovoce-demo-*"))
-
-
-def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path):
-    picture, page, before = tmp_path / "pictures" / "demo.png", tmp_path / "new" / "place", temporary_folders()
-    with started("--keep", "--out", str(page), "--picture", str(picture)) as process:
+def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path, temporary):
+    picture, page = tmp_path / "pictures" / "demo.png", tmp_path / "new" / "place"
+    with started(temporary, "--keep", "--out", str(page), "--picture", str(picture)) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         lines = []
@@ -196,7 +196,7 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path):
             if "sottovoce estimate" in line:
                 break
         url, token = re.search(r"SOTTOVOCE_URL=(\S+) SOTTOVOCE_TOKEN=(\S+)", "".join(lines)).groups()
-        made = temporary_folders() - before
+        made = list(temporary.glob("sottovoce-demo-*"))
         asked = urllib3.request("GET", f"{url}/v1/tokens", headers={"Authorization": f"Bearer {token}"}, retries=False)
         dashboard = urllib3.request("GET", re.search(r"Its dashboard: (\S+)", "".join(lines))[1], retries=False)
         process.send_signal(signal.SIGTERM)
@@ -223,9 +223,8 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path):
     assert (int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) == (1200, 600)
 
 
-def test_interrupted_it_leaves_nothing_behind(tmp_path):
-    before = temporary_folders()
-    with started("--out", str(tmp_path)) as process:
+def test_interrupted_it_leaves_nothing_behind(tmp_path, temporary):
+    with started(temporary, "--out", str(tmp_path)) as process:
         assert process.stdout is not None
         pid = 0
         for line in process.stdout:
@@ -233,7 +232,7 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
             if found:
                 pid = int(found[1])
                 break
-        made = temporary_folders() - before
+        made = list(temporary.glob("sottovoce-demo-*"))
         process.send_signal(signal.SIGINT)
         process.communicate()
         assert process.returncode == 130

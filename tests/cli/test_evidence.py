@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 
 import pytest
 
@@ -41,10 +42,21 @@ def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
         (["compare", "--data", "TABLE", "--column", "drink", "--repeats", "1"], "repeats must be"),
         (["compare", "--data", "TABLE", "--column", "drink", "--sample", "0"], "one person or more"),
         (["compare", "--data", "TABLE", "--column", "drink", "--picture", "x.gif"], "must end in .png"),
+        (["compare", "--data", "TABLE", "--column", "drink", "--picture", "nowhere/x.png"], "no directory 'nowhere'"),
+        (["reproduce", "--out", "TABLE"], "is a file, and the results need a directory"),
         (["audit", "hadamard", "--html", "nowhere/at/all.html"], "no directory 'nowhere/at'"),
+        (["audit", "--all", "--html", "."], "'.' is a directory; name a file in it for the page"),
+        (["audit", "--all", "--epsilon", "1"], "--all has its own epsilons"),
+        (["audit", "--all", "--delta", "2"], "delta is 2"),
+        (["audit", "--all", "hadamard", "hadamar"], "'hadamar' is none that can be audited"),
     ],
 )
-def test_mistakes_are_one_line(run, table, words, message):
+def test_mistakes_are_one_line_and_come_before_the_work(run, table, words, message, monkeypatch):
+    for module, work in (
+        ("sottovoce.audit.finite", "audit_finite"),
+        ("sottovoce.experiments.reproduce.run", "reproduce"),
+    ):
+        monkeypatch.setattr(import_module(module), work, None)
     done = run(*(str(table) if word == "TABLE" else word for word in words))
     assert done.status == 2
     assert done.out == ""
@@ -62,6 +74,7 @@ def test_a_column_is_compared(run, table, tmp_path):
     assert (done.status, told["people"], told["values"], told["peers"]) == (0, 400, 3, [])
     assert {one["epsilon"] for one in told["compared"]} == {1.0, 2.0}
     assert picture.read_text().startswith("<?xml")
+    assert told["picture"] == str(picture)
     shown = run("compare", "--data", str(table), "--column", "drink", "--no-peers", "--repeats", "2", "--sample", "50")
     assert "50 of 400 people, 3 values, epsilon 1" in shown.out
     assert "tea" not in done.out + shown.out
@@ -72,3 +85,34 @@ def test_a_page_of_soundness_is_written(run, tmp_path):
     done = run("audit", "randomized_response", "--samples", "1000", "--html", str(page))
     assert done.status == 0
     assert "The one mechanism here is sound" in page.read_text()
+
+
+def test_a_page_goes_with_json_too(run, tmp_path):
+    page = tmp_path / "sound.html"
+    done = run("audit", "randomized_response", "--samples", "1000", "--html", str(page), "--json")
+    told = json.loads(done.out)
+    assert (done.status, told["sound"], told["page"]) == (0, True, str(page))
+    assert page.exists()
+
+
+@pytest.mark.parametrize(
+    ("module", "work", "words"),
+    [
+        ("sottovoce.audit.finite", "audit_finite", ["audit", "hadamard", "--html"]),
+        ("sottovoce.experiments.reproduce.run", "seed_of", ["reproduce", "offline", "--quick", "--out"]),
+        (
+            "sottovoce.experiments.compare",
+            "candidates",
+            ["compare", "--data", "TABLE", "--column", "drink", "--picture"],
+        ),
+    ],
+)
+def test_an_interruption_leaves_nothing(run, table, module, work, words, monkeypatch):
+    def interrupt(*given, **settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(import_module(module), work, interrupt)
+    done = run(*(str(table) if word == "TABLE" else word for word in words), str(table.parent / "result.png"))
+    assert done.status == 130
+    assert (done.out, done.err) == ("", "")
+    assert list(table.parent.iterdir()) == [table]

@@ -25,6 +25,9 @@ from sottovoce.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows, encode
 PATIENCE = 60.0
 """Seconds until a test gives up on something that must happen; far longer than it ever takes."""
 
+MEASURED = "COVERAGE_PROCESS_CONFIG" in os.environ
+"""Whether `make coverage` is at work."""
+
 
 def environment(**variables: str) -> dict[str, str]:
     """This process's, without settings of a service, and with those given."""
@@ -134,6 +137,12 @@ class Service:
             os.killpg(self.process.pid, signal.SIGKILL)
         self._end()
 
+    def leave(self) -> None:
+        """SIGTERM, and time to write down which lines were run; a server that was killed cannot."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(PATIENCE)
+
     def stop(self) -> int:
         """SIGTERM to the server alone; its exit status."""
         self.process.send_signal(signal.SIGTERM)
@@ -154,6 +163,8 @@ def running(data: Path, *flags: str, **given: Any) -> Iterator[Service]:
     try:
         yield service
     finally:
+        if MEASURED:
+            service.leave()
         service.kill()
 
 

@@ -36,12 +36,19 @@ def api(tmp_path: Path) -> Iterator[Api]:
         yield api
 
 
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """One for all requests that change nothing."""
+    with running(tmp_path_factory.mktemp("untouched")) as api:
+        yield api
+
+
 # --- operators ----------------------------------------------------------------------------------
 
 
-def test_living_and_ready(api: Api) -> None:
+def test_living_and_ready(untouched: Api) -> None:
     for path in ("/healthz", "/readyz"):
-        response = api.ask("GET", path, token="")
+        response = untouched.ask("GET", path, token="")
         assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
@@ -135,8 +142,8 @@ def test_the_log_level_while_running(api: Api) -> None:
         ("GET", f"/v1/surveys/{DRINKS.id}/reports", 405),
     ],
 )
-def test_addresses_and_methods_there_are_not(api: Api, method: str, path: str, status: int) -> None:
-    response = api.ask(method, path, token="")
+def test_addresses_and_methods_there_are_not(untouched: Api, method: str, path: str, status: int) -> None:
+    response = untouched.ask(method, path, token="")
     assert response.status_code == status
     assert response.json()["error"]["code"] == {404: "not_found", 405: "method_not_allowed"}[status]
     assert ("allow" in response.headers) == (status == 405)
@@ -151,8 +158,8 @@ def test_addresses_and_methods_there_are_not(api: Api, method: str, path: str, s
         ("/v1/tokens", "GET, OPTIONS, POST"),
     ],
 )
-def test_which_methods_an_address_takes(api: Api, path: str, allowed: str) -> None:
-    response = api.ask("OPTIONS", path, token="")
+def test_which_methods_an_address_takes(untouched: Api, path: str, allowed: str) -> None:
+    response = untouched.ask("OPTIONS", path, token="")
     assert (response.status_code, response.headers["allow"]) == (204, allowed)
 
 
@@ -247,14 +254,14 @@ DOCUMENTED = [handler for handler in ROUTES if handler not in pages.ROUTES]
 """What programs ask; the addresses of pages are for people."""
 
 
-def test_every_address_is_in_the_document(api: Api) -> None:
-    response = api.ask("GET", "/openapi.json", token="")
+def test_every_address_is_in_the_document(untouched: Api) -> None:
+    response = untouched.ask("GET", "/openapi.json", token="")
     told = response.json()
     assert told == json.loads(json.dumps(document(ROUTES)))
     listed = {(method.upper(), path) for path, place in told["paths"].items() for method in place}
     served = {
         (method, template_of(str(route.path_format)))
-        for route in api.app.routes
+        for route in untouched.app.routes
         for method in getattr(route, "methods", ())
         if method != "OPTIONS"
     }
@@ -264,7 +271,7 @@ def test_every_address_is_in_the_document(api: Api) -> None:
     assert len(listed) == len(DOCUMENTED)
 
 
-def test_the_document_is_whole(api: Api) -> None:
+def test_the_document_is_whole() -> None:
     told = document(ROUTES)
     schemas = told["components"]["schemas"]
     text = json.dumps(told)

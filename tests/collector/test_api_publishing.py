@@ -34,6 +34,23 @@ def api(tmp_path: Path) -> Iterator[Api]:
         yield api
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """One for all requests that are refused: nothing is ever published there."""
+    with running(tmp_path_factory.mktemp("empty")) as api:
+        yield api
+        assert api.store.surveys() == []
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """One for all rounds that are refused: an adaptive survey that has none."""
+    with running(tmp_path_factory.mktemp("asking")) as api:
+        api.publish(AGES)
+        yield api
+        assert api.ask("GET", f"/v1/surveys/{AGES.id}/rounds").json()["rounds"] == []
+
+
 def publish(api: Api, **said: Any) -> Any:
     return api.ask("POST", "/v1/surveys", json=said)
 
@@ -149,9 +166,9 @@ def test_titles_and_labels_are_data(api: Api, title: str) -> None:
         '{"format":1,"kind":' * 5_000,
     ],
 )
-def test_statements_that_are_no_surveys(api: Api, statement: str) -> None:
-    assert refused(publish(api, statement=statement), 422) == ("invalid_survey", "statement")
-    assert api.store.surveys() == []
+def test_statements_that_are_no_surveys(empty: Api, statement: str) -> None:
+    assert refused(publish(empty, statement=statement), 422) == ("invalid_survey", "statement")
+    assert empty.store.surveys() == []
 
 
 @pytest.mark.parametrize(
@@ -171,25 +188,25 @@ def test_statements_that_are_no_surveys(api: Api, statement: str) -> None:
         ({"statement": "{}", "unknown": 1}, None),
     ],
 )
-def test_bodies_that_are_no_publication(api: Api, body: Any, field: str | None) -> None:
-    response = api.ask("POST", "/v1/surveys", json=body)
+def test_bodies_that_are_no_publication(empty: Api, body: Any, field: str | None) -> None:
+    response = empty.ask("POST", "/v1/surveys", json=body)
     code, named = refused(response, 400)
     assert code == "invalid_body"
     assert field is None or (named or "").startswith(field.partition("[")[0])
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b'{"statement": "\\ud800"}'])
-def test_bodies_that_are_no_json(api: Api, body: bytes) -> None:
-    response = api.ask("POST", "/v1/surveys", content=body, headers={"Content-Type": "application/json"})
+def test_bodies_that_are_no_json(empty: Api, body: bytes) -> None:
+    response = empty.ask("POST", "/v1/surveys", content=body, headers={"Content-Type": "application/json"})
     assert refused(response, 400) == ("malformed_json", None)
 
 
-def test_other_media_types_and_compression(api: Api) -> None:
+def test_other_media_types_and_compression(empty: Api) -> None:
     body = json.dumps({"statement": DRINKS.to_json()}).encode()
-    plain = api.ask("POST", "/v1/surveys", content=body, headers={"Content-Type": "text/plain"})
+    plain = empty.ask("POST", "/v1/surveys", content=body, headers={"Content-Type": "text/plain"})
     assert refused(plain, 415)[0] == "unsupported_media_type"
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
-    assert refused(api.ask("POST", "/v1/surveys", content=body, headers=headers), 415)[0] == "compressed_body"
+    assert refused(empty.ask("POST", "/v1/surveys", content=body, headers=headers), 415)[0] == "compressed_body"
 
 
 def test_attachments(api: Api) -> None:
@@ -291,9 +308,8 @@ def test_rounds_one_after_another(api: Api) -> None:
 
 
 @pytest.mark.parametrize("number", ["0", "4", "-1", "01", "1.0", "x", "١", "99999999999999999999"])
-def test_rounds_that_cannot_be(api: Api, number: str) -> None:
-    api.publish(AGES)
-    assert refused(api.ask("GET", f"/v1/surveys/{AGES.id}/rounds/{number}", token=""), 404)[0] == "unknown_round"
+def test_rounds_that_cannot_be(asking: Api, number: str) -> None:
+    assert refused(asking.ask("GET", f"/v1/surveys/{AGES.id}/rounds/{number}", token=""), 404)[0] == "unknown_round"
 
 
 def test_what_is_no_round_of_this_survey(api: Api) -> None:
@@ -316,9 +332,8 @@ def test_what_is_no_round_of_this_survey(api: Api) -> None:
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b", "c"], ["a", "a"], ["", ""]])
-def test_labels_name_every_choice_once(api: Api, labels: list[str]) -> None:
-    api.publish(AGES)
-    assert refused(api.open_round(AGES.choice(1, "age >= 50", 2), labels), 422) == ("invalid_labels", "labels")
+def test_labels_name_every_choice_once(asking: Api, labels: list[str]) -> None:
+    assert refused(asking.open_round(AGES.choice(1, "age >= 50", 2), labels), 422) == ("invalid_labels", "labels")
 
 
 def test_a_sealed_adaptive_survey_opens_no_round(api: Api) -> None:

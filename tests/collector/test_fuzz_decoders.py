@@ -22,8 +22,8 @@ from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, encode_batch
 
 MOST = 8
-BODIES = 5_000
-"""Of each kind, for each survey: 12 surveys and two kinds make 120,000."""
+BODIES = 4_200
+"""Of each kind, for each survey: 12 surveys and two kinds make 100,800."""
 
 NAMES = list(surveys())
 

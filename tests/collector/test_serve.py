@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
+import logging
 import os
 import re
 import secrets
@@ -17,6 +18,7 @@ import sys
 
 import pytest
 import urllib3
+import uvloop
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -51,12 +53,48 @@ def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def refusal(*words: str, **variables: str) -> str:
+def said_by(status: int, out: str, err: str) -> str:
     """What a service that cannot start says: one line, and exit status 2."""
-    done = command("serve", *words, **variables)
-    assert (done.returncode, done.stdout) == (2, ""), done.stderr
-    (line,) = done.stderr.splitlines()
+    assert (status, out) == (2, ""), err
+    (line,) = err.splitlines()
     return line.removeprefix("sottovoce: error: ")
+
+
+def refusal(*words: str, **variables: str) -> str:
+    """What a process says that cannot start."""
+    done = command("serve", *words, **variables)
+    return said_by(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def refusal_here(monkeypatch, capsys):
+    """The same in this process, in which nothing may get as far as running."""
+
+    def ran(coroutine):
+        coroutine.close()
+        pytest.fail("the service started")
+
+    def here(*words: str) -> str:
+        with monkeypatch.context() as patch, unchanged_logging():
+            patch.setattr(os, "environ", environment())
+            patch.setattr(uvloop, "run", ran)
+            status = main(["serve", *words])
+        return said_by(status, *capsys.readouterr())
+
+    return here
+
+
+@contextlib.contextmanager
+def unchanged_logging():
+    """Whatever a service in this process set up for its log is gone at the end."""
+    names, root = ("", "sottovoce"), logging.getLogger()
+    levels, handlers = [logging.getLogger(name).level for name in names], list(root.handlers)
+    try:
+        yield
+    finally:
+        root.handlers = handlers
+        for name, level in zip(names, levels, strict=True):
+            logging.getLogger(name).setLevel(level)
 
 
 def holding_open(service: Service, head: bytes = b"") -> socket.socket:
@@ -215,10 +253,10 @@ def test_backup_of_a_running_service_and_restore_elsewhere(place, tmp_path, monk
 # --- it cannot start --------------------------------------------------------------------------
 
 
-def test_a_taken_port_is_told_and_nothing_is_created(tmp_path):
+def test_a_taken_port_is_told_and_nothing_is_created(tmp_path, refusal_here):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        line = refusal("--port", str(port), "--data", str(tmp_path / "data"))
+        line = refusal_here("--port", str(port), "--data", str(tmp_path / "data"))
     assert line.startswith(f"port {port} of 127.0.0.1 is taken")
     assert "--port" in line
     assert list(tmp_path.iterdir()) == []
@@ -231,20 +269,20 @@ def test_two_services_cannot_share_a_port(tmp_path):
     assert not (tmp_path / "other").exists()
 
 
-def test_a_host_that_is_not_ours(tmp_path):
-    assert "is no address of this machine" in refusal("--host", "192.0.2.1", "--data", str(tmp_path / "data"))
+def test_a_host_that_is_not_ours(tmp_path, refusal_here):
+    assert "is no address of this machine" in refusal_here("--host", "192.0.2.1", "--data", str(tmp_path / "data"))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_data_folder_that_cannot_be_one(tmp_path):
+def test_a_data_folder_that_cannot_be_one(tmp_path, refusal_here):
     (tmp_path / "file").write_text("kept")
     for data in (tmp_path / "file", tmp_path / "file" / "below"):
-        line = refusal("--port", "0", "--data", str(data))
+        line = refusal_here("--port", "0", "--data", str(data))
         assert line.startswith(f"the data folder {data} cannot be made")
         assert "--data" in line
     assert (tmp_path / "file").read_text() == "kept"
     # A folder of the system's in which nobody may write, not even root.
-    assert "/proc/self/data" in refusal("--port", "0", "--data", "/proc/self/data")
+    assert "/proc/self/data" in refusal_here("--port", "0", "--data", "/proc/self/data")
 
 
 def test_an_unreachable_database_is_told_without_its_password_and_leaves_nothing(tmp_path):
@@ -257,16 +295,16 @@ def test_an_unreachable_database_is_told_without_its_password_and_leaves_nothing
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 1000, b"SQLite format 3\0" + bytes(5000)])
-def test_a_broken_database_is_told_and_not_overwritten(content, tmp_path):
+def test_a_broken_database_is_told_and_not_overwritten(content, tmp_path, refusal_here):
     data = tmp_path / "data"
     data.mkdir()
     (data / DATABASE_FILE).write_bytes(content)
-    assert str(data) in refusal("--port", "0", "--data", str(data))
+    assert str(data) in refusal_here("--port", "0", "--data", str(data))
     assert (data / DATABASE_FILE).read_bytes() == content
     assert not (data / "signing.key").exists()
 
 
-def test_somebody_elses_database_is_refused(tmp_path):
+def test_somebody_elses_database_is_refused(tmp_path, refusal_here):
     data = tmp_path / "data"
     data.mkdir()
     other = sqlite3.connect(data / DATABASE_FILE)
@@ -274,34 +312,34 @@ def test_somebody_elses_database_is_refused(tmp_path):
     other.commit()
     other.close()
     before = (data / DATABASE_FILE).read_bytes()
-    assert str(data) in refusal("--port", "0", "--data", str(data))
+    assert str(data) in refusal_here("--port", "0", "--data", str(data))
     assert (data / DATABASE_FILE).read_bytes() == before
 
 
-def test_a_database_of_a_newer_version_is_refused(tmp_path):
+def test_a_database_of_a_newer_version_is_refused(tmp_path, refusal_here):
     file = tmp_path / "data" / DATABASE_FILE
     open_store("", file.parent).close()
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as newer:
         newer.execute("INSERT INTO migrations VALUES (99, 'of later')")
     before = file.read_bytes()
-    assert "has schema 99" in refusal("--port", "0", "--data", str(file.parent))
+    assert "has schema 99" in refusal_here("--port", "0", "--data", str(file.parent))
     assert file.read_bytes() == before
     assert not (file.parent / "signing.key").exists()
 
 
-def test_a_write_ahead_log_without_its_database_is_refused_and_kept(tmp_path):
+def test_a_write_ahead_log_without_its_database_is_refused_and_kept(tmp_path, refusal_here):
     data = tmp_path / "data"
     data.mkdir()
     (data / f"{DATABASE_FILE}-wal").write_bytes(b"acknowledged")
-    assert "put collector.db back, or move all three files away" in refusal("--port", "0", "--data", str(data))
+    assert "put collector.db back, or move all three files away" in refusal_here("--port", "0", "--data", str(data))
     assert [(file.name, file.read_bytes()) for file in data.iterdir()] == [(f"{DATABASE_FILE}-wal", b"acknowledged")]
 
 
-def test_a_damaged_key_is_refused(tmp_path):
+def test_a_damaged_key_is_refused(tmp_path, refusal_here):
     data = tmp_path / "data"
     data.mkdir()
     (data / "signing.key").write_text("not a key")
-    assert "is damaged" in refusal("--port", "0", "--data", str(data))
+    assert "is damaged" in refusal_here("--port", "0", "--data", str(data))
     assert (data / "signing.key").read_text() == "not a key"
 
 

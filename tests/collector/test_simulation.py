@@ -32,6 +32,10 @@ SIZE = 48
 LEASE = 10.0
 HOUR = 3600
 
+PATIENCE = 100
+"""Steps without progress after which reports wait for ever. Each lets an hour go by, since a lease may have been taken
+on a clock that stood hours ahead; no history sets its clock back by as many hours as this."""
+
 
 class CrashError(BaseException):
     """The process is gone: whatever it had in memory is forgotten."""
@@ -229,17 +233,24 @@ class History:
         for _ in range(int(self.rng.integers(6, 24))):
             self.operate()
         self.fault_rate = self.meanwhile_rate = 0.0
-        last = self.started()
-        for _ in range(10_000):
-            if not any(self.store.waiting(question.survey.id) for question in self.questions):
-                break
-            self.time += LEASE + 1
-            last.step()
+        self.count_all()
         for question in self.questions:
             self.verify(question)
             self.store.delete(question.survey.id)
         for store in self.stores:
             store.close()
+
+    def count_all(self) -> None:
+        last = self.started()
+        waiting, idle = self.waiting(), 0
+        while waiting and idle < PATIENCE:
+            self.time += HOUR if idle else LEASE + 1
+            last.step()
+            before, waiting = waiting, self.waiting()
+            idle = 0 if waiting < before else idle + 1
+
+    def waiting(self) -> int:
+        return sum(self.store.waiting(question.survey.id) for question in self.questions)
 
     def verify(self, question: Question) -> None:
         assert self.store.waiting(question.survey.id) == 0, "reports wait for ever"
@@ -277,17 +288,9 @@ def postgresql(new_postgresql: Callable[[], str]) -> Callable[[], Shaky]:
     return lambda: ShakyPostgres(url)
 
 
-@pytest.mark.parametrize("part", range(4))
-def test_no_report_is_lost_or_counted_twice_on_sqlite(sqlite: Callable[[], Shaky], part: int) -> None:
-    many(sqlite, range(500 * part, 500 * (part + 1)))
-
-
-def test_no_report_is_lost_or_counted_twice_on_postgresql(postgresql: Callable[[], Shaky]) -> None:
-    many(postgresql, range(10_000, 10_200))
-
-
-def test_the_histories_are_rich(sqlite: Callable[[], Shaky], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the simulation is there to try does happen in it, and often."""
+@pytest.fixture
+def met(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each thing happened that the simulation is there to try."""
     met: Counter[str] = Counter()
 
     def watch(name: str, word: Callable[[tuple[Any, ...], Any], str]) -> None:
@@ -305,11 +308,22 @@ def test_the_histories_are_rich(sqlite: Callable[[], Shaky], monkeypatch: pytest
     watch("lease_untidy", lambda _, lease: f"untidy {lease is not None}")
     watch("lease", lambda _, lease: f"lease {lease is not None}")
     watch("append", lambda _, answers: f"refused {any(answers)}")
-    many(sqlite, range(200))
+    return met
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_report_is_lost_or_counted_twice_on_sqlite(
+    sqlite: Callable[[], Shaky], met: Counter[str], part: int
+) -> None:
+    many(sqlite, range(500 * part, 500 * (part + 1)))
     expected = {f"settle {done}, checkpoint {with_one}" for done in (True, False) for with_one in (True, False)}
     expected |= {"compact True", "compact False", "lease True", "lease False", "untidy True", "untidy False"}
     expected |= {"refused True", "refused False"}
-    assert {word for word, n in met.items() if n >= 2} == expected, met
+    assert {word for word, n in met.items() if n >= 5} == expected, met
+
+
+def test_no_report_is_lost_or_counted_twice_on_postgresql(postgresql: Callable[[], Shaky]) -> None:
+    many(postgresql, range(10_000, 10_200))
 
 
 @pytest.mark.parametrize("plant", PLANTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 import sottovoce as sv
 from collector.service import Service, running, until
 from sottovoce.cli import main
+from terminal import words_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "collector.md"
 ADDRESS = "http://127.0.0.1:8470"
@@ -32,18 +32,6 @@ def service(tmp_path: Path) -> Iterator[Service]:
     assert first[:2] == ["sottovoce", "serve"]
     with running(tmp_path / "sottovoce-data", *first[2:]) as started:
         yield started
-
-
-def words_of(command: str) -> list[str]:
-    """A command's words. What a shell takes for a redirection or a pipe stands alone, and then fits no command."""
-    reader = shlex.shlex(command, posix=True, punctuation_chars=True)
-    reader.whitespace_split = True
-    return list(reader)
-
-
-def test_a_redirection_is_noticed() -> None:
-    assert words_of("ask People 'age<40'") == ["ask", "People", "age<40"]
-    assert words_of("ask People age<40") == ["ask", "People", "age", "<", "40"]
 
 
 def test_the_commands_do_what_the_page_says(

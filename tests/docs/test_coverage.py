@@ -12,6 +12,7 @@ import sottovoce as sv
 from sottovoce import client
 from sottovoce.cli.parser import build_parser
 from sottovoce.statement import FORMAT
+from terminal import words_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 README = DOCS.parent / "README.md"
@@ -136,9 +137,9 @@ def test_no_command_is_documented_that_does_not_exist() -> None:
 @pytest.mark.parametrize("page", sorted([README, *DOCS.rglob("*.md")]), ids=lambda page: page.name)
 def test_commands_in_consoles_parse(page: Path) -> None:
     for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        for line in re.findall(r"^\$ sottovoce (.+?)(?:\s+#.*)?$", block, re.MULTILINE):
+        for line in re.findall(r"^\$ sottovoce (.+?)(?:\s+#.*|\s+&)?$", block, re.MULTILINE):
             if not line.startswith("COMMAND"):
-                build_parser().parse_args(line.split())
+                build_parser().parse_args(words_of(line))
 
 
 def test_wire_format_is_the_one_in_force() -> None:

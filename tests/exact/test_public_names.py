@@ -26,6 +26,7 @@ PUBLIC = [
     "adaptive",
     "audit",
     "connect",
+    "engines",
     "errors",
     "plan",
     "query",

@@ -90,7 +90,7 @@ def test_four_threads_at_once_get_what_one_gets():
 def test_the_number_of_cores_changes_no_bit(monkeypatch, cores):
     x = np.random.default_rng(0).normal(size=2**21)
     expected = transformed(x)
-    monkeypatch.setattr(threads, "_cores", lambda: cores)
+    monkeypatch.setattr(threads, "cores", lambda: cores)
     np.testing.assert_array_equal(transformed(x), expected)
 
 
@@ -181,7 +181,7 @@ def test_an_error_in_one_piece_reaches_the_caller():
 
 
 def test_the_caller_waits_for_what_a_helper_has_begun(monkeypatch):
-    monkeypatch.setattr(threads, "_cores", lambda: 2)
+    monkeypatch.setattr(threads, "cores", lambda: 2)
     both_at_work, done = Barrier(2), []
 
     def work(piece):

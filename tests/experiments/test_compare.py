@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -34,16 +40,21 @@ def test_a_column_is_read_with_its_people(people):
 @pytest.mark.parametrize(
     ("content", "column", "message"),
     [
-        (b"", "city", "no column 'city' among the 0"),
+        (b"", "city", "is empty; its first line must name the columns, 'city' among them"),
+        (f"id,City \n1,{SECRET}\n".encode(), "city", "one differs only in capitals or spaces; write the name as"),
         (f"{SECRET},Rome\n1,2\n".encode(), "city", "no column 'city' among the 2"),
         (f"city,city\n{SECRET},Rome\n".encode(), "city", "2 columns called 'city'"),
-        (f"id,city\n1,{SECRET}\n2,{SECRET}\n".encode(), "city", "1 different values"),
-        (b"id,city\n", "city", "0 different values"),
-        (b"id,city\n1,\xff\xfe\n", "city", "no CSV file in UTF-8"),
-        (f'id,city\n1,"{SECRET}\n'.encode(), "city", "no CSV file"),
-        (f"id,city\n1,{SECRET * 200}\n".encode(), "city", "line 2: a value of 1,600 characters"),
+        (f"id,city\n1,{SECRET}\n2,{SECRET}\n".encode(), "city", "one value only; there must be two"),
+        (b"id,city\n", "city", "no value; there must be two"),
+        (b"id,city\n1,\xff\xfe\n", "city", "not text in UTF-8; export it again"),
+        (f'id,city\n1,"{SECRET}\n'.encode(), "city", "no CSV file: a quote is not closed"),
+        (
+            f"id,city\n1,{SECRET * 200}\n".encode(),
+            "city",
+            "row 1 below the heading: a value of 1,600 characters in column 'city'",
+        ),
     ],
-    ids=["empty", "no heading", "twice", "one value", "no rows", "not text", "open quote", "texts"],
+    ids=["empty", "capitals", "no heading", "twice", "one value", "no rows", "not text", "open quote", "texts"],
 )
 def test_bad_files_are_told_without_their_contents(tmp_path, content, column, message):
     path = tmp_path / "people.csv"
@@ -51,6 +62,47 @@ def test_bad_files_are_told_without_their_contents(tmp_path, content, column, me
     with pytest.raises(SimulationError, match=message) as raised:
         read_column(path, column)
     assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_whatever_stands_between_cells_and_packed_too(tmp_path, separator, packed):
+    rows = [["id", "città, paese"], ["1", "Rome; IT"], ["2", "Oslo"], ["3"], ["4", "Oslo", "more"]]
+    into = io.StringIO(newline="")
+    csv.writer(into, delimiter=separator).writerows(rows)
+    content = into.getvalue().encode("utf-8-sig")
+    path = tmp_path / "people"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    column = read_column(path, "città, paese")
+    assert (column.labels, column.values.tolist(), column.left_out) == (("Oslo", "Rome; IT"), [1, 0, 0], 1)
+
+
+def test_a_damaged_gzip_file_is_told(tmp_path):
+    path = tmp_path / "people.csv.gz"
+    path.write_bytes(gzip.compress(b"city\nRome\nOslo\n" * 100)[:40])
+    with pytest.raises(SimulationError, match="damaged or cut off; pack it again"):
+        read_column(path, "city")
+
+
+def test_a_pipe_is_read(tmp_path):
+    ends = os.pipe()
+    os.write(ends[1], b"id;city\n1;Rome\n2;Oslo\n")
+    os.close(ends[1])
+    try:
+        assert read_column(Path(f"/dev/fd/{ends[0]}"), "city").labels == ("Oslo", "Rome")
+    finally:
+        os.close(ends[0])
+
+
+def test_reports_as_long_as_a_large_domain_are_left_out_and_not_waited_for(monkeypatch):
+    monkeypatch.setattr("sottovoce.experiments.compare.MOST_BITS", 100 * 64 * 2)
+    people = np.arange(200) % 64
+    found = {one.mechanism: one for one in compare(people, 64, [1.0, 1.0], repeats=2)}
+    assert len(found) == len(MECHANISMS)
+    assert found["unary_optimized"].problem == "left out above 100 people"
+    assert (found["unary_optimized"].l2, found["unary_optimized"].report_bytes) == (None, 8)
+    assert found["hadamard"].problem == ""
+    assert found["hadamard"].l2 > 0
 
 
 def test_a_missing_file_is_told(tmp_path):

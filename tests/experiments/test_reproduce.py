@@ -87,8 +87,8 @@ def test_an_error_above_a_bound_is_told():
 
 
 def test_a_wrong_power_is_told():
-    assert failed(points(power=-0.4)) == ["error grows like people^-0.25"]
-    assert failed(points(previous=-0.3)) == ["previous work's error grows like people^-0.50"]
+    assert failed(points(power=-0.4)) == ["error goes like people^-0.25"]
+    assert failed(points(previous=-0.3)) == ["previous work's error goes like people^-0.50"]
 
 
 def test_previous_work_that_does_better_is_told():
@@ -191,7 +191,24 @@ def test_a_failed_expectation_is_shown_as_such(found):
         replace(found, measured=measured, checks=checks_of(measured)), {figure.name: "" for figure in found.figures}
     )
     assert "NOT as expected" in page
+    assert f"1 of {len(found.checks)} expectations failed" in page
     assert "NOT as expected" not in render(found, {figure.name: "" for figure in found.figures})
+
+
+def test_a_part_that_was_not_asked_for_has_no_empty_table(found):
+    alone = replace(found, figures=(), measured=(), table=(), checks=())
+    page = render(alone, {})
+    assert "What the paper claims" in page
+    assert not any(words in page for words in ("The table</h2>", "What was expected", "Figures</h2>", "expectations"))
+
+
+def test_nothing_is_written_before_all_is_drawn(found, tmp_path):
+    def interrupt(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write(found, tmp_path / "new", interrupt)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_mean_comes_with_its_standard_error():

@@ -22,7 +22,7 @@ ALPHA = 1e-8
 N = 100_000
 ROUNDS = (1, 2, 8, 64, 512)
 EPSILONS = (0.25, 1.0, 4.0)
-RUNS = {512: 8}
+RUNS = {64: 16, 512: 4}
 """Fifty elsewhere: the largest of many errors varies little, and a session of many rounds takes longest."""
 
 NORMALITY = 0.03

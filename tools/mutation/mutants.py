@@ -45,11 +45,11 @@ class _WithoutAnnotations(ast.NodeTransformer):
         node.annotation = None
         return node
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - ast's spelling
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
         return self.generic_visit(node)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:  # noqa: N802 - ast's spelling
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.annotation = ast.Constant(None)
         return self.generic_visit(node)
 
@@ -65,7 +65,9 @@ def mutants(source: str) -> Iterator[dict[str, object]]:
         operator: Operator = get_operator(name)()
         places = [(node, *place) for node in ast_nodes(tree) for place in operator.mutation_positions(node)]
         for occurrence, (node, start, _) in enumerate(places):
-            mutated = re.sub(r"\bCosmicRayTestingException\b", "ZeroDivisionError", mutate_code(source, operator, occurrence))
+            mutated = re.sub(
+                r"\bCosmicRayTestingException\b", "ZeroDivisionError", mutate_code(source, operator, occurrence)
+            )
             try:
                 if _meaning(mutated) == original:
                     continue

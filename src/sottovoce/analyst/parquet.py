@@ -47,6 +47,7 @@ class Folder:
 
     def __init__(self, survey: Survey, path: str | os.PathLike[str]) -> None:
         self.survey, self.path = survey, Path(path)
+        self._width = len(survey.tag) + survey.mechanism.report_bytes
         pyarrow()  # found missing before anything is fetched
 
     def prepare(self) -> None:
@@ -105,7 +106,7 @@ class Folder:
         table = pa.table(
             [
                 pa.array(ids, type=pa.binary(REPORT_ID_BYTES)),
-                pa.array(reports, type=pa.binary()),
+                pa.array(reports, type=pa.binary(self._width)),
                 pa.array(np.full(len(ids), segment.epoch), type=pa.int64()),
             ],
             schema=self._schema(segment),
@@ -114,7 +115,8 @@ class Folder:
         part = place.with_name(f".{place.stem}.{secrets.token_hex(8)}.part")
         with _writing(self.path):
             try:
-                pq.write_table(table, part, compression="zstd", write_page_checksum=True)
+                # Of one width and without a dictionary: read with a copy, and ids repeat nowhere anyway.
+                pq.write_table(table, part, compression="zstd", use_dictionary=False, write_page_checksum=True)
                 sync(part)
                 os.link(part, place)  # unlike a rename, never replaces a file that stands
             finally:
@@ -149,7 +151,7 @@ class Folder:
         return pa.schema(
             [
                 pa.field(REPORT_ID, pa.binary(REPORT_ID_BYTES), nullable=False),
-                pa.field(REPORT, pa.binary(), nullable=False),
+                pa.field(REPORT, pa.binary(self._width), nullable=False),
                 pa.field("epoch", pa.int64(), nullable=False),
             ],
             metadata={PREFIX + name: value for name, value in stated.items()},

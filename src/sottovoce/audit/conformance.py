@@ -7,6 +7,7 @@ randomness, and privacy, bias and variance follow by summation, without sampling
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -190,8 +191,8 @@ def _simulation(m: ChannelMechanism) -> None:
 
     for value in range(m.domain_size):
         batch = m.randomize_many(np.full(SIMULATED, value), np.random.default_rng(3 + value))
-        rows, tally = np.unique(m.codec.encode_many(batch), axis=0, return_counts=True)
-        seen = {row.tobytes(): int(count) for row, count in zip(rows, tally, strict=True)}
+        rows = np.ascontiguousarray(m.codec.encode_many(batch))
+        seen = Counter(rows.view(f"V{rows.shape[1]}").ravel().tolist())
         chances = {m.encode(r): m.probability(r, value) for r in m.outputs()}
         _demand(set(seen) <= {r for r, p in chances.items() if p}, m, "simulation sends an impossible report")
         statistic, cells = _pearson(seen, chances)

@@ -60,16 +60,17 @@ def certify(
     stated
         Optionally log P(report | value) as the mechanism states it: one more candidate for the event.
     """
-    best: Certificate | None = None
+    if not pairs:
+        raise ValueError("certify needs at least one pair of values")
+    if samples < 4:
+        raise ValueError("certify needs at least four samples")
+    found = []
     share = alpha / (2 * len(pairs))
     for a, b in pairs:
         drawn = {value: _draw(device, value, samples) for value in (a, b)}
         for first, second in ((a, b), (b, a)):
-            found = _certify_pair(drawn[first], drawn[second], delta, share, stated, (first, second))
-            if best is None or found.lower_bound > best.lower_bound:
-                best = found
-    if best is None:
-        raise ValueError("certify needs at least one pair of values")
+            found.append(_certify_pair(drawn[first], drawn[second], delta, share, stated, (first, second)))
+    best = max(found, key=lambda one: one.lower_bound)
     return Certificate(best.lower_bound, alpha, best.pair, best.event, samples)
 
 
@@ -99,17 +100,14 @@ def _certify_pair(
     # The first quarter teaches the scores, the second picks score and cut, the second half certifies:
     # an event judged on the reports that suggested it would look better than it is.
     quarter, half = len(first) // 4, len(first) // 2
-    chosen: tuple[float, str, Score, float] | None = None
+    chosen: list[tuple[float, str, Score, float]] = []
     for name, score in _scores(first[:quarter], second[:quarter], stated, pair):
         on_first, on_second = score(first[quarter:half]), score(second[quarter:half])
         for cut in np.unique(np.quantile(on_first, np.linspace(0, 1, 41), method="higher")):
             hits = int((on_first >= cut).sum()), int((on_second >= cut).sum())
             value = _bound(*hits, half - quarter, half - quarter, delta, alpha)
-            if chosen is None or value > chosen[0]:
-                chosen = value, name, score, float(cut)
-    if chosen is None:
-        raise ValueError("certify needs at least four samples")
-    _, name, score, cut = chosen
+            chosen.append((value, name, score, float(cut)))
+    _, name, score, cut = max(chosen, key=lambda one: one[0])
     hits = int((score(first[half:]) >= cut).sum()), int((score(second[half:]) >= cut).sum())
     value = _bound(*hits, len(first) - half, len(second) - half, delta, alpha)
     return Certificate(max(0.0, value), alpha, pair, name, len(first))

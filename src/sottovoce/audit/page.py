@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import platform
+from collections import defaultdict
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
 from string import Template
 
 from sottovoce.audit import AuditResult
 
-__all__ = ["PUBLISHED_PREFIX", "render"]
+__all__ = ["PUBLISHED_PREFIX", "how_found", "render"]
 
 PUBLISHED_PREFIX = "published_"
 """Begins the names of the paper's printed algorithms."""
@@ -25,8 +28,6 @@ def render(results: Sequence[AuditResult]) -> str:
     >>> "randomized_response" in render([audit("randomized_response", 1.0, samples=1000)])
     True
     """
-    from sottovoce import __version__
-
     epsilons = sorted({one.epsilon for one in results})
     ours = [one for one in results if not one.mechanism.startswith(PUBLISHED_PREFIX)]
     printed = [one for one in results if one.mechanism.startswith(PUBLISHED_PREFIX)]
@@ -35,12 +36,26 @@ def render(results: Sequence[AuditResult]) -> str:
     return template.substitute(
         verdict=_verdict(ours),
         alpha=f"{max((one.alpha for one in results), default=0.0):g}",
+        approximate=_approximate(ours),
         heads=heads,
         deployable=_rows(ours, epsilons),
         published=_published(_rows(printed, epsilons), heads),
-        details="\n".join(map(_detail, results)),
-        version=escape(__version__),
+        details=_details(results),
+        made=escape(_made()),
     )
+
+
+def how_found(one: AuditResult) -> str:
+    """How an audit came to its figures; where it failed, also on what.
+
+    Examples
+    --------
+    >>> from sottovoce.audit import audit
+    >>> how_found(audit("gaussian", 1.0, samples=100)).partition(":")[0]
+    'at delta 1e-06'
+    """
+    allowed = f"at delta {one.delta:g}: " if one.delta else ""
+    return allowed + (one.method if one.sound or not one.witness else f"{one.method}; {one.witness}")
 
 
 def _verdict(ours: Sequence[AuditResult]) -> str:
@@ -53,22 +68,33 @@ def _verdict(ours: Sequence[AuditResult]) -> str:
     return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {told}.'
 
 
+def _approximate(ours: Sequence[AuditResult]) -> str:
+    """Of mechanisms with a delta no exact epsilon is known: what the page calls proved is at least that."""
+    if not any(one.delta for one in ours):
+        return ""
+    return (
+        " A mechanism with a delta keeps its epsilon but for an event of that probability; its epsilon is <b>proved</b>"
+        ", and the exact one may be smaller."
+    )
+
+
 def _published(rows: str, heads: str) -> str:
     if not rows:
         return ""
     head = f"<thead><tr><th>algorithm</th>{heads}</tr></thead>"
     return (
         "<h2>What the paper prints</h2>\n<p>These algorithms are kept to be measured. No survey can name them.</p>\n"
-        f'<div class="scroll"><table>{head}<tbody>\n{rows}\n</tbody></table></div>'
+        f'<table class="figures">{head}<tbody>\n{rows}\n</tbody></table>'
     )
 
 
 def _rows(results: Sequence[AuditResult], epsilons: Sequence[float]) -> str:
     found = {(one.mechanism, one.epsilon): one for one in results}
-    names = dict.fromkeys(one.mechanism for one in results)
+    deltas = {one.mechanism: one.delta for one in results}
     return "\n".join(
-        f"<tr><th>{escape(name)}</th>{''.join(_cell(found.get((name, epsilon))) for epsilon in epsilons)}</tr>"
-        for name in names
+        f"<tr><th>{escape(name)}{f'<small>delta {delta:g}</small>' if delta else ''}</th>"
+        f"{''.join(_cell(found.get((name, epsilon)), epsilon) for epsilon in epsilons)}</tr>"
+        for name, delta in deltas.items()
     )
 
 
@@ -76,30 +102,45 @@ def _number(epsilon: float) -> str:
     return "∞" if math.isinf(epsilon) else f"{epsilon:.4f}"
 
 
-def _cell(one: AuditResult | None) -> str:
+def _cell(one: AuditResult | None, epsilon: float) -> str:
+    head = f'<td data-head="epsilon {epsilon:g}">'
     if one is None:
-        return "<td></td>"
+        return f"{head}</td>"
     certified = 100 * min(1.0, one.certified_lower_bound / one.epsilon)
     exact = 100 * min(1.0, one.exact_epsilon / one.epsilon)
     bar = (
         '<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
         '<rect width="100" height="8" fill="var(--card)"/>'
-        f'<rect width="{certified:.1f}" height="8" fill="var(--fill)"/>'
+        f'<rect width="{certified:.1f}" height="8" fill="var({"--fill" if one.sound else "--bad"})"/>'
         f'<rect x="{max(0.0, exact - 1):.1f}" width="1" height="8" fill="var(--ink)"/></svg>'
     )
+    known = "proved" if one.delta and not one.mechanism.startswith(PUBLISHED_PREFIX) else "exact"
+    proof = f"{_number(one.certified_lower_bound)} certified" if one.certified_lower_bound > 0 else "none certified"
     word = '<span class="yes">sound</span>' if one.sound else '<span class="no">NOT sound</span>'
+    return f"{head}{bar}{_number(one.exact_epsilon)} {known}<br>{proof}<br>{word}</td>"
+
+
+def _details(results: Sequence[AuditResult]) -> str:
+    """A row for all epsilons of a mechanism that were audited in the same words."""
+    alike: defaultdict[tuple[str, int, str], list[float]] = defaultdict(list)
+    for one in results:
+        alike[one.mechanism, one.domain_size, how_found(one)].append(one.epsilon)
+    order = list(dict.fromkeys(one.mechanism for one in results))
+    return "\n".join(
+        f"<tr><th>{escape(name)}</th>"
+        f'<td data-head="stated epsilon">{", ".join(f"{epsilon:g}" for epsilon in epsilons)}</td>'
+        f'<td data-head="values">{size:,}</td><td>{escape(how)}</td></tr>'
+        for (name, size, how), epsilons in sorted(alike.items(), key=lambda item: order.index(item[0][0]))
+    )
+
+
+def _made() -> str:
+    """What made the page, where and when: an audit is evidence about one build."""
+    import numpy
+
+    from sottovoce import __version__
+
     return (
-        f"<td>{bar}{_number(one.exact_epsilon)} exact<br>{_number(one.certified_lower_bound)} certified<br>{word}</td>"
+        f"Made by sottovoce audit --html: Sottovoce {__version__}, Python {platform.python_version()}, NumPy "
+        f"{numpy.__version__}, {platform.system()} on {platform.machine()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
     )
-
-
-def _detail(one: AuditResult) -> str:
-    how = one.method if one.sound or not one.witness else f"{one.method}; {one.witness}"
-    cells = (
-        f"{one.epsilon:g}",
-        _number(one.exact_epsilon),
-        _number(one.certified_lower_bound),
-        f"{one.domain_size:,}",
-        how,
-    )
-    return f"<tr><th>{escape(one.mechanism)}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.audit import DEFAULT_DELTA
-from sottovoce.cli.arguments import Commands, add_json, check_place, number, whole_number
+from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, print_json, progress, titled_table
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def register(commands: Commands) -> None:
         "audit", help="check that mechanisms are as private as they say", description=_DESCRIPTION, epilog=_EXAMPLES
     )
     parser.add_argument("mechanisms", nargs="*", metavar="MECHANISM", help="which to audit (default: all)")
-    parser.add_argument("--epsilon", type=number, default=1.0, metavar="E", help="the stated epsilon (default: 1)")
+    parser.add_argument("--epsilon", type=number, metavar="E", help="the stated epsilon (default: 1)")
     parser.add_argument(
         "--domain-size", type=whole_number, metavar="J", help="how many values there are (default: a small domain)"
     )
@@ -78,47 +80,70 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.audit import audit
     from sottovoce.audit.page import PUBLISHED_PREFIX, render
     from sottovoce.audit.published import audit_published_gaussian, audit_published_rejection
-    from sottovoce.limits import check_integer
-    from sottovoce.mechanisms import MECHANISMS
-    from sottovoce.mechanisms.channel_registry import CHANNELS
-    from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+    from sottovoce.experiments.whole_files import check_file, write_whole
 
-    deployable = [name for name, kind in VECTOR_MECHANISMS.items() if kind.deployable]
-    names = list(dict.fromkeys(arguments.mechanisms)) or [*MECHANISMS, *deployable, *CHANNELS]
-    if arguments.samples is not None:
-        check_integer("samples", arguments.samples, *SAMPLES)
+    names, epsilons = _asked(arguments)
     settings = {"domain_size": arguments.domain_size, "samples": arguments.samples, "delta": arguments.delta}
     given = {name: setting for name, setting in settings.items() if setting is not None}
-    epsilons = GRID if arguments.all else (arguments.epsilon,)
+    printed: list[Callable[[float], AuditResult]] = []
+    if arguments.published or arguments.all:
+        printed = [lambda epsilon: audit_published_gaussian(epsilon, arguments.delta), audit_published_rejection]
     if arguments.html is not None:
-        check_place(arguments.html, "page")
+        check_file(arguments.html, "page")
     results: list[AuditResult] = []
-    with progress("auditing", len(names) * len(epsilons), "audits") as advance:
+    with progress("auditing", (len(names) + len(printed)) * len(epsilons), "audits") as advance:
         for epsilon in epsilons:
             for name in names:
                 results.append(audit(name, epsilon, **given))
                 advance(1)
-            if arguments.published or arguments.all:
-                results += [
-                    audit_published_gaussian(epsilon, arguments.delta),
-                    audit_published_rejection(epsilon),
-                ]
-    if arguments.html is not None:
-        arguments.html.write_text(render(results), encoding="utf-8")
-    if arguments.json:
-        print_json({"results": [result.to_dict() for result in results]})
-    else:
+            for algorithm in printed:
+                results.append(algorithm(epsilon))
+                advance(1)
+    sound = all(result.sound for result in results if not result.mechanism.startswith(PUBLISHED_PREFIX))
+    if not arguments.json:
         for epsilon in epsilons:
             _show([result for result in results if result.epsilon == epsilon], epsilon)
-        if arguments.html is not None:
-            console().print(f"[bold]{escape(str(arguments.html))}[/]: all of it on one page")
-    return 0 if all(result.sound for result in results if not result.mechanism.startswith(PUBLISHED_PREFIX)) else 1
+    if arguments.html is not None:
+        write_whole(arguments.html, render(results))
+    if arguments.json:
+        page = {} if arguments.html is None else {"page": str(arguments.html)}
+        print_json({"sound": sound, "results": [result.to_dict() for result in results], **page})
+    elif arguments.html is not None:
+        console().print(f"[bold]{escape(str(arguments.html))}[/]: all of it on one page", soft_wrap=True)
+    return 0 if sound else 1
+
+
+def _asked(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]:
+    """Which mechanisms at which epsilons; whatever is wrong is told before any of them is audited."""
+    from sottovoce.cli.parser import UsageError
+    from sottovoce.errors import MechanismError
+    from sottovoce.limits import check_delta, check_epsilon, check_integer
+    from sottovoce.mechanisms import MECHANISMS
+    from sottovoce.mechanisms.channel_registry import CHANNELS
+    from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+
+    known = [*MECHANISMS, *(name for name, kind in VECTOR_MECHANISMS.items() if kind.deployable), *CHANNELS]
+    names = list(dict.fromkeys(arguments.mechanisms)) or known
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise MechanismError(f"mechanism {unknown!r} is none that can be audited; choose among {', '.join(known)}")
+    check_delta(arguments.delta)
+    if arguments.samples is not None:
+        check_integer("samples", arguments.samples, *SAMPLES)
+    if arguments.all and arguments.epsilon is not None:
+        raise UsageError("--all has its own epsilons; leave --epsilon or --all out (see: sottovoce audit --help)")
+    if arguments.all:
+        return names, GRID
+    return names, (check_epsilon(1.0 if arguments.epsilon is None else arguments.epsilon),)
 
 
 def _show(results: list[AuditResult], epsilon: float) -> None:
+    from sottovoce.audit.page import how_found
+
     table = titled_table(
         f"audit at stated epsilon {epsilon:g}",
-        "exact: the epsilon of the bytes that leave the device; certified: what sampled reports prove, at least",
+        "exact: the epsilon of the bytes that leave the device; certified: what sampled reports prove, at least; a dash"
+        " where so few prove nothing",
     )
     table.add_column("mechanism", style="bold", no_wrap=True)
     table.add_column("exact", justify="right", no_wrap=True)
@@ -126,8 +151,8 @@ def _show(results: list[AuditResult], epsilon: float) -> None:
     table.add_column("sound", justify="center", no_wrap=True)
     table.add_column("how")
     for result in results:
-        how = result.method if result.sound or not result.witness else f"{result.method}; {result.witness}"
         verdict = "[green]yes[/]" if result.sound else "[bold red]NO[/]"
-        exact, certified = f"{result.exact_epsilon:.6f}", f"{result.certified_lower_bound:.3f}"
-        table.add_row(result.mechanism, exact, certified, verdict, how)
+        exact = "∞" if math.isinf(result.exact_epsilon) else f"{result.exact_epsilon:.6f}"
+        certified = f"{result.certified_lower_bound:.3f}" if result.certified_lower_bound > 0 else "–"
+        table.add_row(result.mechanism, exact, certified, verdict, how_found(result))
     console().print(table)

@@ -22,7 +22,8 @@ DEFAULT_SEED = 7
 _DESCRIPTION = """\
 Take a column of a CSV file as the answers that people would give, let them answer with every mechanism, and measure
 how far each estimate is from what the column holds. Where pure-ldp or multi-freq-ldpy are installed, they do the same
-on the same people. Nothing leaves this machine, and no value is shown.
+on the same people. Nothing leaves this machine, and no value is shown. Rows whose cell is empty are left out; all else,
+NA too, is a value.
 
 The values found in the file are taken as the domain. A real survey states its domain beforehand, and must: which values
 occur is something about people too.
@@ -44,7 +45,7 @@ def register(commands: Commands) -> None:
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
     )
-    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="a CSV file with a heading")
+    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="a CSV file with a heading, .gz too")
     parser.add_argument("--column", required=True, metavar="NAME", help="which column has the answers")
     parser.add_argument(
         "--epsilon", type=number, nargs="+", default=[1.0], metavar="E", help="one or several (default: 1)"
@@ -75,12 +76,18 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.column_data import read_column
     from sottovoce.experiments.compare import PEER_PEOPLE, compare, sampled
     from sottovoce.experiments.compare_picture import save_comparison
+    from sottovoce.experiments.distribution_error import seeds_of
     from sottovoce.experiments.peers import installed_peers
+    from sottovoce.experiments.reproduce.repeats import check_repeats
+    from sottovoce.experiments.whole_files import check_file
     from sottovoce.limits import check_epsilon
     from sottovoce.mechanisms.registry import candidates
 
     check_picture(arguments.picture)
-    epsilons = [check_epsilon(epsilon) for epsilon in arguments.epsilon]
+    if arguments.picture is not None:
+        check_file(arguments.picture, "picture")
+    epsilons = list(dict.fromkeys(check_epsilon(epsilon) for epsilon in arguments.epsilon))
+    seeds_of(arguments.seed, check_repeats(arguments.repeats))
     column = read_column(arguments.data, arguments.column)
     size = len(column.labels)
     peers = () if arguments.no_peers else installed_peers()
@@ -108,22 +115,35 @@ def _run(arguments: argparse.Namespace) -> int:
                 "values": size,
                 "peers": sorted({peer.package for peer in peers}),
                 "compared": [one.to_dict() for one in found],
+                **({} if arguments.picture is None else {"picture": str(arguments.picture)}),
             }
         )
     else:
-        _show(found, column, len(values), bool(peers))
+        _show(found, column, len(values), suggest_peers=not peers and not arguments.no_peers)
+        if arguments.picture is not None:
+            console().print(f"{arguments.picture}: the errors as bars", markup=False, soft_wrap=True)
     return 0
 
 
-def _show(found: tuple[Compared, ...], column: Column, people: int, peers: bool) -> None:
+def _show(found: tuple[Compared, ...], column: Column, people: int, *, suggest_peers: bool) -> None:
     of = "" if people == len(column.values) else f" of {len(column.values):,}"
-    without = f"; {column.left_out:,} rows without a value left out" if column.left_out else ""
-    beside = "" if peers else "; pure-ldp and multi-freq-ldpy, where installed, would stand here too"
+    rows_told = "1 row" if column.left_out == 1 else f"{column.left_out:,} rows"
+    notes = [f"{rows_told} without a value left out"] if column.left_out else []
+    if 2 * len(column.labels) > len(column.values):
+        notes.append("most values are one person's alone: is this a column of names or numbers that identify people?")
+    if any(one.problem.startswith("left out") for one in found):
+        notes.append(
+            "left out: reports as long as the domain, from so many; --sample takes fewer, --json says how many"
+        )
+    if suggest_peers:
+        notes.append("pure-ldp and multi-freq-ldpy, where installed, would stand here too")
     for epsilon in dict.fromkeys(one.epsilon for one in found):
         rows = [one for one in found if one.epsilon == epsilon]
         table = titled_table(
             f"{people:,}{of} people, {len(column.labels):,} values, epsilon {epsilon:g}",
-            f"errors against the column itself, mean ± standard error of {rows[0].repeats} repeats{without}{beside}",
+            "; ".join(
+                [f"errors against the column itself, mean ± standard error of {rows[0].repeats} repeats", *notes]
+            ),
         )
         table.add_column("mechanism", style="bold", no_wrap=True)
         table.add_column("package", no_wrap=True)
@@ -136,7 +156,8 @@ def _show(found: tuple[Compared, ...], column: Column, people: int, peers: bool)
 
 def _cells(one: Compared) -> tuple[str, ...]:
     if one.l2 is None or one.largest is None or one.seconds is None:
-        return (one.problem, "", "", "", "")
+        words = "left out" if one.problem.startswith("left out") else one.problem
+        return (words, "", "", "" if one.report_bytes is None else f"{one.report_bytes:,} B", "")
     return (
         f"{one.l2:.4f} ± {one.l2_standard_error:.4f}",
         "" if one.l2_raw is None else f"{one.l2_raw:.4f}",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.estimate import Estimate
+    from sottovoce.sharded import ShardedAggregate
 
 __all__ = ["register"]
 
@@ -28,7 +29,7 @@ _ROWS = 20
 _DESCRIPTION = """\
 The estimate from all reports counted so far: projected (what a distribution can give) and raw (unbiased), with
 intervals, the proved bound on the error, and how far hostile devices could have moved it. It is computed here, from
-the collector's counts.
+the collector's counts, or from files that sottovoce aggregate wrote: several of one survey are added up.
 """
 
 _EXAMPLES = f"""\
@@ -38,6 +39,7 @@ examples:
   sottovoce estimate 3f9a --watch
   sottovoce estimate 3f9a --top 5 --level 0.99 --hostile 100 --plot colours.png
   sottovoce estimate 3f9a --json
+  sottovoce estimate --aggregate monday.bin tuesday.bin
 """
 
 
@@ -58,7 +60,14 @@ def register(commands: Commands) -> None:
     parser = commands.add_parser(
         "estimate", help="what a survey's reports say so far", description=_DESCRIPTION, epilog=_EXAMPLES
     )
-    parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
+    parser.add_argument("survey", nargs="?", metavar="SURVEY", help=SURVEY)
+    parser.add_argument(
+        "--aggregate",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="from these files, without a collector; SURVEY, if given, must be theirs",
+    )
     parser.add_argument("--watch", action="store_true", help="again whenever it changes, until the survey is sealed")
     parser.add_argument("--level", type=number, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
     parser.add_argument(
@@ -80,6 +89,7 @@ def register(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.cli.parser import UsageError
     from sottovoce.estimate import check_level
     from sottovoce.limits import check_integer
 
@@ -87,6 +97,11 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.top is not None:
         check_integer("top", arguments.top, 1, 2**53)
     check_picture(arguments.plot)
+    if arguments.aggregate:
+        _deliver(arguments, None, _added_up(arguments).estimate())
+        return 0
+    if arguments.survey is None:
+        raise UsageError("no survey is named; name one, or files with --aggregate (see: sottovoce estimate --help)")
     live = connected(arguments).survey(arguments.survey)
     if not arguments.watch:
         _deliver(arguments, live, live.estimate())
@@ -97,6 +112,31 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         _watch(arguments, live)
     return 0
+
+
+def _added_up(arguments: argparse.Namespace) -> ShardedAggregate:
+    """All files together; each may be named once."""
+    from sottovoce.aggregate_file import AggregateFile
+    from sottovoce.cli.parser import UsageError
+    from sottovoce.errors import MismatchError
+
+    if arguments.watch:
+        raise UsageError("--watch is for a survey at a collector; files do not change")
+    places = [path.resolve() for path in arguments.aggregate]
+    if len(set(places)) < len(places):
+        raise UsageError("a file is named twice; its reports would count twice")
+    together: ShardedAggregate | None = None
+    for path in arguments.aggregate:
+        file = AggregateFile.open(path)
+        together = file if together is None else together + file
+        survey = file.survey
+        if arguments.survey and arguments.survey not in (survey.title, survey.id[: len(arguments.survey)]):
+            raise MismatchError(
+                f"{path} holds reports of survey {survey.id[:12]}, not of the one named; name that, or none"
+            )
+    if together is None:
+        raise UsageError("no file is named; --aggregate takes one or more")
+    return together
 
 
 def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
@@ -110,7 +150,7 @@ def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
             _draw(arguments, estimate)
 
 
-def _deliver(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> None:
+def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> None:
     _draw(arguments, estimate)
     if not arguments.json:
         console().print(_page(arguments, live, estimate))
@@ -136,7 +176,7 @@ def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
         raise SimulationError(f"{str(arguments.plot)!r} cannot be written: {problem}; name another")
 
 
-def _result(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> dict[str, Any]:
+def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> dict[str, Any]:
     from sottovoce.theory.influence import influence
 
     stated = {
@@ -145,7 +185,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate)
         "mechanism": estimate.survey.mechanism.name,
         "epsilon": estimate.epsilon,
         "n_reports": estimate.n_reports,
-        "waiting": live.status().waiting,
+        **({} if live is None else {"waiting": live.status().waiting}),
         "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
         "projection_gap": estimate.gap,
         "level": arguments.level,
@@ -164,12 +204,12 @@ def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str
     return [answer._asdict() for answer in estimate.top(arguments.top or _ROWS, arguments.level)]
 
 
-def _page(arguments: argparse.Namespace, live: LiveSurvey, estimate: Estimate) -> Group:
+def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> Group:
     """The table, and below it how far off it may be."""
     from rich.console import Group
 
     found = _result(arguments, live, estimate)
-    waiting = f", {found['waiting']:,} waiting" if found["waiting"] else ""
+    waiting = f", {found['waiting']:,} waiting" if found.get("waiting") else ""
     more = found["n_answers"] - len(found["answers"])
     table = titled_table(
         f"{shown(found['title']) or found['survey'][:12]}: {counted(found['n_reports'], 'report')}{waiting}; "

@@ -32,7 +32,7 @@ Every command takes --help, with examples of its own, and --json, for one JSON o
 COMMANDS: Final = (
     *("demo", "plan", "simulate", "optimize", "strategies", "mechanisms", "audit", "reproduce", "compare"),
     *("calibrate",),
-    *("serve", "backup", "survey", "estimate", "ask", "export", "token"),
+    *("serve", "backup", "survey", "estimate", "ask", "export", "aggregate", "token"),
     *("answer", "ledger"),
 )
 """Every command, by the module that has it: those that need nothing else, then a collector's, then a device's."""

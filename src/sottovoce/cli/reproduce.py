@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, add_json, whole_number
-from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
+from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 
 if TYPE_CHECKING:
     from sottovoce.experiments.reproduce.findings import Finding
@@ -66,20 +67,23 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.reproduce.grid import people_in
     from sottovoce.experiments.reproduce.page import write
     from sottovoce.experiments.reproduce.run import grid_of, reproduce
+    from sottovoce.experiments.whole_files import check_folder
     from sottovoce.plotting import require_matplotlib
 
     grid = grid_of(arguments.parts, quick=arguments.quick)
     seeds_of(arguments.seed, 1)
     require_matplotlib()
+    check_folder(arguments.out, "results")
     with progress("measuring", max(1, people_in(grid))) as advance:
         found = reproduce(arguments.parts, arguments.seed, quick=arguments.quick, progress=advance)
-    with working("drawing"):
-        written = write(found, arguments.out)
+    with progress("drawing", max(1, len(grid)), "figures") as advance:
+        written = write(found, arguments.out, advance)
     if arguments.json:
         print_json(found.to_dict() | {"files": [str(path) for path in written]})
     else:
         _show(found)
-        console().print(f"[bold]{written[-1]}[/]: all of it on one page, beside {len(written) - 1} other files")
+        beside = f"all of it on one page, beside {len(written) - 1} other files"
+        console().print(f"{written[-1]}: {beside}", markup=False, soft_wrap=True)
     return 0 if all(check.holds for check in found.checks) else 1
 
 
@@ -135,5 +139,6 @@ def _show_findings(findings: tuple[Finding, ...]) -> None:
     table.add_column("", no_wrap=True)
     for one in findings:
         verdict = "[green]stands[/]" if one.stands else "[bold red]does not[/]"
-        table.add_row(one.where, f"{one.claim} ({one.setting})", f"{one.printed:.3g}", f"{one.found:.3g}", verdict)
+        found = "∞" if math.isinf(one.found) else f"{one.found:.3g}"
+        table.add_row(one.where, f"{one.claim} ({one.setting})", f"{one.printed:.3g}", found, verdict)
     console().print(table)

@@ -35,12 +35,12 @@ def sift(survey: Survey, report_ids: Any, reports: Any) -> Sifted:
     """Sift two Arrow columns of one length: report ids and reports, of any of Arrow's types for bytes."""
     width, tag = survey.mechanism.report_bytes, np.frombuffer(survey.tag, dtype=np.uint8)
     ids, with_id = _matrix(report_ids, REPORT_ID_BYTES)
-    heads, with_tag = _matrix(reports, len(tag), longer=True)
     bodies, whole = _matrix(reports, len(tag) + width)
-    ours = with_tag & (heads == tag).all(axis=1)
+    heads, with_tag = (bodies, whole) if whole.all() else _matrix(reports, len(tag), longer=True)
+    ours = with_tag & (_items(heads, 0, len(tag)) == tag.view(f"V{len(tag)}"))
     foreign = with_id & with_tag & ~ours
     good = with_id & whole & ours
-    payloads = bodies[:, len(tag) :]
+    payloads = _rows(_items(bodies, len(tag), width), width)
     if not good.all():
         ids, payloads = ids[good], payloads[good]
     sound = survey.mechanism.codec.good_rows(payloads)
@@ -49,6 +49,16 @@ def sift(survey: Survey, report_ids: Any, reports: Any) -> Sifted:
     rows, n_foreign = len(with_id), int(foreign.sum())
     tally = Tally(rows=rows, counted=len(ids), foreign=n_foreign, malformed=rows - len(ids) - n_foreign)
     return Sifted(ids, payloads, tally)
+
+
+def _items(rows: Bytes, first: int, width: int) -> Any:
+    """So many bytes of each row as one item, where they stand: items are compared and copied whole."""
+    return rows[:, first : first + width].view(f"V{width}")[:, 0]
+
+
+def _rows(items: Any, width: int) -> Bytes:
+    """Items as rows, one after the other in memory."""
+    return np.ascontiguousarray(items).view(np.uint8).reshape(-1, width)
 
 
 def _matrix(column: Any, width: int, *, longer: bool = False) -> tuple[Bytes, Flags]:

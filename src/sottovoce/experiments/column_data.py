@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +21,10 @@ __all__ = ["MAX_CELL", "Column", "read_column"]
 
 MAX_CELL: Final = 1000
 """Longest value, in characters: beyond it a column holds no answers but texts."""
+
+_GZIP: Final = b"\x1f\x8b"
+_SEPARATORS: Final = ",;\t|"
+"""Between cells, the usual one first."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,42 +41,91 @@ class Column:
 
 
 def read_column(path: Path, column: str) -> Column:
-    """The named column of a CSV file with a heading; no message quotes what the file holds."""
+    """The named column of a CSV file with a heading, plain or gzipped; no message quotes what the file holds.
+
+    Commas, semicolons, tabs or bars stand between cells: whichever makes the heading name the column.
+
+    Raises
+    ------
+    SimulationError
+        For a file that cannot be read as such, a column that is not there, or one with fewer than two values.
+    """
+    with _opened(path) as file:
+        reader, at = _found(file, column, path)
+        cells, left_out = _cells(reader, at, path, column)
+    labels = tuple(sorted(set(cells)))
+    if len(labels) < 2:
+        told = "one value only" if labels else "no value"
+        raise SimulationError(
+            f"column {column!r} of {str(path)!r} holds {told}; there must be two or more to tell apart: name another"
+        )
+    index = {label: number for number, label in enumerate(labels)}
+    values = np.fromiter((index[cell] for cell in cells), np.int64, len(cells))
+    return Column(labels, values, left_out)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[TextIO]:
+    """The file as text that can be read from its beginning again; what goes wrong is told without quoting it."""
+    problem = ""
+    try:
+        with path.open("rb") as plain:
+            packed = plain.peek(2)[:2] == _GZIP
+            # A pipe cannot be read again from its beginning, memory can.
+            whole = plain if plain.seekable() else io.BytesIO(plain.read())
+            unpacked = gzip.GzipFile(fileobj=whole) if packed else whole
+            with io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline="") as text:
+                yield text
+    except (gzip.BadGzipFile, zlib.error, EOFError):
+        problem = "is a gzip file that is damaged or cut off; pack it again"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror or 'nobody says why'}"
+    except UnicodeDecodeError:
+        problem = "is not text in UTF-8; export it again as CSV in UTF-8"
+    except csv.Error:
+        problem = "is no CSV file: a quote is not closed, or a cell is too long; export it again"
+    if problem:
+        raise SimulationError(f"{str(path)!r} {problem}")
+
+
+def _found(file: TextIO, column: str, path: Path) -> tuple[Iterator[list[str]], int]:
+    """A reader behind the heading, and which cell of a row is the column's."""
+    most = 0
+    spelled_otherwise = False
+    for separator in _SEPARATORS:
+        file.seek(0)
+        reader = csv.reader(file, strict=True, delimiter=separator)
+        names = [name.strip() for name in next(reader, [])]
+        if names.count(column) == 1:
+            return reader, names.index(column)
+        if column in names:
+            times = names.count(column)
+            raise SimulationError(f"{str(path)!r} has {times} columns called {column!r}; rename all but one of them")
+        most = max(most, len(names))
+        spelled_otherwise |= column.strip().casefold() in map(str.casefold, names)
+    if not most:
+        raise SimulationError(f"{str(path)!r} is empty; its first line must name the columns, {column!r} among them")
+    # Which ones it names is not said: where the heading is missing, the first line is somebody's.
+    hint = "; one differs only in capitals or spaces" if spelled_otherwise else ""
+    raise SimulationError(
+        f"{str(path)!r} has no column {column!r} among the {most} that its first line names{hint}; write the name as "
+        "that line has it"
+    )
+
+
+def _cells(reader: Iterator[list[str]], at: int, path: Path, column: str) -> tuple[list[str], int]:
+    """The column's values, and how many rows have none."""
     cells: list[str] = []
     left_out = 0
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            heading = next(reader, [])
-            at = _position(heading, column, path)
-            for row in reader:
-                cell = row[at].strip() if at < len(row) else ""
-                if len(cell) > MAX_CELL:
-                    raise SimulationError(
-                        f"{str(path)!r}, line {reader.line_num}: a value of {len(cell):,} characters; values have at "
-                        f"most {MAX_CELL:,}: is {column!r} the right column?"
-                    )
-                if cell:
-                    cells.append(cell)
-                elif row:
-                    left_out += 1
-    except OSError as error:
-        raise SimulationError(f"{str(path)!r} cannot be read: {error.strerror or 'no such file'}") from None
-    except (csv.Error, UnicodeDecodeError):
-        raise SimulationError(f"{str(path)!r} is no CSV file in UTF-8; export it again as one") from None
-    labels, values = np.unique(np.array(cells, dtype=object).astype(str), return_inverse=True)
-    if len(labels) < 2:
-        raise SimulationError(
-            f"column {column!r} holds {len(labels)} different values; there must be two or more to tell apart"
-        )
-    return Column(tuple(labels.tolist()), values.astype(np.int64), left_out)
-
-
-def _position(heading: list[str], column: str, path: Path) -> int:
-    names = [name.strip() for name in heading]
-    if names.count(column) == 1:
-        return names.index(column)
-    if column in names:
-        raise SimulationError(f"{str(path)!r} has {names.count(column)} columns called {column!r}; rename one of them")
-    # Which ones it names is not said: where the heading is missing, the first line is somebody's.
-    raise SimulationError(f"{str(path)!r} has no column {column!r} among the {len(names)} that its first line names")
+    for number, row in enumerate(reader, start=1):
+        cell = row[at].strip() if at < len(row) else ""
+        if len(cell) > MAX_CELL:
+            raise SimulationError(
+                f"{str(path)!r}, row {number:,} below the heading: a value of {len(cell):,} characters in column "
+                f"{column!r}; values have at most {MAX_CELL:,}: name another column"
+            )
+        if cell:
+            cells.append(cell)
+        elif row:
+            left_out += 1
+    return cells, left_out

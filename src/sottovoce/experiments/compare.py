@@ -22,6 +22,9 @@ __all__ = ["PEER_PEOPLE", "Compared", "compare", "sampled"]
 PEER_PEOPLE: Final = 20_000
 """People that everything answers for where other packages are compared: they are asked one by one, in Python."""
 
+MOST_BITS: Final = 5e9
+"""Bits that one mechanism may draw for its row, a minute's work; only reports as long as the domain come to more."""
+
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -43,7 +46,7 @@ class Compared:
     seconds
         For everybody's report, counting and estimating, once.
     problem
-        Why there is no figure.
+        Why there is no figure: another package failed, or reports are so long that all of them would take hours.
     """
 
     package: str
@@ -70,7 +73,7 @@ def sampled(values: Integers, people: int | None, seed: int) -> Integers:
     if people is None or people >= len(values):
         return values
     if people < 1:
-        raise SimulationError("the sample must hold one person or more")
+        raise SimulationError(f"sample is {people}: it must hold one person or more; leave it out to take everybody")
     return np.random.default_rng(seed).choice(values, size=people, replace=False)
 
 
@@ -104,7 +107,7 @@ def compare(
     counts = np.bincount(values, minlength=size)
     truth = counts / len(values)
     found = []
-    for epsilon in epsilons:
+    for epsilon in dict.fromkeys(epsilons):
         for mechanism in candidates(size, epsilon):
             survey = Survey.distribution(size, epsilon, mechanism.name)
             found.append(_ours(survey, counts, truth, repeats, seed))
@@ -116,6 +119,13 @@ def compare(
 
 
 def _ours(survey: Survey, counts: Integers, truth: Floats, repeats: int, seed: int) -> Compared:
+    people, bits = int(counts.sum()), survey.mechanism.report_bits
+    about = ("sottovoce", survey.mechanism.name, survey.epsilon, people, len(truth), repeats)
+    if people * bits * repeats > MOST_BITS:
+        fewer = int(MOST_BITS // (bits * repeats))
+        return Compared(*about, report_bytes=survey.mechanism.report_bytes, problem=f"left out above {fewer:,} people")
+    # Compiling and filling caches is no part of anybody's time.
+    survey.estimate(survey.simulate_aggregate(histogram=(np.arange(len(counts)) < 2).astype(np.int64), seed=seed))
     projected, raw, largest = [], [], []
     seconds = 0.0
     for report_seed in seeds_of(seed, repeats):
@@ -127,12 +137,7 @@ def _ours(survey: Survey, counts: Integers, truth: Floats, repeats: int, seed: i
         largest.append(float(np.abs(estimate.values - truth).max()))
     mean, error = mean_and_error(projected)
     return Compared(
-        "sottovoce",
-        survey.mechanism.name,
-        survey.epsilon,
-        int(counts.sum()),
-        len(truth),
-        repeats,
+        *about,
         l2=mean,
         l2_standard_error=error,
         l2_raw=float(np.mean(raw)),

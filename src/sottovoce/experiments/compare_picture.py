@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from sottovoce.experiments.compare import Compared
+from sottovoce.experiments.whole_files import write_whole
 from sottovoce.plotting import STYLE, finish_axes, new_figure, require_matplotlib
 
 __all__ = ["comparison_figure", "save_comparison"]
@@ -30,7 +32,7 @@ def comparison_figure(found: Sequence[Compared]) -> Any:
             error_kw={"ecolor": STYLE["ink"], "capsize": 2},
         )
         ax.set_xlim(left=0)
-        finish_axes(ax, "L2 error of the projected estimate", "")
+        finish_axes(ax, "L2 error of the projected estimate, ± one standard error", "")
         ax.set_title(
             f"{rows[0].people:,} people, {rows[0].values:,} values, epsilon {epsilon:g}",
             loc="left",
@@ -42,4 +44,6 @@ def comparison_figure(found: Sequence[Compared]) -> Any:
 
 def save_comparison(found: Sequence[Compared], path: Path) -> None:
     """Write the picture; the format follows the name's ending."""
-    comparison_figure(found).savefig(path, dpi=110, facecolor="white")
+    drawn = io.BytesIO()
+    comparison_figure(found).savefig(drawn, format=path.suffix[1:], dpi=110, facecolor="white")
+    write_whole(path, drawn.getvalue())

@@ -6,6 +6,8 @@ survey's Philox stream (layer, rotation): bit b of word j belongs to position 32
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,9 @@ from sottovoce.randomness.philox import ROTATION_SIGNS, Key, words
 __all__ = ["count_signed", "fold_counts", "rotate", "signs", "simulate_codebook"]
 
 Floats = NDArray[np.float64]
+
+_SIDE_BY_SIDE: Final = 1 << 12
+"""Largest size of which eight vectors in single precision stay in a core's cache."""
 
 
 def signs(key: Key, size: int, rotation: int, layers: int) -> Floats:
@@ -42,6 +47,8 @@ def rotate(vector: Floats, key: Key, rotation: int, layers: int) -> Floats:
 
 def simulate_codebook(
     vectors: Floats,
+    radius: float,
+    size: int,
     key: Key,
     layers: int,
     h: int,
@@ -51,12 +58,26 @@ def simulate_codebook(
     inside: NDArray[np.bool_],
     ranks: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Reports of many people; `vectors` (unit rows) is overwritten."""
-    from sottovoce.kernels.compiled.rotations import codebook_reports
+    """Reports of many people, one vector a row: each the one that the device's code sends after these draws.
 
-    out = np.empty(len(vectors), dtype=np.int64)
-    k0, k1 = (np.uint64(word) for word in key)
-    codebook_reports(vectors, rotations, blocks, inside, ranks, h, marked, k0, k1, layers, out)
+    Single precision, eight people at a time, decides nearly all of them, and says of whom it could be wrong; those
+    are gone through one by one, in the device's own order of operations.
+    """
+    from sottovoce.kernels.compiled import rotations as one_by_one
+    from sottovoce.kernels.compiled import side_by_side
+    from sottovoce.mechanisms.vector import lift
+
+    out = np.full(len(vectors), side_by_side.OPEN)
+    drawn = rotations, blocks, inside, ranks
+    if size <= _SIDE_BY_SIDE:
+        words = (np.uint32(word) for word in key)
+        side_by_side.codebook_reports(vectors, radius, size, *drawn, h, marked, *words, layers, out)
+    left = np.flatnonzero(out == side_by_side.OPEN)
+    if len(left):
+        units, reports = lift(vectors[left], radius, size), np.empty(len(left), dtype=np.int64)
+        k0, k1 = (np.uint64(word) for word in key)
+        one_by_one.codebook_reports(units, *(array[left] for array in drawn), h, marked, k0, k1, layers, reports)
+        out[left] = reports
     return out
 
 

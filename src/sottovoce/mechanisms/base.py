@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import CapacityError, MechanismError
 from sottovoce.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
-from sottovoce.mechanisms.codecs import Codec
+from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
 
 __all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report"]
 
@@ -48,6 +48,12 @@ class Mechanism(abc.ABC):
     """False for baselines that exist to be measured; a survey refuses those."""
     stated_by_survey: ClassVar[frozenset[str]]
     """Fields of the family, which the survey states or derives; all others are the mechanism's own parameters."""
+    counted_as: ClassVar[Literal["batch", "number", "signed number"]] = "batch"
+    """What `count_encoded` may take for granted of a report.
+
+    ``"number"``: it is one of an `IndexCodec`, and adds one to the cell of that number. ``"signed number"``: it is one
+    of an `IndexCodec`; 2 i adds one to cell i, and 2 i + 1 takes one off. ``"batch"``: nothing.
+    """
 
     @property
     @abc.abstractmethod
@@ -67,6 +73,30 @@ class Mechanism(abc.ABC):
     @abc.abstractmethod
     def count_into(self, counts: Counts, batch: Batch) -> None:
         """Add a batch of valid reports to `counts`, in place."""
+
+    @final
+    def count_encoded(self, counts: Counts, payloads: Payloads) -> None:
+        """Add encoded reports, one a row, to `counts`, in place: what decoding and counting them gives.
+
+        Reports that are numbers are checked and counted as their bytes stand, on all cores, without a decoded copy.
+        A row that no device sends raises the `ReportError` of `decode_many`, and then nothing was counted.
+
+        Examples
+        --------
+        >>> from sottovoce.mechanisms.hadamard import Hadamard
+        >>> mechanism = Hadamard(5, epsilon=1.0)
+        >>> counts = mechanism.empty()
+        >>> mechanism.count_encoded(counts, np.array([[1], [7], [1]], dtype=np.uint8))
+        >>> counts
+        array([0, 2, 0, 0, 0, 0, 0, 1])
+        """
+        if self.counted_as != "batch" and payloads.shape[1:] == (self.codec.width,) and payloads.dtype == np.uint8:
+            from sottovoce.kernels.counting import count_encoded
+
+            outputs, signed = cast(IndexCodec, self.codec).outputs, self.counted_as == "signed number"
+            if count_encoded(counts, payloads, outputs, signed=signed):
+                return
+        self.count_into(counts, self.codec.decode_many(payloads))
 
     @abc.abstractmethod
     def citation(self) -> str:

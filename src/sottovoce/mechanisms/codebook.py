@@ -63,6 +63,7 @@ class Codebook(VectorMechanism):
     name: ClassVar[str] = "codebook"
     summary: ClassVar[str] = "one row of a public rotation, or its opposite"
     use_when: ClassVar[str] = "the default: pure epsilon, a few bytes, near the best known error"
+    counted_as = "signed number"
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
@@ -147,7 +148,9 @@ class Codebook(VectorMechanism):
             inside, rng.integers(0, self.marked, size=n), rng.integers(0, self.candidates - self.marked, size=n)
         )
         return simulate_codebook(
-            lift(vectors, self.radius, self.size),
+            np.asarray(vectors, dtype=np.float64),
+            self.radius,
+            self.size,
             self.key,
             self.layers,
             h,

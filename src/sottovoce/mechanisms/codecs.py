@@ -122,9 +122,9 @@ class IndexCodec:
 
     def _integers(self, payloads: Payloads) -> NDArray[np.uint64]:
         _check_rows(payloads, self.width)
-        words = np.zeros((len(payloads), 8), dtype=np.uint8)
-        words[:, : self.width] = payloads
-        return words.view("<u8")[:, 0]
+        # The eight bytes from each row's first on; what is the next row's goes.
+        words = np.ndarray((len(payloads),), "<u8", payloads.tobytes() + bytes(8), strides=(self.width,))
+        return words & np.uint64((1 << 8 * self.width) - 1)
 
 
 class BitmapCodec:

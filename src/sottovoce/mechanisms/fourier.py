@@ -59,6 +59,7 @@ class Fourier(ChannelMechanism):
     name: ClassVar[str] = "fourier"
     summary: ClassVar[str] = "the sign of one parity of the value's bits"
     use_when: ClassVar[str] = "tables of a few out of many attributes, and parities"
+    counted_as = "number"
 
     @classmethod
     def miniatures(cls, epsilon: float) -> tuple[Self, ...]:

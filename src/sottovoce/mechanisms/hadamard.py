@@ -44,6 +44,7 @@ class Hadamard(FiniteMechanism):
     name: ClassVar[str] = "hadamard"
     summary: ClassVar[str] = "one position of a Hadamard row"
     use_when: ClassVar[str] = "epsilon up to about 1, any domain: cheapest everywhere, the paper's choice"
+    counted_as = "number"
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:

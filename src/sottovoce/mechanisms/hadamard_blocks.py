@@ -47,6 +47,7 @@ class HadamardBlocks(FiniteMechanism):
     name: ClassVar[str] = "hadamard_blocks"
     summary: ClassVar[str] = "one position of a Hadamard row in a block"
     use_when: ClassVar[str] = "epsilon above 1 and very large domains: linear-time decoding"
+    counted_as = "number"
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:

@@ -56,6 +56,7 @@ class MatrixChannel(ChannelMechanism):
     name: ClassVar[str] = "matrix_channel"
     summary: ClassVar[str] = "one row of the survey's channel matrix"
     use_when: ClassVar[str] = "one query set over up to a few hundred values: the channel is searched for it"
+    counted_as = "number"
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"domain_size", "epsilon", "matrix"})
 
     @classmethod

@@ -51,6 +51,7 @@ class ProjectiveGeometry(SupportMechanism):
     name: ClassVar[str] = "projective_geometry"
     summary: ClassVar[str] = "one point of a projective space"
     use_when: ClassVar[str] = "epsilon above 1: the best known error in few bytes"
+    counted_as = "number"
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:

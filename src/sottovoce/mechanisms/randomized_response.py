@@ -37,6 +37,7 @@ class RandomizedResponse(SupportMechanism):
     name: ClassVar[str] = "randomized_response"
     summary: ClassVar[str] = "one value, often somebody else's"
     use_when: ClassVar[str] = "a handful of values, or epsilon above log J"
+    counted_as = "number"
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:

@@ -56,6 +56,7 @@ class LevelResponse(ChannelMechanism):
     that the noise is the same in all directions (`docs/theory/structured_strategies.md`).
     """
 
+    counted_as = "number"
     signed: ClassVar[bool]
     """Whether the value's side (first half of its node, or second) is reported too."""
 

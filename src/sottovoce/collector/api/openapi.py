@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -42,8 +43,9 @@ _ABOUT: Final = (
 )
 
 
-def openapi_answer(handlers: Iterable[HTTPRouteHandler]) -> Answer:
-    """The document, ready to be sent."""
+@cache
+def openapi_answer(handlers: tuple[HTTPRouteHandler, ...]) -> Answer:
+    """The document, ready to be sent; made once."""
     return json_answer(document(handlers))
 
 

@@ -107,7 +107,7 @@ def _powers(row: Row, points: list[Measured]) -> Iterator[Check]:
         what = "previous work's error" if of == "previous" else "error"
         yield Check(
             row,
-            f"{what} grows like {ALONG[along]}^{power:+.2f}" if power else f"{what} does not grow with {ALONG[along]}",
+            f"{what} goes like {ALONG[along]}^{power:+.2f}" if power else f"{what} does not grow with {ALONG[along]}",
             f"power {found.value:+.3f} ± {found.standard_error:.3f} ({HARD[row]}, {len(chosen)} points)",
             abs(found.value - power) <= wide,
             "" if abs(found.value - power) <= wide else "the range holds both regimes of the bound, or too few points",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sottovoce.experiments.reproduce.checks import HARD, few_people
 from sottovoce.experiments.reproduce.grid import Figure
@@ -13,7 +12,7 @@ from sottovoce.experiments.reproduce.records import ALONG, ROWS, Measured
 from sottovoce.experiments.reproduce.slopes import slope
 from sottovoce.plotting import CURVES, STYLE, finish_axes, new_figure, require_matplotlib
 
-__all__ = ["draw", "save", "to_svg"]
+__all__ = ["draw", "drawn", "to_svg"]
 
 _PREVIOUS: Final = {"offline": "previous work (sphere sampling)", "distribution": "previous work (not projected)"}
 
@@ -21,6 +20,8 @@ _PREVIOUS: Final = {"offline": "previous work (sphere sampling)", "distribution"
 def draw(figure: Figure, points: Sequence[Measured]) -> Any:
     """The figure as matplotlib has it; both axes are logarithmic."""
     require_matplotlib()
+    from matplotlib.ticker import LogLocator
+
     row, along = figure.still.row, figure.still.along
     picture = new_figure(11, 6)
     ax = picture.subplots()
@@ -62,7 +63,9 @@ def draw(figure: Figure, points: Sequence[Measured]) -> Any:
     # Marks where there are points, written out: nobody reads 4 x 10^0.
     ax.set_xticks(x, [f"{at:,.0f}" if at == round(at) else f"{at:g}" for at in x])
     ax.set_xticks([], minor=True)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("")
     finish_axes(ax, ALONG[along], "largest error of all answers" if row == "adaptive" else "L2 error")
     ax.set_title(
         f"{ROWS[row].partition(' (')[0]}: {_still(figure)}", loc="left", fontsize=13, color=STYLE["ink"], pad=10
@@ -98,19 +101,18 @@ def _slope_said(hard: Sequence[Measured]) -> str | None:
     return f"slope {found.value:+.2f} ± {found.standard_error:.2f} ({hard[0].case.population})"
 
 
-def save(picture: Any, path: Path) -> None:
-    """Write it; the format follows the name's ending. The same figures give the same bytes."""
-    metadata = {"Date": None} if path.suffix == ".svg" else {"Software": None}
+def drawn(picture: Any, form: Literal["svg", "png"]) -> bytes:
+    """The picture's file. The same figures give the same bytes."""
+    into = io.BytesIO()
+    metadata = {"Date": None} if form == "svg" else {"Software": None}
     with _same_names():
-        picture.savefig(path, dpi=110, facecolor="white", metadata=metadata)
+        picture.savefig(into, format=form, dpi=110, facecolor="white", metadata=metadata)
+    return into.getvalue()
 
 
 def to_svg(picture: Any) -> str:
     """The picture as the text of an SVG element, for a page that holds all it shows."""
-    into = io.StringIO()
-    with _same_names():
-        picture.savefig(into, format="svg", facecolor="white", metadata={"Date": None})
-    text = into.getvalue()
+    text = drawn(picture, "svg").decode()
     return text[text.index("<svg") :]
 
 

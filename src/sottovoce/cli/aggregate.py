@@ -1,0 +1,207 @@
+"""`sottovoce aggregate`: count reports at rest, on this machine or on Spark."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sottovoce.cli.arguments import Commands, check_place
+from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
+from sottovoce.cli.output import console, print_json, titled_table
+
+if TYPE_CHECKING:
+    from sottovoce.engines import Counted, Tally
+    from sottovoce.survey import Survey
+
+__all__ = ["register"]
+
+_DESCRIPTION = """\
+Count reports that lie in files: Parquet with the columns report_id and report, as exports have them, or raw batches
+(.svr). Each report id counts once, whatever the files; what is no report of the survey is refused, with how many there
+are. The result is one small file, the same to the last byte on any engine.
+"""
+
+_EXAMPLES = f"""\
+SURVEY is a file with the survey's JSON (.json), or a survey at a collector: its id, the beginning of its id, or its
+title. Left out, it is what the metadata of the exported files states; all of them must state the same.
+
+An interrupted run goes on where it was when the same is typed again. It keeps its progress in a folder beside the
+result, which is removed at the end; --restart begins anew.
+
+{CONNECTION}
+examples:
+  sottovoce aggregate --reports colours
+  sottovoce aggregate survey.json --reports 'lake/2026-*/*.parquet' more.svr --out colours.bin --memory 4GiB
+  sottovoce aggregate survey.json --reports /lake/colours --engine spark --master spark://head:7077
+  sottovoce estimate --aggregate colours.bin
+"""
+
+_UNITS: Final = {"": 1, **{f"{letter}iB": 1 << 10 * power for power, letter in enumerate("KMGT", start=1)}}
+_UNITS.update({f"{letter}B": 1000**power for power, letter in enumerate("kMGT", start=1)})
+_BAD_SHOWN: Final = 10
+
+
+def memory(text: str) -> int:
+    """A number of bytes, with a unit or without.
+
+    Examples
+    --------
+    >>> memory("1GiB") == memory("1024 MiB") == 2**30, memory("1.5GB"), memory("4096")
+    (True, 1500000000, 4096)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
+    if found is None or found[2] not in _UNITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write it like 512MiB or 4GiB")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def register(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "aggregate", help="count reports in files, here or on Spark", description=_DESCRIPTION, epilog=_EXAMPLES
+    )
+    parser.add_argument("survey", nargs="?", metavar="SURVEY", help="survey.json, or a survey at a collector")
+    parser.add_argument(
+        "--reports", nargs="+", required=True, metavar="PATH", help="files, folders or globs; a folder is not searched"
+    )
+    parser.add_argument("--engine", choices=("local", "spark"), default="local", help="where (default: local)")
+    parser.add_argument("--master", metavar="URL", help="of a Spark cluster, spark://host:7077 (default: this machine)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("aggregate.bin"), metavar="FILE", help="the result (default: aggregate.bin)"
+    )
+    parser.add_argument(
+        "--skip-faults", action="store_true", help="leave out what is no report of the survey, and say how much"
+    )
+    parser.add_argument("--memory", type=memory, metavar="SIZE", help="about how much to use here (default: 1GiB)")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="for progress and spilling (default: FILE.work)")
+    parser.add_argument("--restart", action="store_true", help="begin anew where a run was interrupted")
+    add_connection(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.cli.parser import UsageError
+
+    if arguments.engine == "spark" and (arguments.memory or arguments.restart or arguments.work):
+        raise UsageError("--memory, --work and --restart are for --engine local; Spark has settings of its own")
+    if arguments.engine == "local" and arguments.master:
+        raise UsageError("--master is the address of a Spark cluster; add --engine spark")
+    check_place(arguments.out, "aggregate")
+    survey = _survey(arguments)
+    began = time.perf_counter()
+    with _counted(arguments, survey) as counted:
+        written = counted.save(arguments.out)
+        tally = counted.tally
+    seconds = time.perf_counter() - began
+    found = {
+        "survey": survey.id,
+        "title": survey.title,
+        "engine": arguments.engine,
+        **tally.to_dict(),
+        "seconds": seconds,
+        "rows_per_second": tally.rows / seconds,
+        "aggregate": str(arguments.out),
+        "aggregate_bytes": written.nbytes,
+    }
+    print_json(found) if arguments.json else _show(survey, tally, found)
+    return 0
+
+
+def _survey(arguments: argparse.Namespace) -> Survey:
+    """The survey that was named, or the one that the files state."""
+    from sottovoce.engines.files import find, stated_survey
+
+    if arguments.survey is None:
+        return stated_survey(find(arguments.reports))
+    if not arguments.survey.endswith(".json"):
+        return connected(arguments).survey(arguments.survey).answerable
+    return survey_file(Path(arguments.survey))
+
+
+def survey_file(path: Path) -> Survey:
+    """The survey whose JSON a file holds."""
+    from sottovoce.errors import SurveyError
+    from sottovoce.survey import Survey
+
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise SurveyError(
+            f"{str(path)!r} cannot be read: {error.strerror}; name a file with a survey's JSON"
+        ) from error
+    survey = Survey.from_json(text)
+    if not isinstance(survey, Survey):
+        raise SurveyError(f"{str(path)!r} is an adaptive survey; reports are of one of its rounds: name that")
+    return survey
+
+
+@contextlib.contextmanager
+def _counted(arguments: argparse.Namespace, survey: Survey) -> Iterator[Counted]:
+    from sottovoce import engines
+
+    faults: Any = "skip" if arguments.skip_faults else "refuse"
+    if arguments.engine == "spark":
+        from sottovoce.engines.spark_session import session
+
+        with session(arguments.master) as cluster:
+            with _bar() as tell:
+                counted: Counted = engines.spark(cluster).count(survey, arguments.reports, faults=faults, progress=tell)
+            with counted:
+                yield counted
+        return
+    work = arguments.work or arguments.out.with_name(arguments.out.name + ".work")
+    here = engines.local(work=work, memory_bytes=arguments.memory, restart=arguments.restart)
+    with _bar() as tell:
+        counted = here.count(survey, arguments.reports, faults=faults, progress=tell)
+    with counted:
+        yield counted
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[int, int], object]]:
+    """A bar on standard error, gone afterwards; nothing where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("counting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
+    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
+    out = console()
+    table = titled_table(
+        f"{shown(survey.title) or survey.id[:12]}: {survey.mechanism.name}, epsilon {survey.epsilon:g}"
+    )
+    table.add_column("", min_width=24)
+    table.add_column("number", justify="right", style="bold")
+    table.add_column("", style="dim")
+    rows = (
+        ("files read", tally.files, ""),
+        ("rows", tally.rows, f"{found['rows_per_second']:,.0f} a second"),
+        ("reports counted", tally.counted, ""),
+        ("duplicates", tally.duplicates, "an id counts once" if tally.duplicates else ""),
+        ("of another survey", tally.foreign, "left out" if tally.foreign else ""),
+        ("malformed", tally.malformed, "left out" if tally.malformed else ""),
+        ("files that cannot be used", len(tally.bad_files), "left out" if tally.bad_files else ""),
+    )
+    for what, n, note in rows:
+        table.add_row(what, f"{n:,}", note)
+    out.print(table)
+    for bad in tally.bad_files[:_BAD_SHOWN]:
+        out.print(f"left out: {shown(bad.path)} ({shown(bad.reason)})", soft_wrap=True)
+    if len(tally.bad_files) > _BAD_SHOWN:
+        out.print(f"and {len(tally.bad_files) - _BAD_SHOWN:,} more; --json lists all")
+    place = shown(found["aggregate"])
+    out.print(f"{place}: {found['aggregate_bytes']:,} bytes. What it says:", soft_wrap=True)
+    out.print(f"  sottovoce estimate --aggregate {place}", soft_wrap=True)

@@ -1,0 +1,101 @@
+"""The local engine: all cores of this machine, in bounded memory, taken up again where it was interrupted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ClassVar, Final, final
+
+from sottovoce.engines import files
+from sottovoce.engines.base import Counted, Engine, Faults, Progress, check_faults
+from sottovoce.engines.local_counts import Cells, fits_memory
+from sottovoce.engines.local_resume import Work
+from sottovoce.engines.local_run import Run
+from sottovoce.engines.tally import Tally
+from sottovoce.limits import check_integer
+from sottovoce.mechanisms.shards import Shard
+from sottovoce.survey import Survey
+
+__all__ = ["DEFAULT_MEMORY", "LEAST_MEMORY", "LocalCounted", "LocalEngine"]
+
+DEFAULT_MEMORY: Final = 2**30
+"""Bytes of memory unless it is told."""
+
+LEAST_MEMORY: Final = 2**16
+"""Fewer bytes than this are not worth the files they save."""
+
+
+@final
+class LocalCounted(Counted):
+    """Counts in memory, or in the files of a working folder, which `close` removes."""
+
+    def __init__(self, survey: Survey, tally: Tally, cells: Cells, work: Work) -> None:
+        self.survey, self.tally, self._cells, self._work = survey, tally, cells, work
+
+    def shards(self) -> Iterator[Shard]:
+        """The counts in shards, in order, those without a report left out."""
+        return self._cells.shards()
+
+    def close(self) -> None:
+        """Remove the working files: the run is over."""
+        self._cells.close(remove=True)
+        self._work.clear()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # What went wrong may be the saving: then all that was done is still there to go on from.
+        if kind is None or not self._work.named:
+            self.close()
+        else:
+            self._cells.close(remove=False)
+            self._work.let_go()
+
+
+@final
+class LocalEngine(Engine):
+    """Counts files on all cores of this machine; made by `sottovoce.engines.local`."""
+
+    name: ClassVar[str] = "local"
+
+    def __init__(
+        self,
+        *,
+        work: str | os.PathLike[str] | None = None,
+        memory_bytes: int | None = None,
+        cores: int | None = None,
+        restart: bool = False,
+    ) -> None:
+        self.work = None if work is None else Path(work)
+        given = DEFAULT_MEMORY if memory_bytes is None else memory_bytes
+        self.memory_bytes = check_integer("memory_bytes", given, LEAST_MEMORY, 2**60)
+        self.cores = check_integer("cores", _cores() if cores is None else cores, 1, 4096)
+        self.restart = restart
+
+    def count(
+        self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
+    ) -> LocalCounted:
+        """Count files of reports: a path, a folder, a glob or several of them."""
+        found = files.look(survey, files.find(reports))
+        if found.bad:
+            check_faults(survey, Tally(files=len(found.files), bad_files=found.bad), faults)
+        fits_memory(survey.mechanism, self.memory_bytes)
+        work = Work(self.work)
+        if self.restart and work.begun:
+            work.claim()
+            work.clear()
+        run = Run(survey, found, work, memory_bytes=self.memory_bytes, cores=self.cores, progress=progress)
+        try:
+            tally, cells = run.count(faults)
+        except BaseException:
+            run.at_end.close()
+            work.let_go() if work.named else work.clear()
+            raise
+        return LocalCounted(survey, tally, cells, work)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

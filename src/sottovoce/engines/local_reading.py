@@ -1,0 +1,96 @@
+"""Report files cut into pieces for threads, and the rows of a piece as Arrow columns, a bounded number at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from sottovoce.engines.files import ReportFile
+from sottovoce.report_files import REPORT, REPORT_ID, pyarrow
+from sottovoce.statement import TAG_BYTES
+from sottovoce.survey import Survey
+from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
+
+__all__ = ["Piece", "columns", "in_pieces", "rows_at_once"]
+
+_MOST_ROWS: Final = 1 << 17
+"""Rows of a batch: enough to hide what a batch costs, few enough for the second-level cache to hold a column."""
+
+_COPIES: Final = 8
+"""How often the bytes of a row stand in memory at once, at most: decompressed, decoded, sifted, counted."""
+
+_LEAST_BYTES: Final = 1 << 18
+"""What a thread holds even where less memory is allowed: smaller batches would cost more than they save."""
+
+_BUFFER: Final = 1 << 20
+"""Bytes read ahead of a column."""
+
+
+class Piece(NamedTuple):
+    """Part of a file that one thread reads."""
+
+    file: ReportFile
+    first: int
+    """Row group of a Parquet file, row of a segment; `last` is the one after."""
+    last: int
+    rows: int
+
+
+def rows_at_once(survey: Survey, memory_bytes: int, cores: int) -> int:
+    """How many rows a thread may hold."""
+    each = _COPIES * (REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes)
+    return max(1, min(_MOST_ROWS, max(_LEAST_BYTES, memory_bytes // (4 * cores)) // each))
+
+
+def in_pieces(files: Sequence[ReportFile], rows: int) -> list[Piece]:
+    """Pieces of about so many rows, in order; a row group is never cut."""
+    pieces = []
+    for file in files:
+        if file.kind == "segment":
+            total = file.rows
+            starts = range(0, total, rows)
+            pieces += [Piece(file, at, min(total, at + rows), min(total, at + rows) - at) for at in starts]
+            continue
+        first = held = 0
+        for group, n in enumerate(file.groups):
+            held += n
+            if held >= rows or group + 1 == len(file.groups):
+                pieces.append(Piece(file, first, group + 1, held))
+                first, held = group + 1, 0
+    return pieces
+
+
+def columns(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+    """Columns of report ids and of reports, so many rows at a time."""
+    return _of_segment(survey, piece, at_once) if piece.file.kind == "segment" else _of_parquet(piece, at_once)
+
+
+def _of_parquet(piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+    _, pq = pyarrow()
+    settings = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": _BUFFER}
+    with pq.ParquetFile(piece.file.path, **settings) as file:
+        groups = range(piece.first, piece.last)
+        for batch in file.iter_batches(at_once, row_groups=groups, columns=[REPORT_ID, REPORT], use_threads=False):
+            yield batch.column(REPORT_ID), batch.column(REPORT)
+
+
+def _of_segment(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+    width = REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes
+    with open(piece.file.path, "rb") as file:
+        file.seek(BATCH_HEADER_BYTES + piece.first * width)
+        for first in range(piece.first, piece.last, at_once):
+            wanted = min(at_once, piece.last - first) * width
+            data = file.read(wanted)
+            if len(data) != wanted:
+                raise OSError("it was cut while it was read")
+            rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, width)
+            yield _column(rows[:, :REPORT_ID_BYTES]), _column(rows[:, REPORT_ID_BYTES:])
+
+
+def _column(rows: Any) -> Any:
+    pa, _ = pyarrow()
+    return pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(rows.shape[1]), len(rows), [None, pa.py_buffer(rows.tobytes())]
+    )

@@ -1,0 +1,195 @@
+"""A working folder: what a run was begun with, how far it came, and whether this one may go on from there.
+
+Progress is written after every group of files, when all it stands on is on the disk, and replaced whole: a run that is
+killed at any moment goes on from the last group, and what was written after it is overwritten.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+from sottovoce.durable import sync
+from sottovoce.engines.files import ReportFile
+from sottovoce.engines.local_spill import writing
+from sottovoce.engines.tally import BadFile, Tally
+from sottovoce.errors import ReportError
+from sottovoce.survey import Survey
+
+__all__ = ["Work"]
+
+_FORMAT: Final = 1
+_PLAN: Final = "plan.json"
+_PROGRESS: Final = "progress.json"
+_LOCK: Final = "lock"
+_OURS: Final = re.compile(
+    r"(plan|progress)\.json(\.[0-9a-f]{16}\.part)?|lock|counts-\d{6}\.npy|(halves|suspects|cells|taken)(-\d{3})+\.spill"
+)
+"""Names of everything a run writes there; nothing else is ever removed."""
+_LISTED: Final = 3
+"""How many files a sentence names."""
+
+
+class Work:
+    """The working folder of one run; a temporary one unless it is named."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.named = path is not None
+        self._path = path
+        self._lock: IO[bytes] | None = None
+
+    def folder(self) -> Path:
+        """The folder, made when it is first needed."""
+        import tempfile
+
+        if self._path is None:
+            self._path = Path(tempfile.mkdtemp(prefix="sottovoce-"))
+        with writing(self._path):
+            self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._path
+
+    def clear(self) -> None:
+        """Remove what a run left there, and the folder if nothing else is in it."""
+        if self._path is None or not self._path.is_dir():
+            return
+        with writing(self._path):
+            for entry in self._path.iterdir():
+                if _OURS.fullmatch(entry.name):
+                    entry.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self._path.rmdir()
+        self.let_go()
+        if not self.named:
+            self._path = None
+
+    def claim(self) -> None:
+        """Take the folder for this run alone, until it is let go or the process ends."""
+        if self._lock is not None:
+            return
+        folder = self.folder()
+        with writing(folder):
+            lock = open(folder / _LOCK, "ab")  # noqa: SIM115 - held until it is let go
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # a system without such locks
+            pass
+        except OSError:
+            lock.close()
+            raise ReportError(f"another run is using {folder}; wait for it, or name another folder") from None
+        self._lock = lock
+
+    def let_go(self) -> None:
+        """Leave the folder to others."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether an interrupted run stands there."""
+        return self._path is not None and (self._path / _PLAN).exists()
+
+    def begin(self, survey: Survey, files: Sequence[ReportFile], settings: dict[str, int]) -> dict[str, int]:
+        """Begin a run there, or go on with the one that stands there; returns the settings it was begun with.
+
+        Raises
+        ------
+        ReportError
+            If what stands there is of another survey or of other files, or no run at all; says what to do.
+        """
+        plan = {"format": _FORMAT, "survey": survey.id, "files": _listed(files), "settings": settings, "damaged": []}
+        if not self.begun and not all(_OURS.fullmatch(entry.name) for entry in self.folder().iterdir()):
+            raise ReportError(f"{self._path} holds other things; name a folder that is empty or not there yet")
+        self.claim()
+        held = self._read(_PLAN)
+        if held is None:
+            self._write(_PLAN, plan)
+            return settings
+        self._compare(held, plan)
+        found: dict[str, int] = held["settings"]
+        return found
+
+    def _compare(self, held: dict[str, Any], plan: dict[str, Any]) -> None:
+        remedy = f"to begin anew delete {self._path} (or restart=True, --restart)"
+        if held.get("format") != _FORMAT or not isinstance(held.get("files"), dict):
+            raise ReportError(f"{self._path} was left by another version of sottovoce; {remedy}")
+        if held["survey"] != plan["survey"]:
+            raise ReportError(
+                f"{self._path} holds an interrupted run of survey {str(held['survey'])[:12]}, not of "
+                f"{plan['survey'][:12]}; {remedy}"
+            )
+        before, now = held["files"], plan["files"]
+        differing = {
+            "changed": [path for path in now if path in before and now[path] != before[path]],
+            "new": [path for path in now if path not in before],
+            "gone or unusable": [path for path in before if path not in now],
+        }
+        told = "; ".join(f"{what}: {_some(paths)}" for what, paths in differing.items() if paths)
+        if told:
+            raise ReportError(f"{self._path} holds an interrupted run over other files ({told}); {remedy}")
+
+    def damaged(self) -> tuple[BadFile, ...]:
+        """Files that were found damaged while they were read, and are left out."""
+        return tuple(BadFile(*bad) for bad in (self._read(_PLAN) or {}).get("damaged", []))
+
+    def leave_out(self, damaged: Sequence[BadFile]) -> None:
+        """Begin again without these files."""
+        plan = self._read(_PLAN)
+        self.clear()
+        if plan is not None:
+            self._write(_PLAN, {**plan, "damaged": [list(bad) for bad in damaged]})
+
+    def progress(self) -> dict[str, Any] | None:
+        """What the last group left, if there was one."""
+        return self._read(_PROGRESS) if self.named else None
+
+    def advance(self, groups: int, tally: Tally, kept: dict[str, object]) -> None:
+        """Record that so many groups are done."""
+        before = self.progress() or {}
+        rows = {name: n for name, n in tally.to_dict().items() if name != "bad_files"}
+        self._write(_PROGRESS, {"groups": groups, "tally": rows, **kept})
+        if (last := before.get("counts")) and last != kept.get("counts"):
+            (self.folder() / last).unlink(missing_ok=True)
+
+    def _read(self, name: str) -> dict[str, Any] | None:
+        if self._path is None:
+            return None
+        place = self._path / name
+        try:
+            found = json.loads(place.read_bytes())
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise ReportError(f"{place} cannot be read; delete {self._path} and begin anew") from error
+        if not isinstance(found, dict):
+            raise ReportError(f"{place} is damaged; delete {self._path} and begin anew")
+        return found
+
+    def _write(self, name: str, content: dict[str, Any]) -> None:
+        folder = self.folder()
+        part = folder / f"{name}.{secrets.token_hex(8)}.part"
+        with writing(folder):
+            try:
+                part.write_text(json.dumps(content), encoding="utf-8")
+                sync(part)
+                os.replace(part, folder / name)
+                sync(folder)
+            finally:
+                part.unlink(missing_ok=True)
+
+
+def _listed(files: Sequence[ReportFile]) -> dict[str, list[int]]:
+    return {os.path.realpath(file.path): [file.nbytes, file.modified] for file in files}
+
+
+def _some(paths: list[str]) -> str:
+    rest = f" and {len(paths) - _LISTED:,} more" if len(paths) > _LISTED else ""
+    return ", ".join(sorted(paths)[:_LISTED]) + rest

@@ -1,0 +1,232 @@
+"""One run of the local engine: read everything once and count it, find repeated ids, and take the repeats off."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from threading import Event, Lock
+from typing import Any
+
+from sottovoce.engines.base import Faults, Progress, check_faults
+from sottovoce.engines.files import Found, ReportFile, why_bad
+from sottovoce.engines.local_counts import Cells, InFiles, InMemory, fits_memory
+from sottovoce.engines.local_reading import Piece, columns, in_pieces, rows_at_once
+from sottovoce.engines.local_repeats import Halves, Suspects, halves
+from sottovoce.engines.local_resume import Work
+from sottovoce.engines.local_spill import Spill, parts_for
+from sottovoce.engines.rows import Sifted, sift
+from sottovoce.engines.tally import BadFile, Tally
+from sottovoce.errors import ReportError
+from sottovoce.kernels.repeats import secret_multiplier
+from sottovoce.survey import Survey
+
+__all__ = ["Run"]
+
+Take = Callable[[Sifted], object]
+
+_GROUP_SHARE = 32
+"""Of the memory, in bytes for a row, what decides how many rows are one group: half an id, twice, in half of it."""
+
+_PIECE_ROWS = 1 << 20
+
+
+class Run:
+    """Counting some files for one survey."""
+
+    def __init__(
+        self,
+        survey: Survey,
+        found: Found,
+        work: Work,
+        *,
+        memory_bytes: int,
+        cores: int,
+        progress: Progress | None,
+    ) -> None:
+        self.survey, self.found, self.work = survey, found, work
+        self.memory, self.cores = memory_bytes, cores
+        self._tell = progress or (lambda done, total: None)
+        self._done, self._total = 0, max(1, sum(file.rows for file in found.files))
+        self._lock = Lock()
+        self.at_end = ExitStack()
+        """Closes what the run has open, if it ends before its time; files stay."""
+
+    def count(self, faults: Faults) -> tuple[Tally, Cells]:
+        """What became of all rows, and the counters."""
+        damaged: tuple[BadFile, ...] = ()
+        while True:
+            settings = self._settings()
+            damaged = tuple(sorted({*damaged, *self.work.damaged()}))
+            names = {bad.path for bad in damaged}
+            files = [file for file in self.found.files if file.path not in names]
+            pass_ = _FirstPass(self, files, settings)
+            more = pass_.read()
+            left_out = self.found.bad + damaged + more
+            tally = Tally(files=len(files) - len(more), bad_files=tuple(sorted(left_out))) + pass_.tally
+            if faults == "refuse":
+                check_faults(self.survey, replace(tally, counted=0), faults)
+            if not more:
+                break
+            # Part of a damaged file may have been counted: begin again without it.
+            damaged += more
+            self.at_end.close()
+            self.work.leave_out(damaged)
+            self._done = 0
+        self._check_unchanged(files)
+        lost = self._second_pass(files, pass_)
+        tally += Tally(counted=-lost, duplicates=lost)
+        check_faults(self.survey, tally, faults)
+        return tally, pass_.cells
+
+    def _settings(self) -> dict[str, int]:
+        """How the work is cut up: as it was begun, where it was."""
+        rows = sum(file.rows for file in self.found.files)
+        group = max(1 << 12, self.memory // _GROUP_SHARE)
+        settings = {
+            "group_rows": group,
+            "half_parts": parts_for(8 * rows, self.memory // 8) if rows > group else 0,
+            "multiplier": secret_multiplier(),
+            "memory": self.memory,
+        }
+        large = rows > group or not fits_memory(self.survey.mechanism, self.memory)
+        if self.work.named and (large or self.work.begun):
+            return self.work.begin(self.survey, self.found.files, settings)
+        return settings
+
+    def _check_unchanged(self, files: Iterable[ReportFile]) -> None:
+        for file in files:
+            try:
+                status = os.stat(file.path)
+                same = (status.st_size, status.st_mtime_ns) == (file.nbytes, file.modified)
+            except OSError:
+                same = False
+            if not same:
+                raise ReportError(f"{file.path} changed while it was counted; nothing was counted: run it again")
+
+    def _second_pass(self, files: Sequence[ReportFile], first: _FirstPass) -> int:
+        """Take repeats off; returns how many there were."""
+        suspected = first.halves.repeated(self.memory // 128)
+        first.halves.close()
+        if suspected is not None and not len(suspected):
+            return 0
+        self._total += self._done
+        width = self.survey.mechanism.report_bytes
+        suspects = Suspects(suspected, width, self.memory // 8, self.work.folder)
+        if self.read(in_pieces(files, _PIECE_ROWS), lambda rows: suspects.add(rows.ids, rows.payloads)):
+            raise ReportError("a file changed while it was counted; nothing was counted: run it again")
+        self._check_unchanged(files)
+        lost = 0
+
+        def lose(payloads: Any) -> None:
+            nonlocal lost
+            lost += len(payloads)
+            first.cells.take_off(payloads)
+
+        suspects.settle(lose)
+        return lost
+
+    def read(self, pieces: Sequence[Piece], take: Take) -> tuple[BadFile, ...]:
+        """Hand every batch of good rows to `take`, on all cores; returns the files that turned out to be damaged."""
+        damaged: set[BadFile] = set()
+        stop, queue = Event(), iter(pieces)
+        at_once = rows_at_once(self.survey, self.memory, self.cores)
+
+        def work() -> None:
+            try:
+                while not stop.is_set():
+                    with self._lock:
+                        piece = next(queue, None)
+                    if piece is None:
+                        return
+                    try:
+                        for ids, reports in columns(self.survey, piece, at_once):
+                            if stop.is_set():
+                                return
+                            take(sift(self.survey, ids, reports))
+                            self._advance(len(ids))
+                    except Exception as error:
+                        reason = why_bad(error)
+                        if reason is None:
+                            raise
+                        with self._lock:
+                            damaged.add(BadFile(piece.file.path, reason))
+            except BaseException:
+                stop.set()
+                raise
+
+        with ThreadPoolExecutor(self.cores, thread_name_prefix="sottovoce-count") as threads:
+            working = [threads.submit(work) for _ in range(min(self.cores, len(pieces)))]
+            try:
+                for one in working:
+                    one.result()
+            finally:
+                stop.set()
+        return tuple(sorted({bad.path: bad for bad in sorted(damaged)}.values()))
+
+    def _advance(self, rows: int) -> None:
+        with self._lock:
+            self._done += rows
+            self._tell(self._done, self._total)
+
+
+class _FirstPass:
+    """Every good row counted, half of its id kept, progress recorded group by group."""
+
+    def __init__(self, run: Run, files: Sequence[ReportFile], settings: dict[str, int]) -> None:
+        self._run, self._lock = run, Lock()
+        mechanism, memory, folder = run.survey.mechanism, settings["memory"], run.work.folder
+        held = run.work.progress() or {}
+        self._groups = _in_groups(in_pieces(files, min(_PIECE_ROWS, settings["group_rows"])), settings["group_rows"])
+        self._first = held.get("groups", 0)
+        self.tally = Tally(**held.get("tally", {}))
+        self._spill: Spill | None = None
+        if settings["half_parts"]:
+            self._spill = Spill(folder(), "halves", 8, settings["half_parts"], held.get("halves"))
+            run.at_end.callback(self._spill.close)
+        self.halves = Halves(memory, self._spill, settings["multiplier"])
+        self.cells: Cells
+        if fits_memory(mechanism, memory):
+            kept = folder() / held["counts"] if "counts" in held else None
+            self.cells = InMemory(mechanism, memory // 4, run.cores, kept)
+        else:
+            self.cells = InFiles(mechanism, memory // 4, folder, held.get("cells"))
+        run.at_end.callback(self.cells.close, remove=False)
+
+    def read(self) -> tuple[BadFile, ...]:
+        """Read what is not yet read; returns the files that turned out to be damaged."""
+        run = self._run
+        damaged: set[BadFile] = set()
+        for number, pieces in enumerate(self._groups):
+            if number < self._first:
+                run._advance(sum(piece.rows for piece in pieces))
+                continue
+            damaged.update(run.read(pieces, self._take))
+            if run.work.named and run.work.begun and not damaged:
+                kept = self.cells.keep(run.work.folder(), number + 1)
+                if self._spill is not None:
+                    kept["halves"] = self._spill.kept()
+                run.work.advance(number + 1, self.tally, kept)
+        return tuple(sorted(damaged))
+
+    def _take(self, rows: Sifted) -> None:
+        if len(rows.ids):
+            self.cells.add(rows.payloads)
+            self.halves.add(halves(rows.ids))
+        with self._lock:
+            self.tally += rows.tally
+
+
+def _in_groups(pieces: Sequence[Piece], rows: int) -> list[list[Piece]]:
+    """Consecutive pieces, about so many rows of them together."""
+    groups: list[list[Piece]] = [[]]
+    held = 0
+    for piece in pieces:
+        if held >= rows:
+            groups.append([])
+            held = 0
+        groups[-1].append(piece)
+        held += piece.rows
+    return groups

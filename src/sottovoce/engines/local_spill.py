@@ -1,0 +1,128 @@
+"""Records that do not fit into memory: spread over files by a number each, and read back a part at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from typing import IO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.durable import sync
+from sottovoce.errors import ReportError, SottovoceError
+
+__all__ = ["MOST_PARTS", "Spill", "parts_for", "writing"]
+
+MOST_PARTS: Final = 256
+"""Files that are written to at once; what is still too large then is spread again."""
+
+Bytes = NDArray[np.uint8]
+
+
+@contextlib.contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn the system's refusal to write into an error that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, SottovoceError):
+            raise
+        reason = error.strerror or "the system refuses"
+        raise ReportError(
+            f"{folder} cannot be written to: {reason}. Free some space there, or name another folder for the work, and "
+            "run the same again: it goes on where it was. To give up instead, delete that folder"
+        ) from error
+
+
+def parts_for(nbytes: int, limit: int) -> int:
+    """How many files make each short enough: a power of two, from 2 to `MOST_PARTS`."""
+    return min(MOST_PARTS, max(2, 1 << (max(1, nbytes // max(1, limit))).bit_length()))
+
+
+class Spill:
+    """Records of one width in files, one a part. Any number of threads may add.
+
+    Parameters
+    ----------
+    lengths
+        How much of each file, in bytes, is to be kept of those that stand there already; none by default.
+    """
+
+    def __init__(self, folder: Path, name: str, width: int, parts: int, lengths: list[int] | None = None) -> None:
+        self.folder, self.name, self.width, self.parts = folder, name, width, parts
+        self._lock = Lock()
+        self._files: list[IO[bytes]] = []
+        self._lengths = lengths or [0] * parts
+        try:
+            with writing(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                for part, length in enumerate(self._lengths):
+                    self._files.append(open(self.path(part), "ab"))  # noqa: SIM115 - closed by `close`
+                    self._cut(part, length)
+        except BaseException:
+            self.close()
+            raise
+
+    def _cut(self, part: int, length: int) -> None:
+        file = self._files[part]
+        if os.fstat(file.fileno()).st_size < length:
+            raise ReportError(f"{self.path(part)} is shorter than it was left; delete {self.folder} and begin anew")
+        file.truncate(length)
+
+    def path(self, part: int) -> Path:
+        """Where a part is."""
+        return self.folder / f"{self.name}-{part:03d}.spill"
+
+    def add(self, records: Bytes, numbers: NDArray[np.int64]) -> None:
+        """Put each record, a row, to the part of its number."""
+        order = np.argsort(numbers, kind="stable")
+        records, ends = records[order], np.cumsum(np.bincount(numbers, minlength=self.parts))
+        with self._lock, writing(self.folder):
+            for part in np.unique(numbers):
+                rows = records[ends[part - 1] if part else 0 : ends[part]]
+                self._files[part].write(rows.tobytes())
+                self._lengths[part] += rows.size
+
+    def size(self, part: int) -> int:
+        """Bytes in a part."""
+        return self._lengths[part]
+
+    def kept(self) -> list[int]:
+        """The lengths of all parts, once every byte is on the disk."""
+        with self._lock, writing(self.folder):
+            for part, file in enumerate(self._files):
+                file.flush()
+                if self._lengths[part]:
+                    sync(self.path(part))
+        return list(self._lengths)
+
+    def read(self, part: int, nbytes: int) -> Iterator[Bytes]:
+        """The records of a part, about so many bytes of them at a time."""
+        with self._lock, writing(self.folder):
+            self._files[part].flush()
+        at_once = max(1, nbytes // self.width) * self.width
+        with self.path(part).open("rb") as file:
+            left = self._lengths[part]
+            while left > 0:
+                data = file.read(min(at_once, left))
+                if not data:
+                    raise ReportError(f"{self.path(part)} went away or was cut; delete {self.folder} and begin anew")
+                left -= len(data)
+                yield np.frombuffer(data, dtype=np.uint8).reshape(-1, self.width)
+
+    def drop(self, part: int) -> None:
+        """Give a part's space back."""
+        self._files[part].close()
+        self.path(part).unlink(missing_ok=True)
+
+    def close(self, *, remove: bool = False) -> None:
+        """Close all files, and remove them if asked."""
+        for part, file in enumerate(self._files):
+            with contextlib.suppress(OSError):
+                file.close()
+            if remove:
+                self.path(part).unlink(missing_ok=True)

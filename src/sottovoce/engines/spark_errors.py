@@ -1,0 +1,144 @@
+"""What Spark's failures mean, in this package's errors: one sentence and a remedy instead of a Java stack trace.
+
+Only names of conditions and classes are taken from what Spark says, never its text: that may quote rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from sottovoce.errors import CapacityError, MissingExtraError, ReportError, ServiceError, SottovoceError
+
+__all__ = ["SHIPPING", "in_our_words", "pyspark_sql", "translated"]
+
+SHIPPING: Final = (
+    "install it on every worker (pip install 'sottovoce[spark]' in their image), or ship an environment with "
+    "spark.archives and PYSPARK_PYTHON; docs: Counting on Spark"
+)
+
+_DISK: Final = "a disk of the cluster is full: free some, or let spark.local.dir name a larger one"
+_MEMORY: Final = (
+    "a task of the cluster ran out of memory: give executors more (spark.executor.memory, "
+    "spark.executor.memoryOverhead), or cut the work finer (spark.sql.shuffle.partitions)"
+)
+_LOST: Final = (
+    "the cluster lost workers until it gave up, and nothing was counted: look at the workers' logs, make sure that "
+    "some stay up, and count again"
+)
+_GONE: Final = (
+    "Spark's driver process or its connection is gone, and nothing was counted: make a new session and count again"
+)
+
+
+def _file(told: str) -> str:
+    """The file that Spark names, if it names one."""
+    found = re.search(r"file:/*(/[^\s,'\"]+?)\.?(?=[\s,'\"]|$)", told)
+    return f"{found[1]}" if found else "a file"
+
+
+_RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]] = (
+    (
+        r"ModuleNotFoundError: No module named '(\w+)",
+        lambda found: ServiceError(f"the cluster's workers have no {found[1]}: {SHIPPING}", code="not_installed"),
+    ),
+    (
+        r"PYTHON_VERSION_MISMATCH|Python in worker has different version",
+        lambda _: ServiceError(
+            "the workers run another version of Python than this process: let PYSPARK_PYTHON name the same one",
+            code="python_version",
+        ),
+    ),
+    (
+        r"Cannot run program \"|error=2, No such file",
+        lambda _: ServiceError(
+            "the workers cannot start Python: let PYSPARK_PYTHON name one that is at the same path on all of them",
+            code="no_python",
+        ),
+    ),
+    (
+        r"FAILED_READ_FILE|is not a Parquet file|CANNOT_READ_FILE_FOOTER",
+        lambda found: ReportError(
+            f"{_file(found.string)} that the table is read from cannot be read, and nothing was counted: count by "
+            "paths, which names every such file and can leave it out, or set spark.sql.files.ignoreCorruptFiles"
+        ),
+    ),
+    (r"No space left on device|DiskSpaceException|errno 28", lambda _: CapacityError(_DISK)),
+    (
+        r"maxResultSize",
+        lambda _: CapacityError("the result is larger than spark.driver.maxResultSize allows: raise it"),
+    ),
+    (
+        r"OutOfMemoryError|MemoryError|exit code: 137|Cannot allocate memory|SparkOutOfMemory",
+        lambda _: CapacityError(_MEMORY),
+    ),
+    (
+        r"ExecutorLostFailure|executor lost|worker lost|FetchFailed|MetadataFetchFailed|Python worker exited|"
+        r"All masters are unresponsive|Master removed our application",
+        lambda _: ServiceError(_LOST, code="workers_lost"),
+    ),
+    (
+        r"SparkContext was shut ?down|stopped SparkContext|Connection refused|Py4JNetworkError|Answer from Java side",
+        lambda _: ServiceError(_GONE, code="driver_gone"),
+    ),
+    (
+        r"cancelled part of cancelled job group|was cancelled|job group",
+        lambda _: ServiceError("the job was cancelled, and nothing was counted", code="cancelled"),
+    ),
+)
+
+
+def pyspark_sql() -> Any:
+    """`pyspark.sql`, loaded when it is needed."""
+    try:
+        import pyspark.sql
+    except ImportError:
+        pass
+    else:
+        return pyspark.sql
+    raise MissingExtraError("Spark needs pyspark: pip install 'sottovoce[spark]', and Java 17 or newer")
+
+
+def in_our_words(error: BaseException) -> SottovoceError | None:
+    """The error that a failure of Spark stands for; None where it is not Spark's."""
+    if isinstance(error, SottovoceError) or not _of_spark(error):
+        return None
+    told = f"{type(error).__name__}: {error}"
+    for pattern, make in _RULES:
+        found = re.search(pattern, told)
+        if found:
+            return make(found)
+    condition = _condition(error)
+    classes = re.findall(r"\b((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error))\b", told)
+    named = ", ".join(dict.fromkeys([*([condition] if condition else []), *classes[:2]])) or type(error).__name__
+    return ServiceError(f"Spark could not run the job ({named}), and nothing was counted; its log says more", "failed")
+
+
+def _of_spark(error: BaseException) -> bool:
+    module = type(error).__module__
+    return module.startswith(("pyspark", "py4j")) or isinstance(error, (ConnectionError, EOFError))
+
+
+def _condition(error: Any) -> str:
+    getter = getattr(error, "getCondition", None)
+    try:
+        found = getter() if getter is not None else None
+    except Exception:  # asks the driver's Java process, which may be gone
+        found = None
+    return found if isinstance(found, str) and re.fullmatch(r"[A-Z_.0-9]+", found) else ""
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Raise what Spark raises in our words."""
+    try:
+        yield
+    except Exception as error:
+        found = in_our_words(error)
+        if found is None:
+            raise
+    else:
+        return
+    raise found

@@ -1,0 +1,69 @@
+"""The loops that find words which occur twice: spread over buckets by a hash, then a table in the cache a bucket."""
+
+import numpy as np
+from numba import int64, njit, types, uint64, void
+from numpy.typing import NDArray
+
+__all__ = ["measure", "repeated", "spread"]
+
+_WORDS = types.Array(uint64, 1, "A", readonly=True, aligned=False)
+_PLACES = types.Array(int64, 1, "C")
+_HELD = types.Array(uint64, 1, "C")
+
+
+@njit([void(_PLACES, _WORDS, uint64, uint64)], cache=True, nogil=True)
+def measure(sizes: NDArray[np.int64], words: NDArray[np.uint64], multiplier: int, shift: int) -> None:
+    """Add to `sizes` how many words each bucket takes."""
+    for i in range(words.shape[0]):
+        sizes[(words[i] * multiplier) >> shift] += 1
+
+
+@njit([void(_HELD, _PLACES, _WORDS, uint64, uint64)], cache=True, nogil=True)
+def spread(
+    out: NDArray[np.uint64], places: NDArray[np.int64], words: NDArray[np.uint64], multiplier: int, shift: int
+) -> None:
+    """Put each word to its bucket's place in `out`, and move the place on."""
+    for i in range(words.shape[0]):
+        bucket = (words[i] * multiplier) >> shift
+        place = places[bucket]
+        out[place] = words[i]
+        places[bucket] = place + 1
+
+
+@njit([int64(_HELD, _PLACES, int64, int64, _HELD, uint64, uint64)], cache=True, nogil=True)
+def repeated(
+    words: NDArray[np.uint64],
+    starts: NDArray[np.int64],
+    first: int,
+    last: int,
+    table: NDArray[np.uint64],
+    multiplier: int,
+    shift: int,
+) -> int:
+    """Words that occur twice in a bucket, for buckets `first` to `last`; those too large for the table are passed over.
+
+    They are written over the words from ``starts[first]`` on, once for every time after the first; returns how many.
+    A place of the table that holds 0 is free: the word 0 has a flag of its own.
+    """
+    found = starts[first]
+    mask = np.uint64(table.shape[0] - 1)
+    for bucket in range(first, last):
+        if 2 * (starts[bucket + 1] - starts[bucket]) > table.shape[0]:
+            continue
+        for place in range(table.shape[0]):
+            table[place] = 0
+        zero_seen = False
+        for i in range(starts[bucket], starts[bucket + 1]):
+            word = words[i]
+            slot = ((word * multiplier) >> shift) & mask
+            while table[slot] != 0 and table[slot] != word:
+                slot = (slot + np.uint64(1)) & mask
+            if word == 0:
+                again, zero_seen = zero_seen, True
+            else:
+                again = table[slot] == word
+                table[slot] = word
+            if again:
+                words[found] = word
+                found += 1
+    return int(found - starts[first])

@@ -1,0 +1,96 @@
+"""Which 64-bit words occur more than once: exactly, in time linear in their number, whatever they are."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.kernels.threads import for_each_piece
+
+__all__ = ["bucket_numbers", "repeated_words", "secret_multiplier"]
+
+Words = NDArray[np.uint64]
+
+_IN_A_BUCKET: Final = 1 << 11
+"""Words a bucket should have: its table, at most half full, then fits the first-level cache."""
+
+_MOST_BUCKETS: Final = 1 << 13
+"""More places that are written to at once than this, and each write would miss the cache of addresses."""
+
+_FEW: Final = 1 << 12
+
+
+def secret_multiplier() -> int:
+    """An odd number that nobody knows beforehand: who chooses the words cannot choose their buckets."""
+    return secrets.randbits(64) | 1
+
+
+def bucket_numbers(words: Words, multiplier: int, bits: int) -> NDArray[np.int64]:
+    """Which of 2^bits buckets each word belongs to: the highest bits of its product with the multiplier.
+
+    Two different words share a bucket with a probability of at most 2/2^bits (Dietzfelbinger et al. 1997).
+    """
+    return (words * np.uint64(multiplier) >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def repeated_words(parts: list[Words]) -> Words:
+    """The words that occur twice or more in all parts together, sorted; `parts` is emptied on the way.
+
+    Examples
+    --------
+    >>> repeated_words([np.array([3, 1, 2], dtype=np.uint64), np.array([7, 3, 3], dtype=np.uint64)])
+    array([3], dtype=uint64)
+    """
+    n = sum(map(len, parts))
+    if n <= _FEW:
+        every = np.concatenate([np.empty(0, dtype=np.uint64), *parts])
+        parts.clear()
+        return _by_sorting(every)
+    from sottovoce.kernels.compiled.repeats import measure, spread
+
+    bits = min(_MOST_BUCKETS, max(2, n // _IN_A_BUCKET)).bit_length() - 1
+    multiplier, shift = np.uint64(secret_multiplier()), np.uint64(64 - bits)
+    each = np.zeros((len(parts), 1 << bits), dtype=np.int64)
+    for_each_piece(lambda part: measure(each[part], parts[part], multiplier, shift), len(parts))
+    starts = np.concatenate([[0], np.cumsum(each.sum(axis=0))])
+    places = starts[:-1] + np.cumsum(each, axis=0) - each
+    spread_out = np.empty(n, dtype=np.uint64)
+
+    def move(part: int) -> None:
+        spread(spread_out, places[part], parts[part], multiplier, shift)
+        parts[part] = np.empty(0, dtype=np.uint64)
+
+    for_each_piece(move, len(parts))
+    parts.clear()
+    return _in_buckets(spread_out, starts, int(multiplier), bits)
+
+
+def _in_buckets(words: Words, starts: NDArray[np.int64], multiplier: int, bits: int) -> Words:
+    from sottovoce.kernels.compiled.repeats import repeated
+
+    buckets = 1 << bits
+    table_bits = max(12, (4 * len(words) // buckets).bit_length())
+    # A bucket that one word floods is sorted: first, since the others' findings are written over words.
+    flooded = np.flatnonzero(2 * np.diff(starts) > 1 << table_bits)
+    found = [_by_sorting(words[starts[bucket] : starts[bucket + 1]]) for bucket in flooded]
+    each = max(1, buckets // 64)
+
+    def look(piece: int) -> None:
+        first, last = piece * each, min(buckets, (piece + 1) * each)
+        table = np.empty(1 << table_bits, dtype=np.uint64)
+        shift = np.uint64(64 - bits - table_bits)
+        n = repeated(words, starts, first, last, table, np.uint64(multiplier), shift)
+        if n:
+            found.append(np.unique(words[starts[first] : starts[first] + n]))
+
+    for_each_piece(look, -(-buckets // each))
+    return np.unique(np.concatenate([np.empty(0, dtype=np.uint64), *found]))
+
+
+def _by_sorting(words: Words) -> Words:
+    words.sort()
+    again = words[1:][words[1:] == words[:-1]]
+    return np.unique(again)

@@ -1,0 +1,34 @@
+"""A person does in a real browser what the tutorial tells them, with the words that stand on its page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+from browser.visitor import Visitors
+from sottovoce.analyst import connect
+from terminal import terminal
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorials" / "browser.md"
+
+
+def test_the_tutorial(visitors: Visitors, tmp_path: Path) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    first, second = re.findall(r"^\d\. Press \*\*(.+?)\*\*", text, re.MULTILINE)
+    (choice,) = re.findall(r"^\d\. Choose \*(.+?)\*", text, re.MULTILINE)
+    (arrived,) = re.findall(r"The page says \*(.+?)\*", text)
+    with terminal(tmp_path) as opened:
+        opened.follow(PAGE, "Publish")
+        origin = f"http://127.0.0.1:{opened.port}"
+        collector = connect(origin, opened.token)
+        live = collector.survey(collector.surveys()[0].id)
+        tab = visitors(origin).open(f"/s/{live.id}")
+        tab.get_by_role("radio", name=choice, exact=True).check()
+        tab.get_by_role("button", name=first).click()
+        expect(tab.get_by_role("button", name=second)).to_be_visible()
+        assert live.status().n_reports + live.status().waiting == 0
+        tab.get_by_role("button", name=second).click()
+        expect(tab.get_by_role("heading", name=arrived)).to_be_visible()
+        assert live.status().n_reports + live.status().waiting == 1

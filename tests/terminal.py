@@ -1,0 +1,165 @@
+"""A terminal that types what a page of the documentation shows, and compares what comes out.
+
+Commands of this package run in this process; a service, marked by ``&`` as in a shell, is a process of its own on a
+free port, which stands wherever the page has the usual one; all else is the shell's. A command that must fail bears the
+remark ``# refused``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from collector.service import PATIENCE, environment
+from sottovoce.analyst import connect
+from sottovoce.cli import main
+
+PORT = "8470"
+"""Where the pages say that the service is."""
+
+TOKEN = "SOTTOVOCE_TOKEN=sv_..."
+SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """One fenced block of a page."""
+
+    language: str
+    text: str
+
+
+def blocks(page: Path, *headings: str) -> list[Block]:
+    """A page's, or those below some of its headings, in their order."""
+    head, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    chosen = [section for section in sections if section.partition("\n")[0] in headings]
+    assert len(chosen) == len(headings), (page.name, headings)
+    return [Block(*found) for found in FENCE.findall("".join(chosen or [head, *sections]))]
+
+
+def words_of(command: str) -> list[str]:
+    """A command's words. What a shell takes for a redirection or a pipe stands alone, and then fits no command."""
+    reader = shlex.shlex(command, posix=True, punctuation_chars=True)
+    reader.whitespace_split = True
+    return list(reader)
+
+
+def agrees(shown: str, printed: str) -> bool:
+    """Whether a page shows what was printed: blanks count alike, and ``...`` stands for anything."""
+    return doctest.OutputChecker().check_output(shown, printed, SAME)
+
+
+class Terminal:
+    """One person's, in a folder of their own."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = str(free.getsockname()[1])
+        self.token = ""
+        self._services: list[subprocess.Popen[str]] = []
+        self._patch = patch
+        self._python: dict[str, object] = {"__name__": "tutorial"}
+        patch.chdir(folder)
+
+    def here(self, text: str) -> str:
+        """The page's words, with this terminal's port."""
+        return text.replace(PORT, self.port)
+
+    def follow(self, page: Path, *headings: str) -> None:
+        """Type all that the page shows, or what is below some headings, and compare whatever it says comes out."""
+        printed = ""
+        for block in blocks(page, *headings):
+            if block.language == "toml":
+                name, _, content = block.text.partition("\n")
+                Path(name.removeprefix("# ")).write_text(self.here(content), encoding="utf-8")
+            elif block.language == "py":
+                exec(block.text, self._python)  # noqa: S102 (the code is the documentation's own)
+            elif block.language == "console":
+                printed = "".join(self.type(line.removeprefix("$ ")) for line in block.text.splitlines())
+            elif block.language == "text":
+                assert agrees(self.here(block.text), printed), f"{page.name} shows\n{block.text}\nand it was\n{printed}"
+
+    def type(self, command: str) -> str:
+        """Run one line; what it printed."""
+        line = self.here(command)
+        if line.startswith("export "):
+            name, _, value = line.removeprefix("export ").partition("=")
+            self._patch.setenv(name, self.token if line.endswith(TOKEN) else value)
+            return ""
+        if line.startswith("sottovoce serve") and line.endswith(" &"):
+            return self._serve(words_of(line.removesuffix(" &"))[1:])
+        if line == "kill %1":
+            assert self._stop() == 0
+            return ""
+        if line.startswith("sottovoce "):
+            return self._run(words_of(line.partition("  #")[0])[1:], refused=line.endswith("# refused"))
+        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
+
+    def _run(self, words: list[str], refused: bool) -> str:
+        if words[0] == "estimate":
+            self._wait_until_counted(words[1])
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            status = main(words)
+        assert bool(status) == refused, (words, err.getvalue())
+        return out.getvalue() + (err.getvalue() if refused else "")
+
+    def _wait_until_counted(self, survey: str) -> None:
+        live = connect(os.environ["SOTTOVOCE_URL"], os.environ["SOTTOVOCE_TOKEN"]).survey(survey)
+        end = time.monotonic() + PATIENCE
+        while live.status().waiting:
+            assert time.monotonic() < end, "reports are not counted"
+            time.sleep(0.05)
+
+    def _serve(self, words: list[str]) -> str:
+        port = [] if "--settings" in words else ["--port", self.port]
+        command = [sys.executable, "-m", "sottovoce", *words, *port]
+        with Path("service.log").open("ab") as log:
+            service = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment())
+        self._services.append(service)
+        assert service.stdout is not None
+        lines = []
+        for line in service.stdout:
+            lines.append(line)
+            if line.startswith("admin token"):
+                self.token = line.split()[2]
+            if line.startswith("ready at"):
+                return "".join(lines)
+        pytest.fail(f"the service ended: {Path('service.log').read_text(encoding='utf-8')}")
+
+    def _stop(self) -> int:
+        service = self._services.pop()
+        service.terminate()
+        status = service.wait(PATIENCE)
+        assert service.stdout is not None
+        service.stdout.close()
+        return status
+
+    def close(self) -> None:
+        """End whatever a page has left running."""
+        while self._services:
+            self._stop()
+
+
+@contextlib.contextmanager
+def terminal(folder: Path) -> Iterator[Terminal]:
+    """A terminal whose services are gone at the end, however that comes."""
+    with pytest.MonkeyPatch.context() as patch:
+        opened = Terminal(folder, patch)
+        try:
+            yield opened
+        finally:
+            opened.close()

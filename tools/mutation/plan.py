@@ -1,0 +1,87 @@
+"""Which sources are mutated, and which tests have to notice: for each group the exact and fast ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["GROUPS", "Group"]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Modules below src/sottovoce, and the tests below tests that are run against their mutants."""
+
+    name: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+    deselect: tuple[str, ...] = ()
+
+
+def _in(folder: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{folder}/{name}.py" for name in names.split())
+
+
+GROUPS = (
+    Group(
+        "randomness",
+        _in("randomness", "thresholds source philox discrete_gaussian"),
+        (
+            "exact/test_scripted_draws.py",
+            "exact/test_enclosures.py",
+            "exact/test_thresholds.py",
+            "exact/test_philox.py",
+        ),
+    ),
+    Group("codecs", _in("mechanisms", "codecs"), ("exact/test_codec_bytes.py",)),
+    Group(
+        "channels",
+        _in(
+            "mechanisms",
+            "two_level hadamard randomized_response subset_selection unary unary_optimized unary_symmetric "
+            "channel support finite base",
+        ),
+        ("exact/test_small_channels.py",),
+    ),
+    Group(
+        "numbers",
+        _in("mechanisms", "binary gaussian"),
+        (
+            "exact/test_binary_numbers.py",
+            "exact/test_vector_steps.py",
+            "exact/test_binary.py",
+            "exact/test_gaussian.py",
+        ),
+    ),
+    Group(
+        "codebook",
+        _in("mechanisms", "codebook"),
+        ("exact/test_vector_steps.py", "exact/test_codebook.py"),
+        deselect=("exact/test_codebook.py::test_layers_leave_no_bias_worth_naming",),
+    ),
+    Group("rejection", _in("mechanisms", "rejection sphere"), ("exact/test_rejection.py", "exact/test_sphere.py")),
+    Group(
+        "fields",
+        _in("mechanisms", "finite_field projective_space projective_geometry hadamard_blocks"),
+        ("exact/test_small_channels.py", "exact/test_finite_field.py", "exact/test_projective_space.py"),
+    ),
+    Group(
+        "vectors",
+        _in("mechanisms", "vector vector_codecs vector_registry sampled registry"),
+        ("exact/test_binary.py", "exact/test_gaussian.py", "exact/test_rejection.py", "exact/test_bad_input.py"),
+    ),
+    Group(
+        "matrices",
+        _in("mechanisms", "channel_matrix matrix_channel fourier haar hierarchical channel_registry"),
+        ("exact/test_channel_matrix.py", "exact/test_structured_strategies.py"),
+    ),
+    Group(
+        "simplex",
+        _in("projections", "simplex ball checks projected"),
+        ("exact/test_projection_edges.py", "exact/test_ball.py"),
+    ),
+    Group(
+        "hull",
+        _in("projections", "hull active_set hull_factor hull_points hull_search operator paper_rule"),
+        ("exact/test_hull.py", "exact/test_hull_gram.py", "exact/test_paper_rule.py"),
+    ),
+)
