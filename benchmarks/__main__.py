@@ -20,6 +20,7 @@ MODULES = (
     "transforms",
     "scale_kernels",
     "scale_files",
+    "scale_spark",
     "simulation",
     "codebook",
     "hull",

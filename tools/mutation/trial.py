@@ -95,12 +95,12 @@ class StopAtFailure:
     """Ends the process at the first test that fails, and writes its name to a pipe."""
 
     def __init__(self, pipe: int) -> None:
-        self._pipe = pipe
+        self._pipe, self.forgiving = pipe, False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
         # Before pytest writes the failure down, which takes longer than most tests.
-        if call.excinfo is not None and not issubclass(call.excinfo.type, TooSlow):
+        if call.excinfo is not None and not self.forgiving:
             os.write(self._pipe, item.nodeid.encode())
             os._exit(1)
 
@@ -206,12 +206,14 @@ class Forked:
             return on_line(frame, event, None) if frame.f_code.co_filename in files else None
 
         def give_up(signum: int, frame: FrameType | None) -> None:
+            stop.forgiving = True
             raise TooSlow
 
         signal.signal(signal.SIGVTALRM, give_up)
         stop, reached = StopAtFailure(pipe), {}
         for name in self._items:
             lines.clear()
+            stop.forgiving = False
             began = time.process_time()
             signal.setitimer(signal.ITIMER_VIRTUAL, 1.5 * TEST_SECONDS)
             sys.settrace(on_call)

@@ -39,6 +39,7 @@ examples:
   sottovoce aggregate --reports colours
   sottovoce aggregate survey.json --reports 'lake/2026-*/*.parquet' more.svr --out colours.bin --memory 4GiB
   sottovoce aggregate survey.json --reports /lake/colours --engine spark --master spark://head:7077
+  sottovoce aggregate "Favourite colour" --reports colours --hand-in      a collector that only gathers
   sottovoce estimate --aggregate colours.bin
 """
 
@@ -78,6 +79,9 @@ def register(commands: Commands) -> None:
     parser.add_argument(
         "--skip-faults", action="store_true", help="leave out what is no report of the survey, and say how much"
     )
+    parser.add_argument(
+        "--hand-in", action="store_true", help="also give the counts to the collector, where the survey is sealed"
+    )
     parser.add_argument("--memory", type=memory, metavar="SIZE", help="about how much to use here (default: 1GiB)")
     parser.add_argument("--work", type=Path, metavar="DIR", help="for progress and spilling (default: FILE.work)")
     parser.add_argument("--restart", action="store_true", help="begin anew where a run was interrupted")
@@ -99,6 +103,8 @@ def _run(arguments: argparse.Namespace) -> int:
         written = counted.save(arguments.out)
         tally = counted.tally
     seconds = time.perf_counter() - began
+    if arguments.hand_in:
+        connected(arguments).survey(survey.id).hand_in(written.aggregate())
     found = {
         "survey": survey.id,
         "title": survey.title,
@@ -108,6 +114,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "rows_per_second": tally.rows / seconds,
         "aggregate": str(arguments.out),
         "aggregate_bytes": written.nbytes,
+        "handed_in": arguments.hand_in,
     }
     print_json(found) if arguments.json else _show(survey, tally, found)
     return 0
@@ -205,3 +212,5 @@ def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
     place = shown(found["aggregate"])
     out.print(f"{place}: {found['aggregate_bytes']:,} bytes. What it says:", soft_wrap=True)
     out.print(f"  sottovoce estimate --aggregate {place}", soft_wrap=True)
+    if found["handed_in"]:
+        out.print("The collector has the counts, and answers from them.")

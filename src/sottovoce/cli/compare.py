@@ -132,9 +132,7 @@ def _show(found: tuple[Compared, ...], column: Column, people: int, *, suggest_p
     if 2 * len(column.labels) > len(column.values):
         notes.append("most values are one person's alone: is this a column of names or numbers that identify people?")
     if any(one.problem.startswith("left out") for one in found):
-        notes.append(
-            "left out: reports as long as the domain, from so many; --sample takes fewer, --json says how many"
-        )
+        notes.append("left out: reports as long as the domain, of so many; --sample takes fewer, --json says how many")
     if suggest_peers:
         notes.append("pure-ldp and multi-freq-ldpy, where installed, would stand here too")
     for epsilon in dict.fromkeys(one.epsilon for one in found):

@@ -9,19 +9,17 @@ from types import TracebackType
 from typing import Any, ClassVar, Final, final
 
 from sottovoce.engines import files
-from sottovoce.engines.base import Counted, Engine, Faults, Progress, check_faults
+from sottovoce.engines.base import MEMORY_BYTES, Counted, Engine, Faults, Progress, check_faults
 from sottovoce.engines.local_counts import Cells, fits_memory
 from sottovoce.engines.local_resume import Work
 from sottovoce.engines.local_run import Run
 from sottovoce.engines.tally import Tally
+from sottovoce.kernels.threads import cores as all_cores
 from sottovoce.limits import check_integer
 from sottovoce.mechanisms.shards import Shard
 from sottovoce.survey import Survey
 
-__all__ = ["DEFAULT_MEMORY", "LEAST_MEMORY", "LocalCounted", "LocalEngine"]
-
-DEFAULT_MEMORY: Final = 2**30
-"""Bytes of memory unless it is told."""
+__all__ = ["LEAST_MEMORY", "LocalCounted", "LocalEngine"]
 
 LEAST_MEMORY: Final = 2**16
 """Fewer bytes than this are not worth the files they save."""
@@ -69,9 +67,9 @@ class LocalEngine(Engine):
         restart: bool = False,
     ) -> None:
         self.work = None if work is None else Path(work)
-        given = DEFAULT_MEMORY if memory_bytes is None else memory_bytes
+        given = MEMORY_BYTES if memory_bytes is None else memory_bytes
         self.memory_bytes = check_integer("memory_bytes", given, LEAST_MEMORY, 2**60)
-        self.cores = check_integer("cores", _cores() if cores is None else cores, 1, 4096)
+        self.cores = check_integer("cores", all_cores() if cores is None else cores, 1, 4096)
         self.restart = restart
 
     def count(
@@ -94,8 +92,3 @@ class LocalEngine(Engine):
             work.let_go() if work.named else work.clear()
             raise
         return LocalCounted(survey, tally, cells, work)
-
-
-def _cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
