@@ -30,7 +30,7 @@ test: export OPENBLAS_NUM_THREADS = 1
 test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
 	@$(MAKE) --no-print-directory -j2 lint types js
 	@echo "==> tests"
-	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: setup  ## style only
 	@echo "==> style (ruff)"
@@ -48,8 +48,8 @@ coverage: setup  ## what the tests reach, branch by branch and in every process;
 	@echo "==> compiled loops, measured as plain Python"
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_*.py
 	@echo "==> tests, measured"
-	@PYTHON=$(PYTHON) tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
-	@$(BIN)/python -m coverage combine --quiet
+	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m coverage combine --quiet && rm -f .coverage/data.*  # of processes that were killed while writing
 	@$(BIN)/python -m coverage html --quiet --fail-under 0
 	@$(BIN)/python -m coverage json --quiet --fail-under 0
 	@$(BIN)/python tools/coverage_table.py .coverage/figures.json

@@ -11,7 +11,19 @@ import pytest
 
 import sottovoce as sv
 
-HEAVY = ("numba", "scipy", "matplotlib", "pandas", "rich", "litestar", "llvmlite", "urllib3", "msgspec", "pyarrow")
+HEAVY = (
+    "numba",
+    "scipy",
+    "matplotlib",
+    "pandas",
+    "rich",
+    "litestar",
+    "llvmlite",
+    "urllib3",
+    "msgspec",
+    "pyarrow",
+    "pyspark",
+)
 
 PUBLIC = [
     "MECHANISMS",

@@ -274,3 +274,22 @@ def test_the_algebra_of_support() -> None:
     np.testing.assert_allclose(support.variance(np.array([0.0, 0.5]), 10), [0.075, 0.1])
     assert (support.proxy, support.worst_total_variance(2)) == (1.0, 2.0)
     assert support.worst_total_variance(4) == pytest.approx(4 * 0.375 * 0.625 * 4)
+
+
+class Words:
+    """Stands in for a generator whose next 64-bit words are known."""
+
+    def __init__(self, words: list[list[int]]) -> None:
+        self.words = np.array(words, dtype=np.uint64)
+
+    def integers(self, low: int, high: int, *, size: tuple[int, int], dtype: type, endpoint: bool) -> np.ndarray:
+        assert (low, high, size, dtype, endpoint) == (0, 2**64 - 1, self.words.shape, np.uint64, True)
+        return self.words
+
+
+def test_simulated_unary_bits_compare_words_with_their_thresholds() -> None:
+    made = UnarySymmetric(3, 1.0)
+    own, other = made.own_threshold, made.other_threshold
+    rows = [[own - 1, other - 1, other], [own, other, other - 1], [other, own - 1, other - 1], [0, 0, own]]
+    batch = made.randomize_many(np.array([0, 0, 1, 2]), Words(rows))  # type: ignore[arg-type]
+    assert batch.tolist() == [[0b011], [0b100], [0b110], [0b011]]

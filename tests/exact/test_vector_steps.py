@@ -10,6 +10,7 @@ import pytest
 from sottovoce.kernels.rotations import rotate
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
+from sottovoce.mechanisms.vector import lift
 
 KEY = (0x12345678, 0x9ABCDEF0)
 
@@ -54,6 +55,11 @@ def test_a_codebook_report_is_the_drawn_candidate_of_the_drawn_block(candidates:
             candidate = top[among_marked] if inside else others[among_others]
             assert report == 2 * (rotation * 64 + block * h) + candidate
             assert script.asked == [3, blocks, made.levels.threshold, marked, candidates - marked]
+
+
+@pytest.mark.parametrize("norm", [1.0, 1 + 1e-12, np.nextafter(1, 2)])
+def test_a_norm_that_rounding_made_too_large_lifts_to_zero(norm: float) -> None:
+    assert lift(np.array([norm, 0.0]), 1.0, 4).tolist() == [[norm, 0.0, 0.0, 0.0]]
 
 
 @pytest.mark.parametrize(("dimension", "size"), [(1, 64), (63, 64), (64, 128), (100, 128), (128, 256)])

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,8 +86,13 @@ def _run(group: Group, trials: list[Trial], scratch: Path) -> None:
     os.waitpid(child, 0)
     if not again.exists():
         sys.exit(f"{group.name}: the tests do not pass without a mutant; {log.relative_to(ROOT)} says more")
-    for index, names, limit in json.loads(again.read_text()):
-        trial = trials[index]
+    left = [(trials[index], names, limit) for index, names, limit in json.loads(again.read_text())]
+    for trial, names, limit in left[:1]:
+        sound = replace(trial, source=trial.file.read_text(encoding="utf-8"), tests=names, limit=limit)
+        fresh_import(sound, arguments)
+        if sound.verdict != SURVIVED:
+            sys.exit(f"{group.name}: in a fresh import the tests do not pass without a mutant: {sound.by}")
+    for trial, names, limit in left:
         trial.tests, trial.limit = names, limit
         fresh_import(trial, arguments)
         _tell(trial)

@@ -62,16 +62,16 @@ GROUPS = (
     Group(
         "fields",
         _in("mechanisms", "finite_field projective_space projective_geometry hadamard_blocks"),
-        ("exact/test_small_channels.py", "exact/test_finite_field.py", "exact/test_projective_space.py"),
+        ("exact/test_searches.py", "exact/test_small_channels.py", "exact/test_finite_field.py"),
     ),
     Group(
         "vectors",
-        _in("mechanisms", "vector vector_codecs vector_registry sampled registry"),
-        ("exact/test_binary.py", "exact/test_gaussian.py", "exact/test_rejection.py", "exact/test_bad_input.py"),
+        _in("mechanisms", "vector vector_codecs vector_registry registry"),
+        ("exact/test_vector_steps.py", "exact/test_binary.py", "exact/test_gaussian.py", "exact/test_bad_input.py"),
     ),
     Group(
         "matrices",
-        _in("mechanisms", "channel_matrix matrix_channel fourier haar hierarchical channel_registry"),
+        _in("mechanisms", "channel_matrix matrix_channel fourier haar hierarchical sampled channel_registry"),
         ("exact/test_channel_matrix.py", "exact/test_structured_strategies.py"),
     ),
     Group(

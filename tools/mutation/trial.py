@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -189,7 +190,7 @@ class Forked:
         for item in items[:1]:
             if not item.config.pluginmanager.is_registered(plugin):
                 item.config.pluginmanager.register(plugin)
-        for item, following in zip(items, [*items[1:], None], strict=True):
+        for item, following in zip_longest(items, items[1:]):
             if self._seconds:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 2 * self._seconds[item.nodeid] + 0.4)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)

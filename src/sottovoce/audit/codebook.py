@@ -19,6 +19,9 @@ from sottovoce.randomness import within_epsilon
 
 __all__ = ["ROTATIONS", "candidate_channel", "codebook_ratio", "marks"]
 
+MOST_OUTCOMES = 2_000
+"""Outcomes of one rotation and block for which the device is run on all of them."""
+
 ROTATIONS = 20
 """Public rotations for which all pairs of vectors are compared, every block of each."""
 
@@ -45,6 +48,37 @@ def candidate_channel(mechanism: Codebook, vectors: list[Floats], rotation: int,
             for k, top in enumerate(marks(mechanism, vector, rotation, block))
         }
         for i, vector in enumerate(vectors)
+    }
+
+
+class _At(Enumerator):
+    """Every outcome of what a device draws after its rotation and block, which are given."""
+
+    def __init__(self, rotation: int, block: int) -> None:
+        super().__init__()
+        self._given = (rotation, block)
+        self._left: list[int] = []
+
+    def again(self) -> None:
+        """Before each run."""
+        self._left = list(self._given)
+
+    def below(self, n: int) -> int:
+        return self._left.pop(0) if self._left else super().below(n)
+
+
+def _does_as_marked(mechanism: Codebook, vector: Floats, rotation: int, block: int) -> bool:
+    """Whether the device's reports at this rotation and block have the chances that its marks say, to the last bit."""
+    source, tally = _At(rotation, block), defaultdict[int, Fraction](Fraction)
+    while True:
+        source.again()
+        tally[mechanism.codec.decode(mechanism.encode(mechanism.randomize(vector, source)))] += source.probability
+        if not source.advance():
+            break
+    levels, first = mechanism.levels, 2 * (rotation * mechanism.size + block * (mechanism.candidates // 2))
+    return tally == {
+        first + k: levels.each_inside if top else levels.each_outside
+        for k, top in enumerate(marks(mechanism, vector, rotation, block))
     }
 
 
@@ -79,6 +113,10 @@ def codebook_ratio(mechanism: VectorMechanism, vectors: list[Floats]) -> tuple[F
         found = worst_ratio(channel)
         agrees &= found is not None and found <= ratio and all(sum(row.values()) == 1 for row in channel.values())
     h = m.candidates // 2
+    if m.marked * (m.candidates - m.marked) <= MOST_OUTCOMES:
+        for vector in vectors[:5]:  # both ends of an axis, another axis, both dense corners
+            rotation, block = int(rng.integers(0, m.rotations)), int(rng.integers(0, m.size // h))
+            agrees &= _does_as_marked(m, vector, rotation, block)
     hostile = [np.full(h, x) for x in (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)]
     hostile += [rng.choice([math.nan, math.inf, -math.inf, 1.0, -1.0, 0.0], size=h) for _ in range(50)]
     agrees &= all(int(mark(scores, m.marked).sum()) == m.marked for scores in hostile)

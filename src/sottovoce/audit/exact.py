@@ -16,6 +16,9 @@ __all__ = ["ExactAudit", "exact_ratio"]
 MOST_OUTCOMES = 10_000
 """Sequences of draws that are run for one value of the mechanism asked about."""
 
+MOST_RUNS = 100_000
+"""Sequences of draws that are run for all its values together; beyond, first, middle and last values stand for them."""
+
 
 @dataclass(frozen=True)
 class ExactAudit:
@@ -33,10 +36,10 @@ def exact_ratio(mechanism: ChannelMechanism) -> ExactAudit:
     outcome of its randomness, over all pairs of values. For the domain asked about the ratio is the
     mechanism's closed form, whose symmetry argument stands in `privacy_ratio`'s docstring; it is believed
     only after the same formula, and the stated probability of every report, have met brute force to the
-    last bit on every miniature at the same epsilon. The very mechanism asked about is run too, on every outcome
-    for its first, middle and last values, where the outcomes can be counted out; `method` says whether. Where they
-    disagree the mechanism is not what it says,
-    so it cannot be sound; the ratio is then the worst that brute force found.
+    last bit on every miniature at the same epsilon. The very mechanism asked about is run too, on every outcome, for
+    all its values where that can be done and else for its first, middle and last; `method` says for which. Where they
+    disagree the mechanism is not what it says, so it cannot be sound; the ratio is then the worst that brute force
+    found.
     """
     found: list[Fraction | None] = []
     agrees = True
@@ -44,28 +47,38 @@ def exact_ratio(mechanism: ChannelMechanism) -> ExactAudit:
         channel = device_channel(small)
         found.append(worst_ratio(channel))
         agrees &= found[-1] == small.privacy_ratio() and channel == stated_channel(small)
-    run_here = _run_here(mechanism)
-    agrees &= run_here is not False
+    values = _values_run(mechanism)
+    channel = {value: device_row(mechanism, value) for value in values}
+    if channel:
+        found.append(worst_ratio(channel))
+        agrees &= all(_is_stated(mechanism, value, row) for value, row in channel.items())
     if agrees:
-        size = "this size's device run on every outcome for some values" if run_here else "device not run at this size"
-        method = f"closed form, equal to brute force on every miniature; {size}"
+        which = {0: "no", mechanism.domain_size: "every"}.get(len(values), "some")
+        size = (
+            "device not run at this size"
+            if not values
+            else f"this size's device run on every outcome for {which} value"
+        )
+        method = f"closed form, equal to brute force on every miniature; {size}{'s' * (which == 'some')}"
         return ExactAudit(mechanism.privacy_ratio(), method, True)
     finite = [ratio for ratio in found if ratio is not None]
     worst = max(finite) if len(finite) == len(found) else None
     return ExactAudit(worst, "brute force; the device does not do what it states", False)
 
 
-def _run_here(mechanism: ChannelMechanism) -> bool | None:
-    """Whether the device does what it states at this size, for a few values; None where outcomes are too many."""
+def _values_run(mechanism: ChannelMechanism) -> list[int]:
+    """For which values the device is run on every outcome at this size; none where outcomes are too many."""
     if _draws_too_many(mechanism):
-        return None
+        return []
+    if outcomes_of(mechanism) * mechanism.domain_size <= MOST_RUNS:
+        return list(range(mechanism.domain_size))
     last = mechanism.domain_size - 1
-    for value in sorted({0, 1, last // 2, last}):
-        row = device_row(mechanism, value)
-        stated = {report: mechanism.probability(mechanism.decode(report), value) for report in row}
-        if row != stated or sum(row.values()) != 1:
-            return False
-    return True
+    return sorted({0, 1, last // 2, last})
+
+
+def _is_stated(mechanism: ChannelMechanism, value: int, row: dict[bytes, Fraction]) -> bool:
+    stated = {report: mechanism.probability(mechanism.decode(report), value) for report in row}
+    return row == stated and sum(row.values()) == 1
 
 
 def _draws_too_many(mechanism: ChannelMechanism) -> bool:

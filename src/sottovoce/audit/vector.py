@@ -32,6 +32,9 @@ __all__ = ["AUDITS", "adverse_vectors", "audit_vector"]
 SEEDS = 200
 """Public seeds for which all pairs of adverse vectors are compared."""
 
+NOISE_ALARM = 1e-10
+"""Chance that noise of the stated variance is taken for less."""
+
 HOSTILE_FLOATS = (math.nan, math.inf, -math.inf, 1e308, -1e308, 5e-324, 0.0, 40.0, -40.0, 1e16, -1e16)
 """What a broken or hostile inner product could be."""
 
@@ -109,9 +112,10 @@ class _SeedThenThreshold:
 
 
 def _threshold(mechanism: Rejection, vector: Floats, seed: int) -> int:
+    """What the device compares with; -1, which no sound device does, where it sends another seed than was drawn."""
     source = _SeedThenThreshold(seed)
-    mechanism.randomize(vector, source)
-    return source.threshold
+    sent, _ = cast(tuple[int, int], mechanism.randomize(vector, source))
+    return source.threshold if sent == seed else -1
 
 
 def worst_bit_ratio(thresholds: Iterable[int]) -> Fraction | None:
@@ -173,6 +177,8 @@ def _audit_gaussian(mechanism: VectorMechanism, samples: int, alpha: float) -> A
         tuple(np.subtract(m.randomize(vector, ByteSource(np.random.default_rng(2).bytes)), grid).tolist())
         for vector, grid in zip(vectors, grids, strict=True)
     }
+    draws = max(40, min(samples, 40_000 // m.dimension))
+    enough = _noise_is_enough(m, draws)
     rho = Fraction(4 * max(m.steps**2, longest), 2 * m.noise_variance)
     epsilon = zcdp_epsilon(float(rho), m.delta)
 
@@ -180,8 +186,8 @@ def _audit_gaussian(mechanism: VectorMechanism, samples: int, alpha: float) -> A
         away = np.subtract(m.codec.decode(payload), _on_grid(m, _opposite(m, value))).astype(np.float64)
         return -float(away @ away) / (2 * m.noise_variance)
 
-    certified = _certified(m, max(40, min(samples, 40_000 // m.dimension)), alpha, stated)
-    kept = longest <= m.steps**2 and len(noises) == 1 and m.delta_upper <= Fraction(m.delta)
+    certified = _certified(m, draws, alpha, stated)
+    kept = enough and longest <= m.steps**2 and len(noises) == 1 and m.delta_upper <= Fraction(m.delta)
     return AuditResult(
         mechanism=m.name,
         epsilon=m.epsilon,
@@ -195,6 +201,25 @@ def _audit_gaussian(mechanism: VectorMechanism, samples: int, alpha: float) -> A
         witness=f"largest squared norm on the grid {longest}, allowed {m.steps**2}; delta {float(m.delta_upper):.6g} "
         f"at epsilon {m.epsilon:g}, stated {m.delta:g}",
     )
+
+
+def _noise_is_enough(mechanism: Gaussian, draws: int) -> bool:
+    """Whether the device's noise has the stated variance in every coordinate, and in all of them together.
+
+    Of n draws of a (discrete) Gaussian the sum of squares over the variance is chi-squared with n degrees of freedom,
+    up to a relative error that is exponentially small in the variance. Less than its quantile of `NOISE_ALARM` is no
+    chance; the more draws, the smaller a shortage is found: a quarter in one of 2,000, a fifteenth in all of 16.
+    """
+    from scipy.stats import chi2
+
+    source = os_source()
+    noise = np.array(
+        [mechanism.randomize(np.zeros(mechanism.dimension), source) for _ in range(draws)], dtype=np.float64
+    )
+    squares = (noise**2).sum(axis=0) / mechanism.noise_variance
+    alarm = NOISE_ALARM / (mechanism.dimension + 1)
+    enough = squares.min() >= chi2.ppf(alarm, draws) and squares.sum() >= chi2.ppf(alarm, noise.size)
+    return bool(enough)
 
 
 def _on_grid(mechanism: Gaussian, vector: Floats) -> list[int]:

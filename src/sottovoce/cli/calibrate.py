@@ -86,5 +86,6 @@ def _show(rates: Rates, kept: Path) -> None:
     out.print(table)
     if rates.spark_seconds is not None:
         out.print(f"a Spark job takes {rates.spark_seconds:.1f} s before it counts anything")
-    out.print(f"a report at rest takes its id, its payload and {rates.row_bytes:.1f} bytes more")
+    more = f" and {rates.row_bytes:.1f} bytes more" if rates.row_bytes >= 0.05 else ", and no more than that"
+    out.print(f"a report at rest takes its id, its payload{more}")
     out.print(f"kept in {kept}; next: sottovoce plan ... --cost", markup=False, soft_wrap=True)

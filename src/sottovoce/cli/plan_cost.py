@@ -100,9 +100,11 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(0.0123), duration(75), duration(7300), duration(400_000)
-    ('0.012 s', '75 s', '2.0 h', '4.6 days')
+    >>> duration(1e-5), duration(0.0123), duration(75), duration(7300), duration(400_000)
+    ('below 1 ms', '12 ms', '75 s', '2.0 h', '4.6 days')
     """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms" if seconds >= 0.001 else "below 1 ms"
     if seconds < 120:
         return f"{seconds:.2g} s"
     if seconds < 7200:

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 from sottovoce.engines.spark_errors import in_our_words, pyspark_sql
@@ -122,7 +123,7 @@ def _begun(sql: Any, master: str, settings: Mapping[str, str], seconds: float) -
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        with _same_python(), _ended_after(seconds):
+        with _surroundings(), _ended_after(seconds):
             return builder.getOrCreate()
     except Exception as error:
         found = in_our_words(error)
@@ -133,16 +134,19 @@ def _begun(sql: Any, master: str, settings: Mapping[str, str], seconds: float) -
 
 
 @contextmanager
-def _same_python() -> Iterator[None]:
-    """Tasks run under this interpreter, unless the user named one."""
-    if "PYSPARK_PYTHON" in os.environ:
-        yield
-        return
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+def _surroundings() -> Iterator[None]:
+    """Tasks run under this interpreter, and Java says errors only; unless the user's own variables say otherwise."""
+    wanted = {
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile={Path(__file__).with_name('spark_log.properties').as_uri()}",
+    }
+    added = {name: value for name, value in wanted.items() if name not in os.environ}
+    os.environ.update(added)
     try:
         yield
     finally:
-        del os.environ["PYSPARK_PYTHON"]
+        for name in added:
+            del os.environ[name]
 
 
 @contextmanager
