@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sottovoce.randomness import discrete_gaussian as sampler
+from sottovoce.randomness import philox
 from sottovoce.randomness.source import ByteSource, tape_source
 
 
@@ -171,3 +172,8 @@ def test_a_tape_is_read_once_in_order_to_its_last_byte() -> None:
     assert [source.below(256) for _ in range(6)] == [4, 5, 6, 7, 8, 9]
     with pytest.raises(EOFError):
         source.below(2)
+
+
+def test_purposes_of_public_randomness_are_part_of_the_wire() -> None:
+    assert (philox.ROTATION_SIGNS, philox.REJECTION_NORMALS) == (0, 2)
+    assert philox.key_of(bytes(range(16))) == (0x03020100, 0x07060504)

@@ -293,3 +293,32 @@ def test_simulated_unary_bits_compare_words_with_their_thresholds() -> None:
     rows = [[own - 1, other - 1, other], [own, other, other - 1], [other, own - 1, other - 1], [0, 0, own]]
     batch = made.randomize_many(np.array([0, 0, 1, 2]), Words(rows))  # type: ignore[arg-type]
     assert batch.tolist() == [[0b011], [0b100], [0b110], [0b011]]
+
+
+def test_hadamard_errors_in_numbers() -> None:
+    c, frequencies = 1 / math.tanh(0.5), np.array([0.5, 0.3, 0.2])
+    made = Hadamard(3, 1.0)
+    np.testing.assert_allclose(made.variance(frequencies, 7), (c**2 - frequencies**2) / 7, rtol=1e-12)
+    assert made.worst_total_variance == pytest.approx(3 * c**2 - 1 / 3, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("hadamard", [(2,), (3,), (5,)]),
+        ("randomized_response", [(2,), (3,), (5,)]),
+        ("unary_symmetric", [(2,), (3,), (5,)]),
+        ("unary_optimized", [(2,), (3,), (5,)]),
+        ("subset_selection", [(2, 1), (4, 2), (5, 3), (5, 4), (17, 1), (17, 2)]),
+        ("hadamard_blocks", [(2, 1), (5, 1), (6, 2), (5, 4), (7, 4)]),
+        (
+            "projective_geometry",
+            [(7, 2, 3), (13, 3, 3), (4, 3, 2), (5, 5, 3), (15, 2, 4), (21, 4, 3), (9, 8, 2), (8, 9, 2)],
+        ),
+    ],
+)
+def test_audits_run_these_small_instances(name: str, sizes: list[tuple[int, ...]]) -> None:
+    """Between them they take every branch of the device's code; another size could leave one out unnoticed."""
+    made = MECHANISMS[name].miniatures(1.0)
+    assert [(small.domain_size, *small.parameters().values()) for small in made] == sizes
+    assert {small.epsilon for small in made} == {1.0}

@@ -89,3 +89,17 @@ def test_gaussian_parameters_at_epsilon_one(
 
 def test_one_person_more_takes_another_byte() -> None:
     assert Gaussian.best(1, 1.0, 1.0, 1e-6, 1131).report_bytes == 3
+
+
+def test_a_codebooks_errors_scale_with_radius_and_reports() -> None:
+    one = Codebook(5, 1.0, 1.0, 0.0, 64, 32, 11, 3, 6, key=KEY)
+    two = Codebook(5, 2.0, 1.0, 0.0, 64, 32, 11, 3, 6, key=KEY)
+    assert (one.largest_step, one.proxy, one.noise) == (1, one.constants.proxy, one.constants.noise)
+    assert (two.proxy, two.noise) == (4 * one.proxy, 4 * one.noise)
+    assert one.sharing_factor(0) == 1.0
+    assert one.sharing_factor(192) == pytest.approx(1 + one.constants.sharing, rel=1e-14)
+    counts = np.arange(192) % 7
+    single = one.estimate(counts, 1)
+    assert single.shape == (5,)
+    np.testing.assert_allclose(one.estimate(counts, 10), single / 10, rtol=1e-14)
+    np.testing.assert_allclose(two.estimate(counts, 10), single / 5, rtol=1e-14)

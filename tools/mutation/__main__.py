@@ -99,7 +99,8 @@ def _run(group: Group, trials: list[Trial], scratch: Path) -> None:
 
 
 def _report(names: list[str]) -> None:
-    found = _results().values()
+    modules = {"sottovoce." + name.removesuffix(".py").replace("/", ".") for name in names}
+    found = [result for result in _results().values() if result["module"] in modules]
     print(f"{'module':44} killed  timeout  survived")
     for name in names:
         module = "sottovoce." + name.removesuffix(".py").replace("/", ".")

@@ -19,8 +19,8 @@ from sottovoce.randomness import within_epsilon
 
 __all__ = ["ROTATIONS", "candidate_channel", "codebook_ratio", "marks"]
 
-MOST_OUTCOMES = 2_000
-"""Outcomes of one rotation and block for which the device is run on all of them."""
+RUNS = 2_000
+"""Reports, about, that the audited device makes for given draws: candidates times vectors."""
 
 ROTATIONS = 20
 """Public rotations for which all pairs of vectors are compared, every block of each."""
@@ -51,35 +51,53 @@ def candidate_channel(mechanism: Codebook, vectors: list[Floats], rotation: int,
     }
 
 
-class _At(Enumerator):
-    """Every outcome of what a device draws after its rotation and block, which are given."""
+class _Given:
+    """A source that hands out given draws, and notes what it was asked for."""
 
-    def __init__(self, rotation: int, block: int) -> None:
-        super().__init__()
-        self._given = (rotation, block)
-        self._left: list[int] = []
-
-    def again(self) -> None:
-        """Before each run."""
-        self._left = list(self._given)
+    def __init__(self, rotation: int, block: int, inside: bool, ranks: tuple[int, int]) -> None:
+        self._numbers = iter((rotation, block, *ranks))
+        self._inside = inside
+        self.asked: list[int] = []
 
     def below(self, n: int) -> int:
-        return self._left.pop(0) if self._left else super().below(n)
+        self.asked.append(n)
+        return next(self._numbers, 0)
+
+    def bernoulli(self, threshold: int) -> bool:
+        self.asked.append(threshold)
+        return self._inside
 
 
-def _does_as_marked(mechanism: Codebook, vector: Floats, rotation: int, block: int) -> bool:
-    """Whether the device's reports at this rotation and block have the chances that its marks say, to the last bit."""
-    source, tally = _At(rotation, block), defaultdict[int, Fraction](Fraction)
-    while True:
-        source.again()
-        tally[mechanism.codec.decode(mechanism.encode(mechanism.randomize(vector, source)))] += source.probability
-        if not source.advance():
-            break
-    levels, first = mechanism.levels, 2 * (rotation * mechanism.size + block * (mechanism.candidates // 2))
-    return tally == {
-        first + k: levels.each_inside if top else levels.each_outside
-        for k, top in enumerate(marks(mechanism, vector, rotation, block))
-    }
+def _ends(mechanism: Codebook, most: int) -> list[Floats]:
+    """Both ends of the diagonal and of axes, the first axis and the last before the others; so many at most."""
+    d, r = mechanism.dimension, mechanism.radius
+    axes = [0, *range(d - 1, 0, -1)][: max(0, most // 2 - 1)]
+    lines = [np.eye(1, d, axis)[0] for axis in axes]
+    lines.insert(1, np.full(d, 1 / math.sqrt(d)))
+    return [sign * r * line for line in lines for sign in (1, -1)]
+
+
+def _does_as_marked(mechanism: Codebook, vector: Floats, rng: np.random.Generator) -> bool:
+    """Whether the device sends, at some rotation and block, each candidate for the draws that its marks give it.
+
+    All draws are integers below stated bounds and one comparison with a stated threshold, so that candidates then
+    have their stated chances exactly. The draw which the coin leaves without use is taken at random.
+    """
+    m, h = mechanism, mechanism.candidates // 2
+    others = m.candidates - m.marked
+    rotation, block = int(rng.integers(0, m.rotations)), int(rng.integers(0, m.size // h))
+    top = marks(m, vector, rotation, block)
+    candidates = np.arange(m.candidates) if m.candidates <= RUNS else rng.choice(m.candidates, RUNS // 2, replace=False)
+    for k in candidates:
+        inside, rank = bool(top[k]), int(np.count_nonzero(top[:k] == top[k]))
+        ranks = (rank, int(rng.integers(0, others))) if inside else (int(rng.integers(0, m.marked)), rank)
+        source = _Given(rotation, block, inside, ranks)
+        sent = m.codec.decode(m.encode(m.randomize(vector, source)))
+        if sent != 2 * (rotation * m.size + block * h) + k:
+            return False
+        if source.asked != [m.rotations, m.size // h, m.levels.threshold, m.marked, others]:
+            return False
+    return True
 
 
 def _device_channel(mechanism: Codebook, vectors: list[Floats]) -> Channel:
@@ -101,7 +119,9 @@ def codebook_ratio(mechanism: VectorMechanism, vectors: list[Floats]) -> tuple[F
 
     Rotation and block are drawn before the vector is looked at, so a report's probabilities under two vectors are in
     the ratio of its candidate's. Exactly `marked` of the candidates carry the higher level for every vector, every
-    rotation and every float error: marks are counted for hostile scores too. Hence the ratio of the two levels.
+    rotation and every float error: marks are counted for hostile scores too. Hence the ratio of the two levels. The
+    very device asked about is run on given draws, so that the reports are known to follow those marks, for both ends
+    of every axis where `RUNS` allows.
     """
     m = cast(Codebook, mechanism)
     ratio = m.levels.ratio
@@ -113,10 +133,7 @@ def codebook_ratio(mechanism: VectorMechanism, vectors: list[Floats]) -> tuple[F
         found = worst_ratio(channel)
         agrees &= found is not None and found <= ratio and all(sum(row.values()) == 1 for row in channel.values())
     h = m.candidates // 2
-    if m.marked * (m.candidates - m.marked) <= MOST_OUTCOMES:
-        for vector in vectors[:5]:  # both ends of an axis, another axis, both dense corners
-            rotation, block = int(rng.integers(0, m.rotations)), int(rng.integers(0, m.size // h))
-            agrees &= _does_as_marked(m, vector, rotation, block)
+    agrees &= all(_does_as_marked(m, vector, rng) for vector in _ends(m, max(4, RUNS // m.candidates)))
     hostile = [np.full(h, x) for x in (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324)]
     hostile += [rng.choice([math.nan, math.inf, -math.inf, 1.0, -1.0, 0.0], size=h) for _ in range(50)]
     agrees &= all(int(mark(scores, m.marked).sum()) == m.marked for scores in hostile)

@@ -11,7 +11,7 @@ import abc
 import os
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final, get_args
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.aggregate_file import AggregateFile, write_aggregate
@@ -20,7 +20,7 @@ from sottovoce.errors import CapacityError, ReportError
 from sottovoce.sharded import ShardedAggregate
 from sottovoce.survey import Survey
 
-__all__ = ["MEMORY_BYTES", "Counted", "Engine", "Faults", "Progress", "check_faults"]
+__all__ = ["MEMORY_BYTES", "Counted", "Engine", "Faults", "Progress", "check_choice", "check_faults"]
 
 Faults: TypeAlias = Literal["refuse", "skip"]
 """What to do about rows and files that are no reports of the survey: refuse them all, or leave those out and say so."""
@@ -88,6 +88,12 @@ class Engine(abc.ABC):
         """The aggregate of reports at rest, as if `survey.aggregate().add` had been given each of them once."""
         with self.count(survey, reports, faults=faults, progress=progress) as counted:
             return counted.aggregate()
+
+
+def check_choice(faults: object) -> None:
+    """Refuse a misspelt choice before any work: it must not be taken for leave to skip."""
+    if faults not in get_args(Faults):
+        raise ReportError(f"faults must be 'refuse' or 'skip', not {faults!r}")
 
 
 def check_faults(survey: Survey, tally: Tally, faults: Faults) -> None:

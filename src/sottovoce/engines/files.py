@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal, NamedTuple
@@ -103,7 +104,7 @@ def _in_folder(folder: str) -> list[str]:
 
 
 def _fits(entry: os.DirEntry[str]) -> bool:
-    return entry.name.endswith(_ENDINGS) and not entry.name.startswith(".") and not entry.is_dir()
+    return entry.name.endswith(_ENDINGS) and not entry.name.startswith(".") and not os.path.isdir(entry.path)
 
 
 def _identity(name: str) -> object:
@@ -129,6 +130,8 @@ def look(survey: Survey, names: Sequence[str]) -> Found:
 def _look(survey: Survey, name: str) -> ReportFile | BadFile:
     try:
         status = os.stat(name)
+        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for without end
+            return BadFile(name, "it is no regular file")
         if name.endswith(SEGMENT):
             groups, fault = _segment(survey, name, status.st_size)
         else:
@@ -149,6 +152,8 @@ def why_bad(error: BaseException) -> str | None:
     pa, _ = pyarrow()
     if isinstance(error, (SottovoceError, MemoryError)):
         return None
+    if isinstance(error, UnicodeEncodeError):
+        return "its name is not UTF-8, which Parquet needs: rename it"
     if isinstance(error, FileNotFoundError):
         return "it is gone"
     if isinstance(error, OSError) and error.errno:
@@ -187,9 +192,10 @@ def type_fault(schema: Any) -> str:
         places = schema.get_all_field_indices(name)
         if len(places) != 1:
             return f"it has {'no column' if not places else 'more than one column'} {name}"
-        kind = schema.field(places[0]).type
-        types = pa.types
-        if not (types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)):
+        kind, types = schema.field(places[0]).type, pa.types
+        held = kind.value_type if types.is_dictionary(kind) else kind
+        of_bytes = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
+        if not any(fits(held) for fits in of_bytes):
             return f"column {name} is of type {kind}, not of bytes (binary)"
     return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Lock, local
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -60,13 +60,13 @@ class Cells(abc.ABC):
 
 
 class InMemory(Cells):
-    """One array; and one more for each thread, where there is room for them."""
+    """One array; and one more for each thread that counts at the same time, where there is room for them."""
 
     def __init__(self, mechanism: Mechanism, spare_bytes: int, cores: int, kept: Path | None = None) -> None:
         self._mechanism = mechanism
         self._counts = mechanism.empty() if kept is None else _read(kept, mechanism.cells)
         self._own: list[Counts] = []
-        self._mine = local()
+        self._free: list[Counts] = []
         self._shared = _BYTES_EACH * mechanism.cells * cores > spare_bytes
         self._lock = Lock()
 
@@ -75,12 +75,15 @@ class InMemory(Cells):
             with self._lock:
                 self._mechanism.count_encoded(self._counts, payloads)
             return
-        counts = getattr(self._mine, "counts", None)
-        if counts is None:
-            counts = self._mine.counts = self._mechanism.empty()
-            with self._lock:
-                self._own.append(counts)
+        # Lent, not a thread's own: every group has new threads, and their arrays would add up.
+        with self._lock:
+            if not self._free:
+                self._own.append(self._mechanism.empty())
+                self._free.append(self._own[-1])
+            counts = self._free.pop()
         self._mechanism.count_encoded(counts, payloads)
+        with self._lock:
+            self._free.append(counts)
 
     def take_off(self, payloads: Bytes) -> None:
         # Counting is addition: what is added to the negative of the counts is taken off the counts.

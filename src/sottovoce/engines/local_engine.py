@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Final, final
 
 from sottovoce.engines import files
-from sottovoce.engines.base import MEMORY_BYTES, Counted, Engine, Faults, Progress, check_faults
+from sottovoce.engines.base import MEMORY_BYTES, Counted, Engine, Faults, Progress, check_choice, check_faults
 from sottovoce.engines.local_counts import Cells, fits_memory
 from sottovoce.engines.local_resume import Work
 from sottovoce.engines.local_run import Run
@@ -76,6 +76,7 @@ class LocalEngine(Engine):
         self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
     ) -> LocalCounted:
         """Count files of reports: a path, a folder, a glob or several of them."""
+        check_choice(faults)
         found = files.look(survey, files.find(reports))
         if found.bad:
             check_faults(survey, Tally(files=len(found.files), bad_files=found.bad), faults)

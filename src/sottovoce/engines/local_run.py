@@ -60,8 +60,10 @@ class Run:
         while True:
             settings = self._settings()
             damaged = tuple(sorted({*damaged, *self.work.damaged()}))
-            names = {bad.path for bad in damaged}
-            files = [file for file in self.found.files if file.path not in names]
+            names = {os.path.realpath(bad.path) for bad in damaged}
+            # In an order that does not depend on what the files are called this time: groups are counted off by it.
+            real = sorted((os.path.realpath(file.path), file) for file in self.found.files)
+            files = [file for path, file in real if path not in names]
             pass_ = _FirstPass(self, files, settings)
             more = pass_.read()
             left_out = self.found.bad + damaged + more

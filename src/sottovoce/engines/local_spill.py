@@ -105,12 +105,18 @@ class Spill:
         with self._lock, writing(self.folder):
             self._files[part].flush()
         at_once = max(1, nbytes // self.width) * self.width
-        with self.path(part).open("rb") as file:
+        gone = f"{self.path(part)} went away or was cut; delete {self.folder} and begin anew"
+        try:
+            file = self.path(part).open("rb")
+        except FileNotFoundError:
+            raise ReportError(gone) from None
+        with file:
             left = self._lengths[part]
             while left > 0:
-                data = file.read(min(at_once, left))
-                if not data:
-                    raise ReportError(f"{self.path(part)} went away or was cut; delete {self.folder} and begin anew")
+                wanted = min(at_once, left)
+                data = file.read(wanted)
+                if len(data) != wanted:
+                    raise ReportError(gone)
                 left -= len(data)
                 yield np.frombuffer(data, dtype=np.uint8).reshape(-1, self.width)
 

@@ -22,6 +22,9 @@ _MOST_BUCKETS: Final = 1 << 13
 
 _FEW: Final = 1 << 12
 
+_MOST_PARTS: Final = 64
+"""Parts that are spread at once: more than any machine's cores keep busy would not be faster."""
+
 
 def secret_multiplier() -> int:
     """An odd number that nobody knows beforehand: who chooses the words cannot choose their buckets."""
@@ -51,6 +54,7 @@ def repeated_words(parts: list[Words]) -> Words:
         return _by_sorting(every)
     from sottovoce.kernels.compiled.repeats import measure, spread
 
+    _join_small(parts, n)
     bits = min(_MOST_BUCKETS, max(2, n // _IN_A_BUCKET)).bit_length() - 1
     multiplier, shift = np.uint64(secret_multiplier()), np.uint64(64 - bits)
     each = np.zeros((len(parts), 1 << bits), dtype=np.int64)
@@ -66,6 +70,18 @@ def repeated_words(parts: list[Words]) -> Words:
     for_each_piece(move, len(parts))
     parts.clear()
     return _in_buckets(spread_out, starts, int(multiplier), bits)
+
+
+def _join_small(parts: list[Words], n: int) -> None:
+    """Make one part of neighbours that are short: each part has a table of places, and many would outweigh the words."""
+    every, held, length = parts[:], [parts[0]][:0], 0
+    parts.clear()
+    while every:
+        held.append(every.pop())
+        length += len(held[-1])
+        if length * _MOST_PARTS >= n or not every:
+            parts.append(np.concatenate(held) if len(held) > 1 else held[0])
+            held, length = [], 0
 
 
 def _in_buckets(words: Words, starts: NDArray[np.int64], multiplier: int, bits: int) -> Words:
