@@ -17,7 +17,7 @@ from sottovoce.errors import MismatchError, ReportError
 from sottovoce.survey import Survey
 from sottovoce.wire import SURVEY_ID_BYTES
 
-__all__ = ["MEDIA_TYPE", "from_bytes", "to_bytes"]
+__all__ = ["MEDIA_TYPE", "encoded_bytes", "from_bytes", "to_bytes"]
 
 MEDIA_TYPE: Final = "application/vnd.sottovoce.aggregate"
 
@@ -25,6 +25,11 @@ _MAGIC: Final = b"SVA"
 _FORMAT: Final = 1
 _HEADER: Final = struct.Struct(f"<3sB{SURVEY_ID_BYTES}sQQ")
 _DIGEST_BYTES: Final = 32
+
+
+def encoded_bytes(survey: Survey) -> int:
+    """How long an aggregate of this survey is."""
+    return _HEADER.size + 8 * survey.mechanism.cells + _DIGEST_BYTES
 
 
 def to_bytes(aggregate: Aggregate) -> bytes:
@@ -66,7 +71,7 @@ def from_bytes(survey: Survey, data: bytes) -> Aggregate:
         raise MismatchError(f"the aggregate is of survey {survey_id.hex()[:12]}, not of {survey.id[:12]}")
     if stated != cells:
         raise ReportError(f"the aggregate is damaged: it states {stated:,} cells, the survey has {cells:,}")
-    length = _HEADER.size + 8 * cells + _DIGEST_BYTES
+    length = encoded_bytes(survey)
     if len(data) != length:
         kind = "truncated" if len(data) < length else "too long"
         raise ReportError(f"the aggregate is {kind}: it has {len(data):,} bytes instead of {length:,}; fetch it again")

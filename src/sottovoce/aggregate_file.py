@@ -22,7 +22,7 @@ from sottovoce.durable import sync
 from sottovoce.errors import MismatchError, ReportError, SottovoceError
 from sottovoce.limits import SHARD_CELLS
 from sottovoce.mechanisms.shards import Shard, shard_length
-from sottovoce.sharded import ShardedAggregate
+from sottovoce.sharded import ShardedAggregate, check_possible
 from sottovoce.statement import MAX_SURVEY_BYTES
 from sottovoce.survey import Survey
 from sottovoce.wire import SURVEY_ID_BYTES
@@ -131,8 +131,9 @@ class AggregateFile(ShardedAggregate):
     True
     """
 
-    def __init__(self, path: Path, survey: Survey, n_reports: int, begin: int) -> None:
+    def __init__(self, path: Path, survey: Survey, n_reports: int, begin: int, identity: tuple[int, ...]) -> None:
         self.path, self.survey, self._n_reports, self._begin = path, survey, n_reports, begin
+        self._identity = identity
 
     @property
     def n_reports(self) -> int:
@@ -154,15 +155,14 @@ class AggregateFile(ShardedAggregate):
                 _check_digest(file, place)
                 file.seek(0)
                 survey, n_reports = _read_header(file, place)
-                found = cls(place, survey, n_reports, file.tell())
+                found = cls(place, survey, n_reports, file.tell(), _identity(file))
         except OSError as error:
             if isinstance(error, SottovoceError):
                 raise
             raise ReportError(
                 f"{place} cannot be read: {error.strerror}; name a file that sottovoce aggregate wrote"
             ) from error
-        for _ in found.shards():
-            pass
+        check_possible(survey, n_reports, found.shards())
         return found
 
     @property
@@ -173,7 +173,9 @@ class AggregateFile(ShardedAggregate):
     def shards(self) -> Iterator[Shard]:
         """The shards that have a report, in order, one in memory at a time."""
         cells, last = self.survey.mechanism.cells, -1
-        with self.path.open("rb") as file:
+        with self._opened() as file:
+            if _identity(file) != self._identity:
+                raise ReportError(f"{self.path} was replaced or changed since it was opened; open it again")
             file.seek(self._begin)
             while (shard := _read_shard(file, cells, self.path)) is not None:
                 if shard.number <= last:
@@ -183,8 +185,19 @@ class AggregateFile(ShardedAggregate):
             if len(file.read(_DIGEST_BYTES + 1)) != _DIGEST_BYTES:
                 raise _damaged(self.path)
 
+    def _opened(self) -> IO[bytes]:
+        try:
+            return self.path.open("rb")
+        except OSError as error:
+            raise ReportError(f"{self.path} cannot be read any more: {error.strerror}; aggregate again") from error
+
     def __repr__(self) -> str:
         return f"<aggregate file of {self.n_reports:,} reports of survey {self.survey.id[:12]}>"
+
+
+def _identity(file: IO[bytes]) -> tuple[int, ...]:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _damaged(path: Path) -> ReportError:

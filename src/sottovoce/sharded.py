@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import groupby
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 import numpy as np
 
 from sottovoce.aggregate import Aggregate
-from sottovoce.errors import CapacityError, MismatchError, NoReportsError
+from sottovoce.errors import CapacityError, MismatchError, NoReportsError, ReportError
 from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS
 from sottovoce.mechanisms.base import Counts, Mechanism
 from sottovoce.mechanisms.codebook import Codebook
@@ -22,7 +22,7 @@ from sottovoce.survey import Survey
 if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
 
-__all__ = ["ShardedAggregate", "in_parts", "in_shards"]
+__all__ = ["ShardedAggregate", "check_possible", "in_parts", "in_shards"]
 
 
 def in_parts(mechanism: Mechanism) -> bool:
@@ -114,3 +114,38 @@ def in_shards(counts: Counts) -> Iterator[Shard]:
         part = counts[first : first + SHARD_CELLS]
         if part.any():
             yield Shard(first // SHARD_CELLS, part)
+
+
+def check_possible(survey: Survey, n_reports: int, shards: Iterable[Shard]) -> None:
+    """Refuse counts that no set of so many reports has; which reports they were nobody can tell from counts.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> check_possible(survey, 5, in_shards(np.array([3, 1])))
+    Traceback (most recent call last):
+    sottovoce.errors.ReportError: these counts are not those of 5 reports of survey ...; count the reports again
+    """
+    mechanism = survey.mechanism
+    step, total, moved, possible = n_reports * mechanism.largest_step, 0, 0, True
+    for _, counts in shards:
+        low, high = int(counts.min()), int(counts.max())
+        possible &= -step <= low and high <= step
+        if not possible:
+            break
+        total += _exact_sum(counts)
+        moved += _exact_sum(np.abs(counts))
+    if mechanism.counted_as == "number":
+        possible &= total == moved == n_reports
+    elif mechanism.counted_as == "signed number":
+        possible &= moved <= n_reports and (n_reports - moved) % 2 == 0
+    if not possible:
+        raise ReportError(
+            f"these counts are not those of {n_reports:,} reports of survey {survey.id[:12]}; count the reports again"
+        )
+
+
+def _exact_sum(counts: Counts) -> int:
+    """A sum that may exceed 64 bits: of upper and lower halves."""
+    return (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())

@@ -102,6 +102,18 @@ def test_what_is_no_aggregate_of_the_survey_is_refused(api: Api) -> None:
     assert api.store.snapshot(DRINKS.id).checkpoint is None
 
 
+def test_counts_that_a_hundred_reports_cannot_have_are_refused(api: Api) -> None:
+    api.store.seal(DRINKS.id)
+    right = counted_elsewhere().counts
+    more, below, far = right.copy(), right.copy(), right.copy()
+    more[0] += 1
+    below[:2] += (-1 - right[0], 1 + right[0])
+    far[:2] += (2**62, -(2**62))
+    for counts in (more, below, far, 0 * right):
+        assert code(hand_in(api, Aggregate(DRINKS, 100, counts)), 422) == "invalid_report"
+    assert api.store.snapshot(DRINKS.id).checkpoint is None
+
+
 def test_only_an_admin_hands_counts_in(api: Api) -> None:
     api.store.seal(DRINKS.id)
     for scope in ("read", "publish", "ask"):

@@ -23,7 +23,7 @@ RUNS = 2_000
 """Reports, about, that the audited device makes for given draws: candidates times vectors."""
 
 ROTATIONS = 20
-"""Public rotations for which all pairs of vectors are compared, every block of each."""
+"""Public rotations for which all pairs of vectors are compared, in one block of each."""
 
 
 def _miniature(mechanism: Codebook) -> Codebook:
@@ -71,7 +71,7 @@ class _Given:
 def _ends(mechanism: Codebook, most: int) -> list[Floats]:
     """Both ends of the diagonal and of axes, the first axis and the last before the others; so many at most."""
     d, r = mechanism.dimension, mechanism.radius
-    axes = [0, *range(d - 1, 0, -1)][: max(0, most // 2 - 1)]
+    axes = [0, *range(d - 1, 0, -1)][: most // 2 - 1]
     lines = [np.eye(1, d, axis)[0] for axis in axes]
     lines.insert(1, np.full(d, 1 / math.sqrt(d)))
     return [sign * r * line for line in lines for sign in (1, -1)]

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sottovoce.audit.channel import device_channel, device_row, outcomes_of, stated_channel, worst_ratio
+from sottovoce.mechanisms.unary import Unary
+from sottovoce.randomness import ONE
 
 if TYPE_CHECKING:
     from sottovoce.mechanisms import ChannelMechanism
@@ -17,7 +21,10 @@ MOST_OUTCOMES = 10_000
 """Sequences of draws that are run for one value of the mechanism asked about."""
 
 MOST_RUNS = 100_000
-"""Sequences of draws that are run for all its values together; beyond, first, middle and last values stand for them."""
+"""Sequences of draws that are run for all its values together; beyond, the first two, middle and last stand for all."""
+
+MOST_COINS = 64
+"""Bits of a unary encoding up to which its device is run for every value, each coin both ways."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,9 @@ def exact_ratio(mechanism: ChannelMechanism) -> ExactAudit:
     mechanism's closed form, whose symmetry argument stands in `privacy_ratio`'s docstring; it is believed
     only after the same formula, and the stated probability of every report, have met brute force to the
     last bit on every miniature at the same epsilon. The very mechanism asked about is run too, on every outcome, for
-    all its values where that can be done and else for its first, middle and last; `method` says for which. Where they
-    disagree the mechanism is not what it says, so it cannot be sound; the ratio is then the worst that brute force
-    found.
+    all its values where that can be done and else for its first two, middle and last; a unary encoding, which has too
+    many outcomes, on some for every value; `method` says which. Where they disagree the mechanism is not what it
+    says, so it cannot be sound; the ratio is then the worst that brute force found.
     """
     found: list[Fraction | None] = []
     agrees = True
@@ -50,16 +57,21 @@ def exact_ratio(mechanism: ChannelMechanism) -> ExactAudit:
     values = _values_run(mechanism)
     channel = {value: device_row(mechanism, value) for value in values}
     if channel:
-        found.append(worst_ratio(channel))
+        here = worst_ratio(channel)
+        found.append(here)
+        agrees &= here is not None and here <= mechanism.privacy_ratio()
         agrees &= all(_is_stated(mechanism, value, row) for value, row in channel.items())
+    by_coins = not values and isinstance(mechanism, Unary) and mechanism.domain_size <= MOST_COINS
+    agrees &= not by_coins or all(_coins_do_as_stated(mechanism, value) for value in range(mechanism.domain_size))
     if agrees:
-        which = {0: "no", mechanism.domain_size: "every"}.get(len(values), "some")
-        size = (
-            "device not run at this size"
-            if not values
-            else f"this size's device run on every outcome for {which} value"
-        )
-        method = f"closed form, equal to brute force on every miniature; {size}{'s' * (which == 'some')}"
+        if by_coins:
+            size = "this size's device run on some outcomes, each of its coins both ways, for every value"
+        elif not values:
+            size = "device not run at this size"
+        else:
+            which = "every value" if len(values) == mechanism.domain_size else "some values"
+            size = f"this size's device run on every outcome for {which}"
+        method = f"closed form, equal to brute force on every miniature; {size}"
         return ExactAudit(mechanism.privacy_ratio(), method, True)
     finite = [ratio for ratio in found if ratio is not None]
     worst = max(finite) if len(finite) == len(found) else None
@@ -77,6 +89,7 @@ def _values_run(mechanism: ChannelMechanism) -> list[int]:
 
 
 def _is_stated(mechanism: ChannelMechanism, value: int, row: dict[bytes, Fraction]) -> bool:
+    """Whether one value's reports have exactly the stated probabilities, and no report is missing."""
     stated = {report: mechanism.probability(mechanism.decode(report), value) for report in row}
     return row == stated and sum(row.values()) == 1
 
@@ -84,3 +97,42 @@ def _is_stated(mechanism: ChannelMechanism, value: int, row: dict[bytes, Fractio
 def _draws_too_many(mechanism: ChannelMechanism) -> bool:
     # A device that draws a bit per value has 2^J outcomes; do not even walk through one of them when J is large.
     return mechanism.report_bits > 64 or outcomes_of(mechanism) > MOST_OUTCOMES
+
+
+class _Coins:
+    """A source whose coins fall as given, with the exact probability that they do."""
+
+    def __init__(self, falls: list[bool]) -> None:
+        self._falls = iter(falls)
+        self.probability = Fraction(1)
+        self.tosses = 0
+
+    def below(self, n: int) -> int:
+        self.probability /= n
+        return 0
+
+    def bernoulli(self, threshold: int) -> bool:
+        fallen = next(self._falls, False)
+        self.tosses += 1
+        self.probability *= Fraction(threshold if fallen else ONE - threshold, ONE)
+        return fallen
+
+
+def _coins_do_as_stated(mechanism: ChannelMechanism, value: int) -> bool:
+    """Whether a unary device tosses one coin per value, and every fall of them gives a report of its own, as likely.
+
+    Were that so for all 2^J falls, the channel would be the stated one. It is looked at for all coins down, all up,
+    two random falls, and each of these with one coin turned, which finds every coin that is ignored, biased, set, or
+    leans on another's in these falls.
+    """
+    size = mechanism.domain_size
+    bases = [[False] * size, [True] * size, *(np.random.default_rng(value).random((2, size)) < 0.5).tolist()]
+    turned = ([fall ^ (i == coin) for i, fall in enumerate(base)] for base in bases for coin in range(-1, size))
+    runs: dict[bytes, list[bool]] = {}
+    for falls in turned:
+        source = _Coins(falls)
+        report = mechanism.encode(mechanism.randomize(value, source))
+        stated = mechanism.probability(mechanism.decode(report), value)
+        if source.tosses != size or source.probability != stated or runs.setdefault(report, falls) != falls:
+            return False
+    return True

@@ -98,13 +98,15 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UsageError("--master is the address of a Spark cluster; add --engine spark")
     check_place(arguments.out, "aggregate")
     survey = _survey(arguments)
+    # Before hours of counting rather than after them.
+    live = connected(arguments).survey(survey.id) if arguments.hand_in else None
     began = time.perf_counter()
     with _counted(arguments, survey) as counted:
         written = counted.save(arguments.out)
         tally = counted.tally
     seconds = time.perf_counter() - began
-    if arguments.hand_in:
-        connected(arguments).survey(survey.id).hand_in(written.aggregate())
+    if live is not None:
+        live.hand_in(written.aggregate())
     found = {
         "survey": survey.id,
         "title": survey.title,

@@ -118,12 +118,12 @@ def _added_up(arguments: argparse.Namespace) -> ShardedAggregate:
     """All files together; each may be named once."""
     from sottovoce.aggregate_file import AggregateFile
     from sottovoce.cli.parser import UsageError
+    from sottovoce.engines.files import identity
     from sottovoce.errors import MismatchError
 
     if arguments.watch:
         raise UsageError("--watch is for a survey at a collector; files do not change")
-    places = [path.resolve() for path in arguments.aggregate]
-    if len(set(places)) < len(places):
+    if len(set(map(identity, arguments.aggregate))) < len(arguments.aggregate):
         raise UsageError("a file is named twice; its reports would count twice")
     together: ShardedAggregate | None = None
     for path in arguments.aggregate:

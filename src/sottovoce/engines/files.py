@@ -21,7 +21,18 @@ from sottovoce.statement import TAG_BYTES
 from sottovoce.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_survey
 
-__all__ = ["SEGMENT", "Found", "ReportFile", "find", "look", "metadata_fault", "stated_survey", "type_fault", "why_bad"]
+__all__ = [
+    "SEGMENT",
+    "Found",
+    "ReportFile",
+    "find",
+    "identity",
+    "look",
+    "metadata_fault",
+    "stated_survey",
+    "type_fault",
+    "why_bad",
+]
 
 SEGMENT: Final = ".svr"
 """How the name of a raw batch ends."""
@@ -76,7 +87,7 @@ def find(reports: object) -> list[str]:
         raise ReportError("no path was given; name files, folders or globs of reports")
     once: dict[object, str] = {}
     for name in sorted(names):
-        once.setdefault(_identity(name), name)
+        once.setdefault(identity(name), name)
     return sorted(once.values())
 
 
@@ -107,7 +118,7 @@ def _fits(entry: os.DirEntry[str]) -> bool:
     return entry.name.endswith(_ENDINGS) and not entry.name.startswith(".") and not os.path.isdir(entry.path)
 
 
-def _identity(name: str) -> object:
+def identity(name: str | os.PathLike[str]) -> object:
     """What tells a file from others, whatever names and links lead to it."""
     try:
         status = os.stat(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -64,16 +65,68 @@ def in_pieces(files: Sequence[ReportFile], rows: int) -> list[Piece]:
 
 def columns(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
     """Columns of report ids and of reports, so many rows at a time."""
-    return _of_segment(survey, piece, at_once) if piece.file.kind == "segment" else _of_parquet(piece, at_once)
+    return _of_segment(survey, piece, at_once) if piece.file.kind == "segment" else _of_parquet(survey, piece, at_once)
 
 
-def _of_parquet(piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+def _of_parquet(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
     _, pq = pyarrow()
-    settings = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": _BUFFER}
+    settings: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": _BUFFER}
+    groups = range(piece.first, piece.last)
+    # Twice: lengths are stored beside values. Files of anything longer are read in smaller batches.
+    usual = 2 * (REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes)
     with pq.ParquetFile(piece.file.path, **settings) as file:
-        groups = range(piece.first, piece.last)
-        for batch in file.iter_batches(at_once, row_groups=groups, columns=[REPORT_ID, REPORT], use_threads=False):
-            yield batch.column(REPORT_ID), batch.column(REPORT)
+        settings["metadata"] = footer = file.metadata
+        fewer = max(1, at_once * usual // max(usual, _bytes_a_row(footer, groups)))
+        suspected = _in_dictionaries(footer, groups, at_once * usual)
+        if not suspected:
+            yield from _batches(file, groups, fewer)
+            return
+    with pq.ParquetFile(piece.file.path, read_dictionary=[REPORT_ID, REPORT], **settings) as file:
+        long = [name for name, where in suspected.items() if any(_longest(file, name, at) > usual for at in where)]
+    with pq.ParquetFile(piece.file.path, read_dictionary=long, **settings) as file:
+        yield from _batches(file, groups, fewer)
+
+
+def _batches(file: Any, groups: range, at_once: int) -> Iterator[tuple[Any, Any]]:
+    for batch in file.iter_batches(at_once, row_groups=groups, columns=[REPORT_ID, REPORT], use_threads=False):
+        yield batch.column(REPORT_ID), batch.column(REPORT)
+
+
+def _chunks(group: Any) -> list[Any]:
+    """What the footer has of the two columns in a row group."""
+    every = (group.column(i) for i in range(group.num_columns))
+    return [chunk for chunk in every if chunk.path_in_schema in (REPORT_ID, REPORT)]
+
+
+def _bytes_a_row(footer: Any, groups: range) -> int:
+    """How long a row's id and report are in the row group where they are longest."""
+    longest = 0
+    for group in map(footer.row_group, groups):
+        held = sum(one.total_uncompressed_size for one in _chunks(group))
+        longest = max(longest, held // max(1, group.num_rows))
+    return longest
+
+
+def _in_dictionaries(footer: Any, groups: range, nbytes: int) -> dict[str, list[int]]:
+    """Where a dictionary could hold a value so long that its repetitions take more than so many bytes."""
+    found: dict[str, list[int]] = {}
+    for at in groups:
+        group = footer.row_group(at)
+        for chunk in _chunks(group):
+            repeated = chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
+            if repeated and group.num_rows * chunk.total_uncompressed_size > nbytes:
+                found.setdefault(chunk.path_in_schema, []).append(at)
+    return found
+
+
+def _longest(file: Any, name: str, group: int) -> int:
+    """Of the values in a row group's dictionary, which comes whole with the first row."""
+    compute = import_module("pyarrow.compute")
+    first = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False), None)
+    if first is None:
+        return 0
+    longest: int | None = compute.max(compute.binary_length(first.column(name).dictionary)).as_py()
+    return longest or 0
 
 
 def _of_segment(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:

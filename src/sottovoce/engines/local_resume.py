@@ -40,6 +40,8 @@ class Work:
     """The working folder of one run; a temporary one unless it is named."""
 
     def __init__(self, path: Path | None) -> None:
+        if path is not None and path.exists() and not path.is_dir():
+            raise ReportError(f"{path} is a file; name a folder for the work, one that is empty or not there yet")
         self.named = path is not None
         self._path = path
         self._lock: IO[bytes] | None = None
@@ -54,37 +56,57 @@ class Work:
             self._path.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._path
 
+    def claimed(self) -> Path:
+        """The folder, for this run alone."""
+        if self.named:
+            self.claim()
+        return self.folder()
+
     def clear(self) -> None:
-        """Remove what a run left there, and the folder if nothing else is in it."""
+        """Remove what a run left there, and the folder if nothing else is in it; never what another run wrote."""
         if self._path is None or not self._path.is_dir():
             return
-        with writing(self._path):
-            for entry in self._path.iterdir():
-                if _OURS.fullmatch(entry.name):
-                    entry.unlink(missing_ok=True)
+        if self.named and self._lock is None:
+            if self.begun:
+                return
+            with contextlib.suppress(ReportError):
+                self.claim()
+            if self._lock is None:
+                return
+        self._remove()
         with contextlib.suppress(OSError):
             self._path.rmdir()
         self.let_go()
         if not self.named:
             self._path = None
 
+    def _remove(self, keep: str = "") -> None:
+        if self._path is None:
+            return
+        with writing(self._path):
+            for entry in self._path.iterdir():
+                if _OURS.fullmatch(entry.name) and entry.name != keep:
+                    entry.unlink(missing_ok=True)
+
     def claim(self) -> None:
         """Take the folder for this run alone, until it is let go or the process ends."""
-        if self._lock is not None:
-            return
-        folder = self.folder()
-        with writing(folder):
-            lock = open(folder / _LOCK, "ab")  # noqa: SIM115 - held until it is let go
-        try:
-            import fcntl
+        while self._lock is None:
+            folder = self.folder()
+            with writing(folder):
+                lock = open(folder / _LOCK, "ab")  # noqa: SIM115 - held until it is let go
+            try:
+                import fcntl
 
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # a system without such locks
-            pass
-        except OSError:
-            lock.close()
-            raise ReportError(f"another run is using {folder}; wait for it, or name another folder") from None
-        self._lock = lock
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except ImportError:  # a system without such locks
+                pass
+            except OSError:
+                lock.close()
+                raise ReportError(f"another run is using {folder}; wait for it, or name another folder") from None
+            if _stands(lock, folder / _LOCK):
+                self._lock = lock
+            else:  # its owner removed it in between: it locks nothing
+                lock.close()
 
     def let_go(self) -> None:
         """Leave the folder to others."""
@@ -143,9 +165,12 @@ class Work:
     def leave_out(self, damaged: Sequence[BadFile]) -> None:
         """Begin again without these files."""
         plan = self._read(_PLAN)
-        self.clear()
-        if plan is not None:
-            self._write(_PLAN, {**plan, "damaged": [list(bad) for bad in damaged]})
+        if plan is None:
+            self.clear()
+            return
+        # The lock stays: nobody else may come in between.
+        self._remove(keep=_LOCK)
+        self._write(_PLAN, {**plan, "damaged": [list(bad) for bad in damaged]})
 
     def progress(self) -> dict[str, Any] | None:
         """What the last group left, if there was one."""
@@ -184,6 +209,14 @@ class Work:
                 sync(folder)
             finally:
                 part.unlink(missing_ok=True)
+
+
+def _stands(lock: IO[bytes], place: Path) -> bool:
+    """Whether the open file is the one that stands there."""
+    try:
+        return os.path.samestat(os.fstat(lock.fileno()), os.stat(place))
+    except FileNotFoundError:
+        return False
 
 
 def _listed(files: Sequence[ReportFile]) -> dict[str, list[int]]:

@@ -116,7 +116,7 @@ class Run:
             return 0
         self._total += self._done
         width = self.survey.mechanism.report_bytes
-        suspects = Suspects(suspected, width, self.memory // 8, self.work.folder)
+        suspects = Suspects(suspected, width, self.memory // 8, self.work.claimed)
         if self.read(in_pieces(files, _PIECE_ROWS), lambda rows: suspects.add(rows.ids, rows.payloads)):
             raise ReportError("a file changed while it was counted; nothing was counted: run it again")
         self._check_unchanged(files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,9 +33,11 @@ def writing(folder: Path) -> Iterator[None]:
         if isinstance(error, SottovoceError):
             raise
         reason = error.strerror or "the system refuses"
+        few_files = error.errno in (errno.EMFILE, errno.ENFILE)
+        remedy = "Allow more (ulimit -n 4096)" if few_files else "Free some space there"
         raise ReportError(
-            f"{folder} cannot be written to: {reason}. Free some space there, or name another folder for the work, and "
-            "run the same again: it goes on where it was. To give up instead, delete that folder"
+            f"{folder} cannot be written to: {reason}. {remedy}, or name another folder for the work, and run the same "
+            "again: with a named folder it goes on where it was. To give up instead, delete that folder"
         ) from error
 
 

@@ -73,6 +73,12 @@ def _matrix(column: Any, width: int, *, longer: bool = False) -> tuple[Bytes, Fl
             column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], type=column.type)
     n = len(column)
     valid = np.ones(n, dtype=bool) if not column.null_count else np.asarray(column.is_valid())
+    if pa.types.is_dictionary(column.type):  # never spelt out: a short file may repeat a long value without end
+        words, fit = _matrix(column.dictionary, width, longer=longer)
+        if not len(words):
+            return _nothing(n, width), np.zeros(n, dtype=bool)
+        places = np.asarray(column.indices.fill_null(0))
+        return words[places], valid & fit[places]
     if pa.types.is_fixed_size_binary(column.type):
         each = column.type.byte_width
         data = np.frombuffer(column.buffers()[1] or b"", dtype=np.uint8)

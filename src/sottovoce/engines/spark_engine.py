@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, NamedTuple, final
 import numpy as np
 
 from sottovoce.engines import files
-from sottovoce.engines.base import Counted, Engine, Faults, Progress, check_faults
+from sottovoce.engines.base import Counted, Engine, Faults, Progress, check_choice, check_faults
 from sottovoce.engines.spark_counting import count_cells, count_ranges, merge, merge_ranges
 from sottovoce.engines.spark_errors import pyspark_sql, translated
 from sottovoce.engines.spark_input import check_local, checked_columns, cut, is_table, why_unread
@@ -102,6 +102,7 @@ class SparkEngine(Engine):
         CapacityError
             If memory or disk of the cluster do not suffice.
         """
+        check_choice(faults)
         if is_table(reports):
             with translated():
                 table = checked_columns(reports)

@@ -73,15 +73,16 @@ def repeated_words(parts: list[Words]) -> Words:
 
 
 def _join_small(parts: list[Words], n: int) -> None:
-    """Make one part of neighbours that are short: each part has a table of places, and many would outweigh the words."""
-    every, held, length = parts[:], [parts[0]][:0], 0
+    """Make one part of several short ones: each part has a table of places, and many would outweigh the words."""
+    every = parts[:]
     parts.clear()
     while every:
-        held.append(every.pop())
-        length += len(held[-1])
-        if length * _MOST_PARTS >= n or not every:
-            parts.append(np.concatenate(held) if len(held) > 1 else held[0])
-            held, length = [], 0
+        held = [every.pop()]
+        length = len(held[0])
+        while every and length * _MOST_PARTS < n:
+            held.append(every.pop())
+            length += len(held[-1])
+        parts.append(np.concatenate(held) if len(held) > 1 else held[0])
 
 
 def _in_buckets(words: Words, starts: NDArray[np.int64], multiplier: int, bits: int) -> Words:

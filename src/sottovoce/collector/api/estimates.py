@@ -6,10 +6,9 @@ import asyncio
 import time
 from typing import Any, Final
 
-from sottovoce.aggregate_bytes import MEDIA_TYPE, from_bytes, to_bytes
+from sottovoce.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes
 from sottovoce.collector.api.answer import Answer, json_answer
 from sottovoce.collector.api.body import content_type, read_body
-from sottovoce.collector.api.publishing import MAX_PUBLICATION_BYTES
 from sottovoce.collector.api.reading import aggregate_of, enough, estimate_of, found
 from sottovoce.collector.api.route import AnyRequest, Number, Operation, numbers, route
 from sottovoce.collector.api.service import Service, service_of
@@ -17,7 +16,9 @@ from sottovoce.collector.api.structs import EstimateBody, HandedIn
 from sottovoce.collector.failures import Refused
 from sottovoce.collector.live import as_checkpoint
 from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.limits import DEFAULT_COUNTERS
 from sottovoce.plural import counted
+from sottovoce.sharded import check_possible, in_shards
 from sottovoce.survey import Survey
 from sottovoce.theory.influence import influence
 
@@ -27,6 +28,12 @@ _LOOK_EVERY: Final = 0.05
 """Seconds between two looks whether all has been counted."""
 
 _LONGEST_WAIT: Final = 60.0
+
+_LONGEST_COUNTS: Final = 8 * DEFAULT_COUNTERS + 2**16
+"""Longest body of counts; a survey of more counters is estimated from an aggregate file instead."""
+
+_LEAST_RATE: Final = 2**20
+"""Bytes a second in which a long body of counts must come."""
 
 _REFUSES: Final = {
     404: "there is no such survey",
@@ -145,9 +152,11 @@ def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:
 )
 async def hand_in_aggregate(request: AnyRequest) -> Answer:
     service, survey_id = service_of(request), request.path_params["survey_id"]
-    await service.ask(found, service, survey_id)
+    _, survey = await service.ask(found, service, survey_id)
     _, length = content_type(request.scope["headers"], (MEDIA_TYPE,))
-    body = await read_body(request.receive, length, MAX_PUBLICATION_BYTES, service.settings.body_seconds)
+    limit = min(encoded_bytes(survey), _LONGEST_COUNTS)
+    seconds = service.settings.body_seconds + limit / _LEAST_RATE
+    body = await read_body(request.receive, length, limit, seconds)
     return json_answer(HandedIn(await service.work(_hand_in, service, survey_id, body)))
 
 
@@ -162,6 +171,7 @@ def _hand_in(service: Service, survey_id: str, body: bytes) -> int:
             f"the aggregate counts {counted(aggregate.n_reports, 'report')}, and the survey has {held:,}: export it "
             "anew, and count all of it",
         )
+    check_possible(survey, aggregate.n_reports, in_shards(aggregate.counts))
     if not service.store.hand_in(record.id, as_checkpoint(aggregate)):
         raise Refused(
             409,
