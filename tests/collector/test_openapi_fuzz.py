@@ -23,6 +23,7 @@ from schemathesis.engine import StopReason, events, from_schema
 from schemathesis.engine.recorder import Interaction
 
 from collector.service import Service, running
+from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.collector.api.route import operation_of, template_of
 from sottovoce.collector.app import ROUTES
 from sottovoce.survey import Survey
@@ -47,6 +48,7 @@ LABELS = {
 }
 STREAMS = {label: operation for label, operation in LABELS.items() if operation.streams}
 
+SEALED_REPORTS = 5
 PAYLOAD = DRINKS.mechanism.report_bytes
 ROW = REPORT_ID_BYTES + len(DRINKS.randomize("tea"))
 
@@ -65,20 +67,38 @@ STATUSES = {
 }
 
 
+def changed(body: bytes, place: int, bits: int) -> bytes:
+    at = place % len(body)
+    return body[:at] + bytes([body[at] ^ bits]) + body[at + 1 :]
+
+
+def cut(body: bytes, end: int) -> bytes:
+    return body[: end % len(body)]
+
+
+def counts() -> st.SearchStrategy[bytes]:
+    """Counts of the sealed survey's reports as an engine hands them in, of more or fewer, changed, and no counts."""
+    answers = st.lists(st.sampled_from(["yes", "no"]), min_size=4, max_size=6)
+    some = answers.map(lambda given: to_bytes(GOALS.aggregate().add([GOALS.randomize(one) for one in given])))
+    good = st.just(to_bytes(GOALS.aggregate().add([GOALS.randomize("yes") for _ in range(SEALED_REPORTS)])))
+    return st.one_of(
+        good,
+        some,
+        st.builds(changed, some, st.integers(0, 2**20), st.integers(1, 255)),
+        st.builds(cut, some, st.integers(0, 2**20)),
+        st.binary(max_size=200),
+    )
+
+
 def bodies() -> st.SearchStrategy[bytes]:
     """Batches as devices send them, with their bits and lengths changed, and no batches at all."""
     honest = st.sampled_from([DRINKS.randomize(value) for value in ("tea", "coffee", "water") for _ in range(4)])
     ids = st.binary(min_size=REPORT_ID_BYTES, max_size=REPORT_ID_BYTES)
     good = st.lists(st.tuples(ids, honest), min_size=1, max_size=6).map(lambda rows: encode_batch(DRINKS.id, rows))
-
-    def changed(body: bytes, place: int, bits: int) -> bytes:
-        at = place % len(body)
-        return body[:at] + bytes([body[at] ^ bits]) + body[at + 1 :]
-
     return st.one_of(
         good,
         st.builds(changed, good, st.integers(0, 2**20), st.integers(1, 255)),
-        st.builds(lambda body, end: body[: end % len(body)], good, st.integers(0, 2**20)),
+        st.builds(cut, good, st.integers(0, 2**20)),
         st.builds(bytes.__add__, good, st.binary(min_size=1, max_size=2 * ROW)),
         st.builds(lambda rows: encode_batch(DRINKS.id, ()) + rows, st.binary(max_size=4 * ROW)),
         st.binary(max_size=200),
@@ -87,10 +107,12 @@ def bodies() -> st.SearchStrategy[bytes]:
 
 @pytest.fixture(autouse=True)
 def _batches() -> Iterator[None]:
-    """Schemathesis knows how to make bodies of our media type, and forgets it again."""
+    """Schemathesis knows how to make bodies of our media types, and forgets it again."""
     schemathesis.openapi.media_type(BATCH_MEDIA_TYPE, bodies())
+    schemathesis.openapi.media_type(MEDIA_TYPE, counts())
     yield
     MEDIA_TYPE_STRATEGIES.pop(BATCH_MEDIA_TYPE)
+    MEDIA_TYPE_STRATEGIES.pop(MEDIA_TYPE)
 
 
 @pytest.fixture
@@ -108,8 +130,8 @@ def service(tmp_path: Path) -> Iterator[Service]:
             if asked is FIRST:
                 assert service.ask("POST", f"/v1/surveys/{asked.id}/seal").status == 200
         # Its one segment stays as it is, while those of a survey that still takes reports are put together.
-        few = [(secrets.token_bytes(16), GOALS.randomize("yes")) for _ in range(5)]
-        assert service.send(GOALS, few).json["accepted"] == 5
+        few = [(secrets.token_bytes(16), GOALS.randomize("yes")) for _ in range(SEALED_REPORTS)]
+        assert service.send(GOALS, few).json["accepted"] == SEALED_REPORTS
         service.counted(GOALS, GOALS.mechanism.report_bytes)
         assert service.ask("POST", f"/v1/surveys/{GOALS.id}/seal").status == 200
         assert service.ask("DELETE", f"/v1/surveys/{GONE.id}").status == 200
@@ -196,6 +218,7 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                         "list_rounds": {"path.survey_id": "adaptive"},
                         "draft_question": {"path.survey_id": "adaptive"},
                         "get_round": {"path.survey_id": "adaptive"},
+                        "hand_in_aggregate": {"path.survey_id": "sealed"},
                         "get_segment": {"path.survey_id": "sealed", "path.segment_number": "segments"},
                     }.items()
                 ),
