@@ -25,6 +25,7 @@ from sottovoce.engines.local_counts import InMemory
 from sottovoce.engines.local_reading import in_pieces
 from sottovoce.engines.local_resume import Work
 from sottovoce.engines.local_run import Run
+from sottovoce.report_files import LAYOUT
 
 __all__ = ["run"]
 
@@ -81,7 +82,7 @@ def write(survey: sv.Survey, path: Path, n: int, seed: int) -> None:
     numbers = rng.integers(0, survey.mechanism.cells, n)
     rows[:, len(survey.tag) :] = survey.mechanism.codec.encode_many(numbers)
     table = pa.table({"report_id": column(rng.bytes(16 * n), 16), "report": column(rows.tobytes(), rows.shape[1])})
-    pq.write_table(table, path, compression="zstd", use_dictionary=False, write_page_checksum=True)
+    pq.write_table(table, path, **LAYOUT)
 
 
 def column(data: bytes, width: int) -> pa.Array:

@@ -10,24 +10,11 @@ import argparse
 import re
 from pathlib import Path
 
-from sottovoce.cli.parser import build_parser
+from sottovoce.cli.parser import build_parser, commands_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 HEAD = "| option | default | meaning |\n|---|---|---|\n"
 ROW = re.compile(r"^\| `([^`]+)` \| (.*?) ?\| (.*) \|$", re.MULTILINE)
-
-
-def commands(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
-    """Every command that takes no further word, by the words that lead to it."""
-    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    if not inner:
-        return {name: parser}
-    return {
-        words: leaf
-        for action in inner
-        for word, sub in action.choices.items()
-        for words, leaf in commands(sub, f"{name} {word}").items()
-    }
 
 
 def written(action: argparse.Action) -> str:
@@ -73,7 +60,7 @@ def table(parser: argparse.ArgumentParser, section: str) -> str:
 def page() -> str:
     """The page as it should be; a command without a section gets one at the end of the commands."""
     text = PAGE.read_text(encoding="utf-8")
-    for words, parser in commands(build_parser(), "sottovoce").items():
+    for words, parser in commands_of(build_parser(), "sottovoce").items():
         heading = f"## {words}\n"
         if heading not in text:
             start = f"{heading}\n{(parser.description or '').strip()}\n\n{HEAD}\n"

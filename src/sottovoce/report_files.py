@@ -17,13 +17,16 @@ from numpy.typing import NDArray
 from sottovoce.errors import MissingExtraError
 from sottovoce.survey import Survey
 
-__all__ = ["EXPORT_FORMAT", "PREFIX", "REPORT", "REPORT_ID", "pyarrow", "write_reports"]
+__all__ = ["EXPORT_FORMAT", "LAYOUT", "PREFIX", "REPORT", "REPORT_ID", "pyarrow", "write_reports"]
 
 EXPORT_FORMAT: Final = 1
 """Version of the files' columns and metadata."""
 
 PREFIX: Final = "sottovoce."
 """Before every name in a file's metadata."""
+
+LAYOUT: Final = {"compression": "zstd", "use_dictionary": False, "write_page_checksum": True}
+"""How Parquet files are written: without a dictionary, for ids repeat nowhere and reports are read without a copy."""
 
 REPORT_ID: Final = "report_id"
 REPORT: Final = "report"
@@ -67,4 +70,4 @@ def write_reports(path: Path, survey: Survey, ids: NDArray[np.uint8], payloads: 
         PREFIX + "statement": survey.to_json(),
     }
     fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
-    pq.write_table(pa.table(arrays, schema=pa.schema(fields, metadata=metadata)), path, compression="zstd")
+    pq.write_table(pa.table(arrays, schema=pa.schema(fields, metadata=metadata)), path, **LAYOUT)

@@ -10,7 +10,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce import client
-from sottovoce.cli.parser import build_parser
+from sottovoce.cli.parser import build_parser, commands_of
 from sottovoce.statement import FORMAT
 from terminal import words_of
 
@@ -28,20 +28,7 @@ def sections(text: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def commands(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
-    """Every command that takes no further word, by the words that lead to it."""
-    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    if not inner:
-        return {name: parser}
-    return {
-        words: leaf
-        for action in inner
-        for word, sub in action.choices.items()
-        for words, leaf in commands(sub, f"{name} {word}").items()
-    }
-
-
-COMMANDS = commands(build_parser(), "sottovoce")
+COMMANDS = commands_of(build_parser(), "sottovoce")
 CLI = sections(read("cli.md"))
 
 

@@ -12,20 +12,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from scripted import Script
 from sottovoce.randomness import discrete_gaussian as sampler
 from sottovoce.randomness import philox
 from sottovoce.randomness.source import ByteSource, tape_source
 
 
-class Script:
-    """Answers draws from a list, and keeps what was asked."""
-
-    def __init__(self, *answers: int) -> None:
-        self.answers, self.asked = list(answers), []
-
-    def below(self, n: int) -> int:
-        self.asked.append(n)
-        return self.answers.pop(0)
+class Integers(Script):
+    """These samplers ask for integers only."""
 
     def bernoulli(self, threshold: int) -> bool:
         raise AssertionError("these samplers ask for integers only")
@@ -42,23 +36,23 @@ class Script:
 )
 def test_small_exponents_count_coins_until_one_fails(answers: list[int], asked: list[int], result: bool) -> None:
     """exp(-2/3): coins of chance 2/3, 2/6, 2/9, ..; True when the first that fails is an odd one."""
-    script = Script(*answers)
+    script = Integers(*answers)
     assert sampler.bernoulli_exp(2, 3, script) is result
     assert (script.asked, script.answers) == (asked, [])
 
 
 def test_large_exponents_are_split_into_ones_and_a_rest() -> None:
     """exp(-7/3) takes exp(-1) twice and exp(-1/3) once, and stops at the first that fails."""
-    script = Script(0, 0, 1, 0, 0, 1, 1)
+    script = Integers(0, 0, 1, 0, 0, 1, 1)
     assert sampler.bernoulli_exp(7, 3, script) is True
     assert script.asked == [1, 2, 3, 1, 2, 3, 3]
-    script = Script(0, 0, 1, 0, 1)
+    script = Integers(0, 0, 1, 0, 1)
     assert sampler.bernoulli_exp(7, 3, script) is False
     assert script.asked == [1, 2, 3, 1, 2]
 
 
 def test_an_exponent_of_one_is_not_split() -> None:
-    script = Script(2, 5)
+    script = Integers(2, 5)
     assert sampler.bernoulli_exp(3, 3, script) is False
     assert script.asked == [3, 6]
 
@@ -77,7 +71,7 @@ def test_an_exponent_of_one_is_not_split() -> None:
     ],
 )
 def test_a_laplace_draw(answers: list[int], asked: list[int], result: int) -> None:
-    script = Script(*answers)
+    script = Integers(*answers)
     assert sampler.discrete_laplace(5, script) == result
     assert (script.asked, script.answers) == (asked, [])
 
@@ -98,7 +92,7 @@ def test_a_gaussian_draw_accepts_as_printed(variance: int | Fraction, monkeypatc
 
     monkeypatch.setattr(sampler, "discrete_laplace", laplace)
     monkeypatch.setattr(sampler, "bernoulli_exp", accept)
-    assert sampler.discrete_gaussian(variance, Script()) == 0
+    assert sampler.discrete_gaussian(variance, Integers()) == 0
     assert scales == [scale] * 3
     assert exponents == [(abs(y) - Fraction(variance) / scale) ** 2 / (2 * Fraction(variance)) for y in drawn]
 
@@ -106,7 +100,7 @@ def test_a_gaussian_draw_accepts_as_printed(variance: int | Fraction, monkeypatc
 @pytest.mark.parametrize("variance", [0, -1, Fraction(-1, 3)])
 def test_a_variance_must_be_above_zero(variance: int | Fraction) -> None:
     with pytest.raises(ValueError, match="above 0"):
-        sampler.discrete_gaussian(variance, Script())
+        sampler.discrete_gaussian(variance, Integers())
 
 
 def test_simulated_draws_are_rounded_normals_of_the_variance() -> None:

@@ -7,27 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from scripted import Script
 from sottovoce.kernels.rotations import rotate
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.vector import lift
 
 KEY = (0x12345678, 0x9ABCDEF0)
-
-
-class Script:
-    """Answers draws from a list, and keeps what was asked."""
-
-    def __init__(self, *answers: int) -> None:
-        self.answers, self.asked = list(answers), []
-
-    def below(self, n: int) -> int:
-        self.asked.append(n)
-        return self.answers.pop(0)
-
-    def bernoulli(self, threshold: int) -> bool:
-        self.asked.append(threshold)
-        return bool(self.answers.pop(0))
 
 
 def ranked(scores: np.ndarray, marked: int) -> tuple[list[int], list[int]]:

@@ -21,7 +21,7 @@ from sottovoce.aggregate import Aggregate
 from sottovoce.client.http import BAD_ANSWER
 from sottovoce.durable import sync
 from sottovoce.errors import MismatchError, ReportError, ServiceError
-from sottovoce.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
+from sottovoce.report_files import EXPORT_FORMAT, LAYOUT, PREFIX, REPORT, REPORT_ID, pyarrow
 from sottovoce.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES, batch_rows
 
@@ -115,8 +115,7 @@ class Folder:
         part = place.with_name(f".{place.stem}.{secrets.token_hex(8)}.part")
         with _writing(self.path):
             try:
-                # Of one width and without a dictionary: read with a copy, and ids repeat nowhere anyway.
-                pq.write_table(table, part, compression="zstd", use_dictionary=False, write_page_checksum=True)
+                pq.write_table(table, part, **LAYOUT)
                 sync(part)
                 os.link(part, place)  # unlike a rename, never replaces a file that stands
             finally:

@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
-__all__ = ["COMMANDS", "Parser", "UsageError", "build_parser"]
+__all__ = ["COMMANDS", "Parser", "UsageError", "build_parser", "commands_of"]
 
 _DESCRIPTION = """\
 Statistics about people, each of whom answers in a whisper that says little about them.
@@ -85,3 +85,16 @@ def build_parser() -> Parser:
     for name in COMMANDS:
         import_module(f"sottovoce.cli.{name}").register(commands)
     return parser
+
+
+def commands_of(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
+    """Every command that takes no further word, by the words that lead to it: what the reference lists."""
+    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if not inner:
+        return {name: parser}
+    return {
+        words: leaf
+        for action in inner
+        for word, sub in action.choices.items()
+        for words, leaf in commands_of(sub, f"{name} {word}").items()
+    }
