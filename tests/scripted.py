@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["Script"]
+import numpy as np
+
+__all__ = ["Script", "columns"]
 
 
 class Script:
@@ -13,8 +15,15 @@ class Script:
 
     def below(self, n: int) -> int:
         self.asked.append(n)
-        return self.answers.pop(0)
+        answer = self.answers.pop(0)
+        assert 0 <= answer < n
+        return answer
 
     def bernoulli(self, threshold: int) -> bool:
         self.asked.append(threshold)
         return bool(self.answers.pop(0))
+
+
+def columns(cases: list[tuple[int, ...]]) -> list[np.ndarray]:
+    """One array of 64-bit integers for each place of the cases."""
+    return [np.array(column, dtype=np.int64) for column in zip(*cases, strict=True)]

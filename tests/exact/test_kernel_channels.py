@@ -12,6 +12,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from scripted import Script, columns
 from sottovoce.kernels.compiled import channels
 from sottovoce.kernels.compiled.projective import projective_points
 from sottovoce.kernels.compiled.rotations import codebook_reports, count_signed
@@ -27,26 +28,6 @@ HALF = np.uint64(1 << 63)
 BELOW, ABOVE = np.uint64(0), np.uint64((1 << 64) - 1)
 
 
-class Told:
-    """A source that gives the draws it was told, in their order."""
-
-    def __init__(self, *draws: int | bool) -> None:
-        self.draws = list(draws)
-
-    def below(self, n: int) -> int:
-        drawn = self.draws.pop(0)
-        assert 0 <= drawn < n
-        return drawn
-
-    def bernoulli(self, threshold: int) -> bool:
-        return bool(self.draws.pop(0))
-
-
-def columns(cases: list[tuple[int, ...]]) -> list[np.ndarray]:
-    """One array of 64-bit integers for each place of the cases."""
-    return [np.array(column, dtype=np.int64) for column in zip(*cases, strict=True)]
-
-
 @pytest.mark.parametrize("mechanism", Hadamard.miniatures(1.0), ids=repr)
 def test_hadamard_positions(mechanism: Hadamard) -> None:
     size = mechanism.outputs_size
@@ -56,7 +37,7 @@ def test_hadamard_positions(mechanism: Hadamard) -> None:
     # The words' high bits, the sign bit among them, must not matter.
     high = words.astype(np.uint64) | (HALF * (words % 2).astype(np.uint64))
     channels.hadamard_positions(values, np.where(signs, BELOW, ABOVE), high, HALF, size - 1, out)
-    assert out.tolist() == [mechanism._randomize(v, Told(sign, word)) for v, sign, word in cases]
+    assert out.tolist() == [mechanism._randomize(v, Script(sign, word)) for v, sign, word in cases]
 
 
 @pytest.mark.parametrize("mechanism", HadamardBlocks.miniatures(1.0), ids=repr)
@@ -66,7 +47,7 @@ def test_block_positions(mechanism: HadamardBlocks) -> None:
     values, inside, favoured, rest = columns(cases)
     out = np.empty(len(cases), dtype=np.int64)
     channels.block_positions(values, inside.astype(bool), favoured, rest, mechanism.blocks, b, out)
-    assert out.tolist() == [mechanism._randomize(value, Told(*draws)) for value, *draws in cases]
+    assert out.tolist() == [mechanism._randomize(value, Script(*draws)) for value, *draws in cases]
 
 
 @pytest.mark.parametrize("size", [2, 3, 6])
@@ -76,7 +57,7 @@ def test_randomized_response_values(size: int) -> None:
     values, truthful, others = columns(cases)
     out = np.empty(len(cases), dtype=np.int64)
     channels.randomized_response_values(values, np.where(truthful, BELOW, ABOVE), others, HALF, out)
-    assert out.tolist() == [mechanism._randomize(value, Told(*draws)) for value, *draws in cases]
+    assert out.tolist() == [mechanism._randomize(value, Script(*draws)) for value, *draws in cases]
 
 
 @pytest.mark.parametrize(("size", "order", "dimension"), [(7, 2, 3), (13, 3, 3), (21, 4, 3), (9, 8, 2), (8, 9, 2)])
@@ -87,7 +68,7 @@ def test_projective_points(size: int, order: int, dimension: int) -> None:
     values, orthogonal, inside, outside = columns(cases)
     out = np.empty(len(cases), dtype=np.int64)
     projective_points(values, orthogonal.astype(bool), inside, outside, order, dimension, out)
-    assert out.tolist() == [mechanism._randomize(value, Told(*draws)) for value, *draws in cases]
+    assert out.tolist() == [mechanism._randomize(value, Script(*draws)) for value, *draws in cases]
 
 
 def word_for(drawn: int, n: int) -> int:
@@ -147,7 +128,7 @@ def test_codebook_reports() -> None:
     rows = lift(vectors, 2.0, 64)
     codebook_reports(rows, rotations, blocks, inside.astype(bool), ranks, h, 3, k0, k1, mechanism.layers, out)
     expected = [
-        mechanism._randomize(vector, Told(rotation, block, within, rank * within, rank * (1 - within)))
+        mechanism._randomize(vector, Script(rotation, block, within, rank * within, rank * (1 - within)))
         for vector, (rotation, block, within, rank) in zip(vectors, cases, strict=True)
     ]
     assert out.tolist() == expected
