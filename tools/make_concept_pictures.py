@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-import concept_drawings
 import numpy as np
 
+import concept_drawings
 from sottovoce.experiments.distributions import frequencies
 from sottovoce.mechanisms import create
 from sottovoce.plotting import CURVES, STYLE, finish_axes, new_figure

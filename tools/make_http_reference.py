@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from http_errors import BODIES, ERRORS, VERDICTS, Code
-
 from sottovoce.collector.api.openapi import document
 from sottovoce.collector.app import ROUTES, SECURITY_HEADERS
 from sottovoce.collector.tokens import SCOPES

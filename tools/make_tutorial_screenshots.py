@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from make_screenshots import DESK, PHONE, PORT, ROOT  # first: it makes the helpers of the tests importable
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -16,6 +15,7 @@ from browser.dashboard import signed_in
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
 from collector.service import until
+from make_screenshots import DESK, PHONE, PORT, ROOT  # first: it makes the helpers of the tests importable
 from sottovoce.analyst import connect
 from terminal import terminal
 

@@ -14,10 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from vectors_adaptive import adaptive_vectors
-from vectors_collector import collector_vectors
-from vectors_expressions import expression_vectors
-from vectors_strategies import strategy_vectors
 
 import sottovoce as sv
 from sottovoce.errors import SottovoceError
@@ -27,6 +23,10 @@ from sottovoce.mechanisms.unary import Unary
 from sottovoce.randomness import ONE, ByteSource
 from sottovoce.randomness.philox import philox4x32
 from sottovoce.workloads import Prefix
+from vectors_adaptive import adaptive_vectors
+from vectors_collector import collector_vectors
+from vectors_expressions import expression_vectors
+from vectors_strategies import strategy_vectors
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 

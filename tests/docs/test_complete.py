@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import make_citation_file
 import sottovoce as sv
+from mutation.plan import GROUPS
 from sottovoce.experiments.distributions import NAMED
 from sottovoce.experiments.real_data import REAL
 from sottovoce.mechanisms.channel_registry import CHANNELS
@@ -90,8 +92,19 @@ def test_what_a_package_offers_is_in_the_reference(name: str) -> None:
     assert [one for one in offered if not re.search(rf"\b{one}\b", reference)] == []
 
 
-def test_the_citation_file_names_what_every_citation_page_needs() -> None:
-    text = (DOCS.parent / "CITATION.cff").read_text(encoding="utf-8")
+def test_the_citation_file_names_what_every_citation_page_needs_and_what_the_mechanisms_cite() -> None:
+    text = make_citation_file.FILE.read_text(encoding="utf-8")
     fields = re.findall(r"^([a-z-]+):", text, re.MULTILINE)
     assert {"cff-version", "message", "title", "authors", "version", "license"} <= set(fields)
-    assert "Linear Queries Estimation with Local Differential Privacy" in text
+    assert text == make_citation_file.text(make_citation_file.head()), "run tools/make_citation_file.py"
+    assert set(make_citation_file.entries()) >= {"bassily2019linear", "mckenna2020workload", "duchi2013local"}
+
+
+def test_every_module_that_privacy_rests_on_is_mutated_and_its_tests_are_there() -> None:
+    sources = DOCS.parent / "src" / "sottovoce"
+    folders = ("mechanisms", "projections", "randomness")
+    every = {f"{folder}/{file.name}" for folder in folders for file in (sources / folder).glob("[!_]*.py")}
+    assert {module for group in GROUPS for module in group.modules} == every
+    for group in GROUPS:
+        for test in group.tests:
+            assert (DOCS.parent / "tests" / test.partition("::")[0]).is_file(), test

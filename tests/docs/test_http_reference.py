@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import ast
-import sys
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
+import http_errors
+import make_http_reference
 import sottovoce.collector
 from sottovoce.collector.failures import _UNROUTED
 from sottovoce.collector.intake import BodyCode, BodyRefusedError, ReportCode
 
 ROOT = Path(__file__).parents[2]
 SERVICE = Path(sottovoce.collector.__file__).parent
-
-
-@pytest.fixture(scope="module")
-def tools():
-    """The script and its table of codes, which are no package."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import http_errors
-        import make_http_reference
-    finally:
-        sys.path.remove(str(ROOT / "tools"))
-    return make_http_reference, http_errors
 
 
 def refusals(source: str) -> tuple[set[tuple[int, str]], int]:
@@ -42,9 +29,10 @@ def refusals(source: str) -> tuple[set[tuple[int, str]], int]:
     return found, worked_out
 
 
-def test_the_page_is_what_the_script_makes(tools) -> None:
-    script, _ = tools
-    assert (ROOT / "docs" / "http.md").read_text(encoding="utf-8") == script.page(), "run tools/make_http_reference.py"
+def test_the_page_is_what_the_script_makes() -> None:
+    assert (ROOT / "docs" / "http.md").read_text(encoding="utf-8") == make_http_reference.page(), (
+        "run tools/make_http_reference.py"
+    )
 
 
 def test_every_address_is_on_the_page() -> None:
@@ -63,18 +51,17 @@ def test_every_address_is_on_the_page() -> None:
                 assert f"\n### {method} {template_of(path)}\n" in text
 
 
-def test_every_code_is_explained_and_no_other(tools) -> None:
-    _, table = tools
+def test_every_code_is_explained_and_no_other() -> None:
     modules = [refusals(path.read_text(encoding="utf-8")) for path in SERVICE.rglob("*.py")]
     assert sum(worked_out for _, worked_out in modules) == 2, "what the framework refuses, and whole bodies of reports"
     sent = {refusal for found, _ in modules for refusal in found}
     sent |= {(status, code) for status, (code, _) in _UNROUTED.items()}
-    assert {(one.status, one.name) for one in table.ERRORS} == sent
-    assert [one.status for one in table.ERRORS] == sorted(one.status for one in table.ERRORS)
+    assert {(one.status, one.name) for one in http_errors.ERRORS} == sent
+    assert [one.status for one in http_errors.ERRORS] == sorted(one.status for one in http_errors.ERRORS)
     bodies = {(BodyRefusedError("", code).status, code) for code in get_args(BodyCode)}
-    assert {(one.status, one.name) for one in table.BODIES} == bodies
+    assert {(one.status, one.name) for one in http_errors.BODIES} == bodies
     verdicts = {code for part in get_args(ReportCode) for code in (get_args(part) or (part,))}
-    assert {one.name for one in table.VERDICTS} == verdicts
+    assert {one.name for one in http_errors.VERDICTS} == verdicts
 
 
 def test_a_code_is_noticed() -> None:

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import decimal
 import hashlib
-import importlib
 import json
 import re
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+import make_vectors
 import sottovoce as sv
 from sottovoce import errors
 from sottovoce.domain import domain_from_statement
@@ -34,12 +32,6 @@ VECTORS = ROOT / "vectors"
 @cache
 def read(name: str) -> Any:
     return json.loads((VECTORS / name).read_text("utf-8"))
-
-
-@cache
-def generator() -> ModuleType:
-    sys.path.insert(0, str(ROOT / "tools"))
-    return importlib.import_module("make_vectors")
 
 
 def cases() -> list[Any]:
@@ -58,13 +50,13 @@ every_survey = pytest.mark.parametrize("case", cases())
 
 def test_the_files_are_what_the_generator_writes() -> None:
     """If this fails the wire format has changed: that needs a new format number, not just new files."""
-    for name, text in generator().files().items():
+    for name, text in make_vectors.files().items():
         assert (VECTORS / name).read_text("utf-8") == text, name
 
 
 def test_the_files_are_small_and_explained() -> None:
     page = (VECTORS / "README.md").read_text("utf-8")
-    assert sum(len(text.encode()) for text in generator().files().values()) < 500_000
+    assert sum(len(text.encode()) for text in make_vectors.files().values()) < 500_000
     for path in VECTORS.glob("*.json"):
         assert f"`{path.name}`" in page or read(path.name)["about"], path.name
 

@@ -58,6 +58,7 @@ GROUPS = (
         ("exact/test_vector_steps.py", "exact/test_codebook.py"),
         deselect=("exact/test_codebook.py::test_layers_leave_no_bias_worth_naming",),
     ),
+    Group("shards", _in("mechanisms", "shards"), ("exact/test_sharded.py",)),
     Group("rejection", _in("mechanisms", "rejection sphere"), ("exact/test_rejection.py", "exact/test_sphere.py")),
     Group(
         "fields",

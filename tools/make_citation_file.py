@@ -1,0 +1,74 @@
+"""Write the references of CITATION.cff from what the mechanisms cite: `python tools/make_citation_file.py`.
+
+Every mechanism names its sources in BibTeX (`mechanism.citation()`); a test keeps the file equal to what this writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from sottovoce.mechanisms import MECHANISMS, create
+from sottovoce.mechanisms.channel_registry import CHANNELS, typical
+from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+
+FILE = Path(__file__).resolve().parent.parent / "CITATION.cff"
+
+_KINDS = {
+    "article": ("article", "journal", "journal"),
+    "inproceedings": ("conference-paper", "booktitle", "collection-title"),
+}
+_FIRST = "bassily2019linear"
+_ACCENTS = {r"{\'e}": "é", r"{\'U}": "Ú"}
+
+
+def cited() -> Iterator[str]:
+    """The BibTeX of every mechanism, an entry a line."""
+    made = [create(name, 8, 1.0) for name in MECHANISMS]
+    made += [kind.best(1, 1.0, 1.0, 1e-9, 1000) for kind in VECTOR_MECHANISMS.values()]
+    made += [typical(name, 8, 1.0) for name in CHANNELS]
+    for mechanism in made:
+        yield from mechanism.citation().splitlines()
+
+
+def entries() -> dict[str, tuple[str, dict[str, str]]]:
+    """Each work that is cited, once: its kind and its fields by its key; first the paper that all began with."""
+    found = {}
+    for entry in cited():
+        for written, letter in _ACCENTS.items():
+            entry = entry.replace(written, letter)
+        kind, key, rest = re.fullmatch(r"@(\w+)\{(\w+), (.*)\}", entry).groups()
+        found[key] = kind, dict(re.findall(r"(\w+)=\{((?:[^{}]|\{[^{}]*\})*)\}", rest))
+    return {_FIRST: found[_FIRST], **dict(sorted(found.items()))}
+
+
+def reference(kind: str, fields: dict[str, str]) -> list[str]:
+    """One work in the words of the citation file format."""
+    name, where, called = _KINDS[kind]
+    lines = [f"  - type: {name}", f'    title: "{fields["title"].replace("{", "").replace("}", "")}"', "    authors:"]
+    for author in fields["author"].split(" and "):
+        family, given = author.split(", ")
+        lines += [f"      - family-names: {family}", f"        given-names: {given}"]
+    lines.append(f"    {called}: {fields[where]}")
+    lines += [
+        f"    {field if field != 'number' else 'issue'}: {fields[field]}"
+        for field in ("volume", "number")
+        if field in fields
+    ]
+    return [*lines, f"    year: {fields['year']}"]
+
+
+def text(head: str) -> str:
+    """The whole file, with its head as it is."""
+    body = [line for kind, fields in entries().values() for line in reference(kind, fields)]
+    return "\n".join([head + "references:", *body]) + "\n"
+
+
+def head() -> str:
+    """What stands before the references."""
+    return FILE.read_text(encoding="utf-8").partition("references:\n")[0]
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(head()), encoding="utf-8")
