@@ -69,19 +69,21 @@ def _results() -> dict[tuple[object, ...], dict[str, object]]:
     return {_key(result): result for result in map(json.loads, lines)}
 
 
-def _run(group: Group, trials: list[Trial], scratch: Path) -> None:
+def _run(group: Group, trials: list[Trial], scratch: Path, patience: float) -> None:
     tests = [f"tests/{name}" for name in group.tests]
     arguments = ["-q", "-p", "no:cacheprovider", f"--basetemp={scratch / 'tests'}", f"--rootdir={ROOT}"]
     arguments += [f"--deselect=tests/{name}" for name in group.deselect]
     again = scratch / "again.json"
     files = {SOURCES / name for name in group.modules}
     read = sorted(files | {Path(test.split("::")[0]) for test in tests})
-    version = hashlib.sha256(b"".join([repr(group).encode(), *(file.read_bytes() for file in read)])).hexdigest()[:12]
+    version = hashlib.sha256(
+        b"".join([repr((group, patience)).encode(), *(file.read_bytes() for file in read)])
+    ).hexdigest()[:12]
     traced, log = STATE / f"reached-{group.name}-{version}.json", STATE / f"{group.name}.log"
     child = os.fork()
     if child == 0:
         os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        plugin = Forked(trials, _tell, files=files, traced=traced, again=again)
+        plugin = Forked(trials, _tell, files=files, traced=traced, again=again, patience=patience)
         os._exit(pytest.main([*arguments, *tests], plugins=[plugin]))
     os.waitpid(child, 0)
     if not again.exists():
@@ -119,6 +121,7 @@ def main() -> None:
         "--sample", type=float, default=1.0, help="share of each module's mutants, drawn by a fixed seed"
     )
     parser.add_argument("--again", nargs="+", choices=(SURVIVED, TIMEOUT), help="those with this verdict, once more")
+    parser.add_argument("--patience", type=float, default=1.0, help="times as long for the tests of a mutant")
     options = parser.parse_args()
     os.chdir(ROOT)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -142,7 +145,7 @@ def main() -> None:
         if trials:
             print(f"==> {group.name}: {len(trials)} mutants", flush=True)
             with tempfile.TemporaryDirectory() as scratch:
-                _run(group, trials, Path(scratch))
+                _run(group, trials, Path(scratch), options.patience)
     _report(ran)
 
 

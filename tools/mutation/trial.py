@@ -126,10 +126,17 @@ class Forked:
     """A plugin that runs no test itself: it traces them in one child, then tries every mutant in a child of its own."""
 
     def __init__(
-        self, trials: list[Trial], told: Callable[[Trial], None], *, files: set[Path], traced: Path, again: Path
+        self,
+        trials: list[Trial],
+        told: Callable[[Trial], None],
+        *,
+        files: set[Path],
+        traced: Path,
+        again: Path,
+        patience: float,
     ) -> None:
         self._trials, self._told = trials, told
-        self._files, self._traced, self._again = files, traced, again
+        self._files, self._traced, self._again, self._patience = files, traced, again, patience
         self._items: dict[str, pytest.Item] = {}
         self._kills: Counter[str] = Counter()
         self._seconds: dict[str, float] = {}
@@ -166,7 +173,7 @@ class Forked:
         spent, chosen = 0.0, []
         for name in sorted(reached, key=lambda name: (-self._kills[name], reached[name]["seconds"])):
             seconds = reached[name]["seconds"]
-            fits = seconds <= min(TEST_SECONDS, TRIAL_SECONDS - spent)
+            fits = seconds <= min(TEST_SECONDS * self._patience, TRIAL_SECONDS * self._patience - spent)
             if fits and (lines is None or lines & set(reached[name]["lines"])):
                 spent += seconds
                 chosen.append(name)
@@ -216,7 +223,7 @@ class Forked:
             lines.clear()
             stop.forgiving = False
             began = time.process_time()
-            signal.setitimer(signal.ITIMER_VIRTUAL, 1.5 * TEST_SECONDS)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 1.5 * TEST_SECONDS * self._patience)
             sys.settrace(on_call)
             self._run([name], stop)
             sys.settrace(None)
