@@ -19,10 +19,19 @@ from sottovoce.mechanisms.projective_space import orders_to_try
         (20.0, 50, [2, 3, 4, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 49]),
         (150.0, 5000, [2, 3, 4, 7, 9, 17, 71, 121, 125, 127, 128, 131, 137, 139, 149, 151, 157, 163, 4999]),
         (2.6, 1000000, [2, 3, 4, 5, 7, 8, 11, 16, 32, 101, 1009, 1000003]),
+        (100.0, 5, [2, 4, 67, 71, 73, 79, 81, 83, 89, 97, 101, 103, 107]),
+        (1000.0, 5, [2, 4, 277, 281, 283, 293, 307, 311, 313, 317, 331, 337, 347]),
+        (1000.0, 1002, [2, 3, 4, 7, 11, 32, 223, 227, 229, 233, 239, 241, 243, 251, 256, 257, 263, 1009]),
+        (3.7, 2**31 - 2, [2, 3, 4, 5, 7, 9, 11, 16, 23, 37, 79, 223, 1291, 46349, 2**31 - 1]),
+        (3.7, 2**31 - 1, [2, 3, 4, 5, 7, 9, 11, 16, 23, 37, 79, 223, 1291, 46349]),
+        (3.7, 2**40, [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 23, 32, 53, 103, 256, 1031, 10321, 1048583]),
     ],
 )
 def test_the_orders_that_are_compared(ideal: float, domain_size: int, orders: list[int]) -> None:
-    """Eight field orders up to the ideal, three above it, and for each dimension the least that has points enough."""
+    """Eight field orders up to the ideal, three above it, and for each dimension the least that has points enough.
+
+    Where 64 times the values are fewer than the ideal order's points, the largest with no more takes the ideal's place.
+    """
     assert list(orders_to_try(ideal, domain_size)) == orders
 
 

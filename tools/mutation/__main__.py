@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tools.mutation.plan import GROUPS, Group
-from tools.mutation.trial import SURVIVED, TIMEOUT, Forked, Trial, fresh_import
+from tools.mutation.trial import KILLED, SURVIVED, TIMEOUT, Forked, Trial, fresh_import
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "sottovoce"
@@ -100,17 +100,27 @@ def _run(group: Group, trials: list[Trial], scratch: Path, patience: float) -> N
         _tell(trial)
 
 
-def _report(names: list[str]) -> None:
-    modules = {"sottovoce." + name.removesuffix(".py").replace("/", ".") for name in names}
-    found = [result for result in _results().values() if result["module"] in modules]
-    print(f"{'module':44} killed  timeout  survived")
+def _report(names: list[str], markdown: bool) -> None:
+    """A row a module: its mutants as it stands now, and their verdicts."""
+    known, survivors, rows = _results(), [], []
     for name in names:
-        module = "sottovoce." + name.removesuffix(".py").replace("/", ".")
-        counts = Counter(str(result["verdict"]) for result in found if result["module"] == module)
-        print(f"{name:44} {counts['killed']:6}  {counts['timeout']:7}  {counts['survived']:8}")
-    for result in found:
-        if result["verdict"] == SURVIVED:
-            print("survived: {module}:{line} {operator} ({inside})".format(**result))
+        made = _mutants(name)
+        found = [known.get(_key(trial.result()), {}) for trial in made]
+        found = [one if one.get("version") == trial.version else {} for one, trial in zip(found, made, strict=True)]
+        counts = Counter(str(one.get("verdict")) for one in found)
+        rows.append(
+            (name.removesuffix(".py"), len(made), *(counts[verdict] for verdict in (KILLED, TIMEOUT, SURVIVED)))
+        )
+        survivors += [one for one in found if one.get("verdict") == SURVIVED]
+    rows.append(("together", *(sum(row[column] for row in rows) for column in range(1, 5))))
+    heads = ("module", "mutants", "killed", "timeouts", "survived")
+    if markdown:
+        print("\n".join(f"| {' | '.join(map(str, row))} |" for row in (heads, ("---",) * 5, *rows)))
+        return
+    for row in (heads, *rows):
+        print("{:44} {:>8} {:>8} {:>9} {:>9}".format(*row))
+    for one in survivors:
+        print("survived: {module}:{line} {operator} ({inside})".format(**one))
 
 
 def main() -> None:
@@ -122,6 +132,7 @@ def main() -> None:
     )
     parser.add_argument("--again", nargs="+", choices=(SURVIVED, TIMEOUT), help="those with this verdict, once more")
     parser.add_argument("--patience", type=float, default=1.0, help="times as long for the tests of a mutant")
+    parser.add_argument("--markdown", action="store_true", help="run nothing; the table for the documentation")
     options = parser.parse_args()
     os.chdir(ROOT)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -142,11 +153,11 @@ def main() -> None:
                 if verdict in (options.again or (None,)):
                     trials.append(trial)
         ran += names
-        if trials:
+        if trials and not options.markdown:
             print(f"==> {group.name}: {len(trials)} mutants", flush=True)
             with tempfile.TemporaryDirectory() as scratch:
                 _run(group, trials, Path(scratch), options.patience)
-    _report(ran)
+    _report(ran, options.markdown)
 
 
 if __name__ == "__main__":
