@@ -60,7 +60,7 @@ def test_signals_are_exact() -> None:
     [(2, 0.1, 1), (2, 8.0, 2), (5, 1.0, 1), (7, 4.0, 4), (64, 2.0, 1), (64, 4.0, 64), (1000, 4.0, 16)],
 )
 def test_the_best_number_of_blocks(domain_size: int, epsilon: float, blocks: int) -> None:
-    """Worst where all mass lies evenly in full blocks: 2 kappa^2 J/(e^eps + 2B - 1) + kappa (b - 1) - 1/(values there)."""
+    """All mass evenly in the full blocks is worst: 2 kappa^2 J/(e^eps + 2B - 1) + kappa (b - 1) - 1/(values there)."""
     e, totals = math.exp(epsilon), {}
     for b in (1 << k for k in range(10) if 1 << k <= domain_size):
         kappa = (e + 2 * b - 1) / (e - 1)

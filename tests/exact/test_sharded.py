@@ -16,7 +16,7 @@ from sottovoce.aggregate_file import AggregateFile, write_aggregate
 from sottovoce.errors import CapacityError, MechanismError, MismatchError, NoReportsError, ReportError, SurveyError
 from sottovoce.limits import MAX_CELLS, SHARD_CELLS
 from sottovoce.mechanisms.codebook import Codebook
-from sottovoce.mechanisms.shards import Shard, blocks_of_rows
+from sottovoce.mechanisms.shards import Shard, blocks_of_rows, shard_length
 from sottovoce.sharded import ShardedAggregate, in_shards
 from sottovoce.workloads import Prefix
 
@@ -77,6 +77,19 @@ def test_rows_longer_than_a_shard_come_whole() -> None:
     assert not block[0, :SHARD_CELLS].any()
     assert np.array_equal(block[0, SHARD_CELLS:], shards[0].counts)
     assert [first for first, _ in blocks_of_rows(counts, 2, size)] == [0, 1]
+
+
+def test_the_last_shard_and_the_last_block_are_shorter() -> None:
+    cells = 2 * SHARD_CELLS + 512
+    assert [shard_length(cells, number) for number in range(3)] == [SHARD_CELLS, SHARD_CELLS, 512]
+
+    class Last:
+        def shards(self) -> Iterator[Shard]:
+            yield Shard(2, np.arange(512))
+
+    [(first, block)] = blocks_of_rows(Last(), cells // 64, 64)
+    assert first == 2 * SHARD_CELLS // 64
+    assert block.tolist() == np.arange(512).reshape(8, 64).tolist()
 
 
 def test_more_cells_than_a_process_keeps_are_estimated_from_shards() -> None:

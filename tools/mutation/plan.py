@@ -40,7 +40,12 @@ GROUPS = (
             "two_level hadamard randomized_response subset_selection unary unary_optimized unary_symmetric "
             "channel support finite base",
         ),
-        ("exact/test_small_channels.py", "exact/test_kernel_channels.py", "property/test_count_encoded.py"),
+        (
+            "exact/test_small_channels.py",
+            "exact/test_choices.py",
+            "exact/test_kernel_channels.py",
+            "property/test_count_encoded.py",
+        ),
         deselect=("property/test_count_encoded.py::test_rows_of_any_width_are_counted_or_refused",),
     ),
     Group(
@@ -48,6 +53,7 @@ GROUPS = (
         _in("mechanisms", "binary gaussian"),
         (
             "exact/test_binary_numbers.py",
+            "exact/test_vector_numbers.py",
             "exact/test_vector_steps.py",
             "exact/test_binary.py",
             "exact/test_gaussian.py",
@@ -59,6 +65,7 @@ GROUPS = (
         "codebook",
         _in("mechanisms", "codebook"),
         (
+            "exact/test_codebook_numbers.py",
             "exact/test_vector_steps.py",
             "exact/test_codebook.py",
             "exact/test_kernel_channels.py",
@@ -72,13 +79,22 @@ GROUPS = (
     Group(
         "rejection",
         _in("mechanisms", "rejection sphere"),
-        ("exact/test_rejection.py", "exact/test_sphere.py", "exact/test_offline_planner.py", "exact/test_refusals.py"),
+        (
+            "exact/test_sphere_draws.py",
+            "exact/test_vector_numbers.py",
+            "exact/test_rejection.py",
+            "exact/test_sphere.py",
+            "exact/test_offline_planner.py",
+            "exact/test_refusals.py",
+        ),
     ),
     Group(
         "fields",
         _in("mechanisms", "finite_field projective_space projective_geometry hadamard_blocks"),
         (
             "exact/test_searches.py",
+            "exact/test_choices.py",
+            "exact/test_field_numbers.py",
             "exact/test_small_channels.py",
             "exact/test_finite_field.py",
             "exact/test_projective_space.py",
@@ -86,9 +102,10 @@ GROUPS = (
             "exact/test_refusals.py",
         ),
     ),
+    Group("registry", _in("mechanisms", "registry"), ("exact/test_choices.py", "exact/test_refusals.py")),
     Group(
         "vectors",
-        _in("mechanisms", "vector vector_codecs vector_registry registry"),
+        _in("mechanisms", "vector vector_codecs vector_registry"),
         (
             "exact/test_vector_steps.py",
             "exact/test_binary.py",
@@ -123,6 +140,12 @@ GROUPS = (
     Group(
         "hull",
         _in("projections", "hull active_set hull_factor hull_points hull_search operator paper_rule"),
-        ("exact/test_hull.py", "exact/test_hull_gram.py", "exact/test_paper_rule.py"),
+        (
+            "exact/test_hull_numbers.py",
+            "exact/test_active_set_steps.py",
+            "exact/test_hull.py",
+            "exact/test_hull_gram.py",
+            "exact/test_paper_rule.py",
+        ),
     ),
 )
