@@ -1,7 +1,10 @@
 """`make bench`: every benchmark in one run, as ratios, in one table; JSON beside it.
 
 Absolute times say more about the machine than about the code, so what counts is the ratio to
-something measured in the same run: a peer, a copy of the same memory, a limit.
+something measured in the same run: a peer, a copy of the same memory, a limit. What is beside it is
+the last figure of the same row, whichever run that was. A benchmark that fails does not stop the
+others, and the exit status is 1; a target that is missed is told and leaves it 0, because a busy
+machine misses some.
 """
 
 from __future__ import annotations
@@ -9,12 +12,16 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import platform
 import sys
+import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from benchmarks.record import Row, key, machine, merged, rows_in, save
 
 MODULES = (
     "transforms",
@@ -32,52 +39,59 @@ MODULES = (
 RESULTS = Path(__file__).parent / "results" / "latest.json"
 
 
-def main() -> int:
+def main(words: Sequence[str] | None = None, results: Path = RESULTS) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("modules", nargs="*", choices=[[], *MODULES], help="which to run (default: all)")
+    parser.add_argument(
+        "modules", nargs="*", metavar="MODULE", help=f"which to run: {', '.join(MODULES)} (default: all)"
+    )
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
-    arguments = parser.parse_args()
-    before = _rows_of(RESULTS)
-    rows = []
+    arguments = parser.parse_args(words)
+    unknown = [name for name in arguments.modules if name not in MODULES]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}; choose among {', '.join(MODULES)}")
+    before = rows_in(results)
+    last = {key(row): row["ratio"] for row in before if "ratio" in row}
+    on = machine()
+    rows: list[Row] = []
+    failed = []
     for name in arguments.modules or MODULES:
-        print(f"==> {name}", file=sys.stderr)
-        rows += importlib.import_module(f"benchmarks.{name}").run()
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps({"machine": _machine(), "rows": rows}, indent=1) + "\n")
+        print(f"==> {name}", file=sys.stderr, flush=True)
+        try:
+            found = importlib.import_module(f"benchmarks.{name}").run()
+        except Exception as error:  # the other benchmarks are still worth having
+            traceback.print_exc()
+            failed.append(name)
+            rows.append({"name": name, "note": f"FAILED: {type(error).__name__}, told above"})
+            continue
+        taken = {"date": on["date"], "commit": on["commit"]}
+        rows += [{**row, "last_ratio": last.get(key(row)), "run": taken} if "ratio" in row else row for row in found]
+        save(results, merged(before, rows), on)
     if arguments.json:
         print(json.dumps(rows, indent=1))
     else:
-        Console().print(_table(rows, before))
-    missed = [row["name"] for row in rows if row.get("met") is False]
+        Console().print(_table(rows, on))
+    missed = [f"{row['name']} ({row['against']})" for row in rows if row.get("met") is False]
     if missed:
-        print(f"missed: {'; '.join(map(str, missed))}", file=sys.stderr)
-    return 0
+        print(f"MISSED {len(missed)} of the targets: {'; '.join(missed)}", file=sys.stderr)
+    if failed:
+        print(f"FAILED: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
 
 
-def _machine() -> dict[str, object]:
-    return {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
-
-
-def _rows_of(path: Path) -> dict[tuple[str, str], float]:
-    if not path.exists():
-        return {}
-    rows = json.loads(path.read_text())["rows"]
-    return {(row["name"], row["against"]): row["ratio"] for row in rows if "ratio" in row}
-
-
-def _table(rows: list[dict[str, object]], before: dict[tuple[str, str], float]) -> Table:
-    table = Table(title="benchmarks, as ratios measured in one run", title_justify="left")
+def _table(rows: Sequence[Row], on: Row) -> Table:
+    where = f"{on['cores']} cores, {on['cpu'] or on['machine']}, Python {on['python']}, {on['commit']}, {on['date']}"
+    table = Table(title="benchmarks, as ratios measured in one run", title_justify="left", caption=escape(where))
     for column, justify in (("what", "left"), ("against", "left"), ("ratio", "right"), ("last run", "right")):
         table.add_column(column, justify=justify)  # type: ignore[arg-type]
     table.add_column("target", justify="right")
     for row in rows:
+        name = escape(str(row["name"]))
         if "ratio" not in row:
-            table.add_row(str(row["name"]), str(row.get("note", "")), "", "", "")
+            table.add_row(name, escape(str(row.get("note", ""))), "", "", "")
             continue
-        last = before.get((str(row["name"]), str(row["against"])))
-        goal = f"{row['target']} {'met' if row['met'] else 'MISSED'}" if "target" in row else ""
-        shown = f"{last:.3g}" if last is not None else ""
-        table.add_row(str(row["name"]), str(row["against"]), f"{row['ratio']:.3g}", shown, goal)
+        goal = f"{row['target']} {'met' if row['met'] else '[bold red]MISSED[/]'}" if "target" in row else ""
+        last = "" if row["last_ratio"] is None else f"{row['last_ratio']:.3g}"
+        table.add_row(name, escape(str(row["against"])), f"{row['ratio']:.3g}", last, goal)
     return table
 
 

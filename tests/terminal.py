@@ -1,8 +1,8 @@
 """A terminal that types what a page of the documentation shows, and compares what comes out.
 
-Commands of this package run in this process; a service, marked by ``&`` as in a shell, is a process of its own on a
-free port, which stands wherever the page has the usual one; all else is the shell's. A command that must fail bears the
-remark ``# refused``.
+Commands of this package run in this process; a service, with ``&`` or as in a window of its own, is a process on a free
+port, which stands wherever the page has the usual one; what watches is ended with Ctrl-C once it has shown something;
+all else is the shell's. A command that must fail bears the remark ``# refused``; other remarks are for the reader.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 import os
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -25,12 +26,14 @@ import pytest
 
 from collector.service import PATIENCE, environment
 from sottovoce.analyst import connect
-from sottovoce.cli import main
+from sottovoce.cli import INTERRUPTED, main
 
 PORT = "8470"
 """Where the pages say that the service is."""
 
-TOKEN = "SOTTOVOCE_TOKEN=sv_..."
+TOKEN = "sv_..."
+"""What the pages have in the place of a token."""
+
 SAME = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
@@ -78,8 +81,11 @@ class Terminal:
         """The page's words, with this terminal's port."""
         return text.replace(PORT, self.port)
 
-    def follow(self, page: Path, *headings: str) -> None:
-        """Type all that the page shows, or what is below some headings, and compare whatever it says comes out."""
+    def follow(self, page: Path, *headings: str) -> str:
+        """Type all that the page shows, or what is below some headings, and compare whatever it says comes out.
+
+        Returns what the last block printed.
+        """
         printed = ""
         for block in blocks(page, *headings):
             if block.language == "toml":
@@ -91,21 +97,24 @@ class Terminal:
                 printed = "".join(self.type(line.removeprefix("$ ")) for line in block.text.splitlines())
             elif block.language == "text":
                 assert agrees(self.here(block.text), printed), f"{page.name} shows\n{block.text}\nand it was\n{printed}"
+        return printed
 
     def type(self, command: str) -> str:
         """Run one line; what it printed."""
-        line = self.here(command)
+        line, _, remark = (part.strip() for part in self.here(command).partition("  #"))
         if line.startswith("export "):
-            name, _, value = line.removeprefix("export ").partition("=")
-            self._patch.setenv(name, self.token if line.endswith(TOKEN) else value)
+            for setting in words_of(line)[1:]:
+                name, _, value = setting.partition("=")
+                self._patch.setenv(name, self.token if value == TOKEN else value)
             return ""
-        if line.startswith("sottovoce serve") and line.endswith(" &"):
+        if line.startswith("sottovoce serve"):
             return self._serve(words_of(line.removesuffix(" &"))[1:])
         if line == "kill %1":
             assert self._stop() == 0
             return ""
         if line.startswith("sottovoce "):
-            return self._run(words_of(line.partition("  #")[0])[1:], refused=line.endswith("# refused"))
+            words = words_of(line)[1:]
+            return self._watch(words) if "--watch" in words else self._run(words, refused=remark == "refused")
         return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
 
     def _run(self, words: list[str], refused: bool) -> str:
@@ -116,6 +125,19 @@ class Terminal:
             status = main(words)
         assert bool(status) == refused, (words, err.getvalue())
         return out.getvalue() + (err.getvalue() if refused else "")
+
+    def _watch(self, words: list[str]) -> str:
+        """What it shows first, down to the error of all answers."""
+        self._wait_until_counted(words[1])
+        command, lines = [sys.executable, "-m", "sottovoce", *words], []
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watching:
+            assert watching.stdout is not None
+            for line in watching.stdout:
+                lines.append(line)
+                if line.startswith("expected L2 error"):
+                    watching.send_signal(signal.SIGINT)
+            assert watching.wait(PATIENCE) == INTERRUPTED, lines
+        return "".join(lines)
 
     def _wait_until_counted(self, survey: str) -> None:
         live = connect(os.environ["SOTTOVOCE_URL"], os.environ["SOTTOVOCE_TOKEN"]).survey(survey)

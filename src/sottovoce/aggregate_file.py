@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import IO, Final, Self, final
 
 import numpy as np
 
-from sottovoce.durable import sync
+from sottovoce.durable import beside, move_into_place
 from sottovoce.errors import MismatchError, ReportError, SottovoceError
 from sottovoce.limits import SHARD_CELLS
 from sottovoce.mechanisms.shards import Shard, shard_length
@@ -52,16 +51,11 @@ def write_aggregate(
         If it cannot be written: a full disk, a folder that is not there. Nothing is left behind.
     """
     place = Path(path)
-    part = place.with_name(f".{place.name}.{secrets.token_hex(8)}.part")
     try:
-        try:
-            with part.open("xb") as file:
+        with beside(place) as part:
+            with part.open("wb") as file:
                 _write(_Hashed(file), survey, n_reports, shards)
-            sync(part)
-            os.replace(part, place)
-            sync(place.parent)
-        finally:
-            part.unlink(missing_ok=True)
+            move_into_place(part, place)
     except OSError as error:
         if isinstance(error, SottovoceError):
             raise

@@ -105,7 +105,13 @@ def demo_figure(demo: Demo, k: int = 14) -> Any:
     ax = figure.subplots()
     rows = demo.top(k)
     _bars(
-        ax, [r.answer for r in rows], [r.value for r in rows], [r.low for r in rows], [r.high for r in rows], "estimate"
+        ax,
+        [r.answer for r in rows],
+        [r.value for r in rows],
+        [r.low for r in rows],
+        [r.high for r in rows],
+        "estimate (projected)",
+        "95 % interval of the raw estimate",
     )
     ax.plot(
         [100 * r.truth for r in rows],
@@ -119,7 +125,7 @@ def demo_figure(demo: Demo, k: int = 14) -> Any:
         label="truth, which the collector never sees",
     )
     ax.set_xlim(left=0)
-    _finish(ax, "of the people, with 95 % intervals")
+    _finish(ax, "of the people")
     ax.set_title(
         f"What {demo.users:,} people would love to play, each answering in a whisper (epsilon {demo.survey.epsilon:g})",
         loc="left",
@@ -238,13 +244,15 @@ def _bars(
     low: Sequence[float],
     high: Sequence[float],
     legend: str = "projected",
+    whiskers: str = "",
 ) -> None:
-    """Horizontal bars from the top down, in per cent, with whiskers from `low` to `high`."""
+    """Horizontal bars from the top down, in per cent, with whiskers from `low` to `high`, in the legend by name."""
     at = range(len(labels))
     middle = (np.asarray(low) + np.asarray(high)) / 2
     half = (np.asarray(high) - np.asarray(low)) / 2
     ax.barh(at, 100 * np.asarray(values), height=0.62, color=STYLE["bar"], label=legend)
-    ax.errorbar(100 * middle, at, xerr=100 * half, fmt="none", ecolor=STYLE["estimate"], elinewidth=1.4, capsize=3)
+    line = {"fmt": "none", "ecolor": STYLE["estimate"], "elinewidth": 1.4, "capsize": 3}
+    ax.errorbar(100 * middle, at, xerr=100 * half, label=whiskers or "_nolegend_", **line)
     ax.set_yticks(at, labels, fontsize=_TEXT, color=STYLE["ink"], parse_math=False)
     ax.set_ylim(len(labels) - 0.4, -0.6)
 

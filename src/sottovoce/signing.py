@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import hashlib
-import os
 import secrets
 from pathlib import Path
 from typing import Final, Self, final
@@ -16,6 +16,7 @@ from typing import Final, Self, final
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from sottovoce.durable import create_whole
 from sottovoce.errors import SignatureError
 
 __all__ = [
@@ -216,21 +217,5 @@ def _private_bytes(text: bytes) -> bytes | None:
 def _create(path: Path, private: bytes) -> None:
     """Write a new key file whole or not at all, durably; one that stands already is left alone."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _FILE_MODE)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(to_base64url(private).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(beside, path)  # unlike a rename, never replaces a key that another process has just made
-        except FileExistsError:
-            return
-    finally:
-        beside.unlink()
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    with contextlib.suppress(FileExistsError):
+        create_whole(path, to_base64url(private).encode() + b"\n", _FILE_MODE)

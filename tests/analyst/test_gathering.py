@@ -33,12 +33,16 @@ def test_the_estimate_is_the_same(gathering: Service, tmp_path: Path, run: Run) 
     with pytest.raises(ServiceError) as refused:
         live.estimate()
     assert refused.value.code == "counted_elsewhere"
-    live.seal()
     folder = tmp_path / "export"
     there = ("--url", gathering.url, "--token", gathering.token)
     assert run("export", "Gathered", "--parquet", str(folder), *there).status == 0
     out = str(tmp_path / "aggregate.bin")
-    done = run("aggregate", "Gathered", "--reports", str(folder), "--out", out, "--hand-in", "--json", *there)
+    words = ("aggregate", "Gathered", "--reports", str(folder), "--out", out, "--hand-in", "--json", *there)
+    early = run(*words)
+    assert early.status == 2
+    assert early.err.endswith(f"; the counts were not handed in, and are kept in {out!r}\n")
+    live.seal()
+    done = run(*words)
     assert done.status == 0, done.err
     told = json.loads(done.out)
     assert (told["counted"], told["duplicates"], told["handed_in"]) == (1000, 0, True)

@@ -91,7 +91,7 @@ def test_segments_that_were_merged_since_are_not_exported_twice(tmp_path):
 
 def test_what_a_crash_left_is_swept_and_never_read(tmp_path):
     write(tmp_path, 1, rows(5))
-    (tmp_path / ".reports-0000000002.0123456789abcdef.part").write_bytes(b"PAR1 half")
+    (tmp_path / ".reports-0000000002.parquet.0123456789abcdef.part").write_bytes(b"PAR1 half")
     assert read_export(SURVEY, tmp_path).n_reports == 5
     Folder(SURVEY, tmp_path).prepare()
     assert [path.name for path in tmp_path.iterdir()] == ["reports-0000000001.parquet"]

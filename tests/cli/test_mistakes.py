@@ -136,3 +136,9 @@ def test_too_little_memory_is_no_traceback(run, monkeypatch):
 
     monkeypatch.setattr("sottovoce.experiments.distribution_error.histogram_of", allocate)
     check(run(*simulate(), "--json"), "MemoryError", "not enough memory")
+
+
+def test_a_file_name_cannot_write_on_the_terminal(run):
+    outcome = run("estimate", "--aggregate", "counts\x1b[2J\r\u202e.bin", "--json")
+    check(outcome, "ReportError", "counts[2J .bin")
+    assert outcome.err.rstrip("\n").isprintable()

@@ -99,7 +99,7 @@ def test_killed_while_the_store_was_made(played: Played, survey: DistributionSur
     )
     assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == 9
     assert path.stat().st_nlink == 2
-    other = tmp_path / ".device.db.0123456789abcdef"
+    other = tmp_path / ".device.db.0123456789abcdef.part"
     other.write_text("something else")
     with Device(path) as mine:
         assert mine.answer(played.url, survey.id, 7).state == "sent"

@@ -11,9 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from document import ROOT, headings
 from sottovoce import __version__
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +103,6 @@ def test_links_of_the_front_pages_lead_somewhere(name: str) -> None:
         assert (ROOT / path).is_file(), link
         if anchor:
             assert anchor in headings(ROOT / path), link
-
-
-def headings(page: Path) -> set[str]:
-    """Anchors that readers of Markdown give to a page's headings."""
-    titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_readme_shows_its_picture() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import make_citation_file
 import sottovoce as sv
+from document import sections
 from mutation.plan import GROUPS
 from sottovoce.experiments.distributions import NAMED
 from sottovoce.experiments.real_data import REAL
@@ -31,26 +32,76 @@ def read(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
 
 
-def theory_of(name: str) -> str:
-    """The page that begins with a mechanism's name, or states it in a list of its family."""
-    pages = [page.read_text(encoding="utf-8") for page in (DOCS / "theory").glob("*.md") if page.stem != "index"]
-    own = [
+THEORY = {page.name: page.read_text(encoding="utf-8") for page in (DOCS / "theory").glob("*.md")}
+
+
+def own_page(name: str) -> str:
+    """The page that opens with a mechanism's name; a family's opens with all of theirs."""
+    opening = re.compile(rf"# .+\n\n(`\w+`, )*`{name}`")
+    (found,) = (text for text in THEORY.values() if opening.match(text))
+    return found
+
+
+def own_part(name: str) -> str:
+    """What a page says of one mechanism: all of it, or on a family's page what is under its own heading or mark.
+
+    `unary_optimized` is the mark **Optimized** under a heading that begins with "Unary".
+    """
+    text = own_page(name)
+    if re.match(rf"# .+\n\n`{name}`(?!, `)", text):
+        return text
+    marked = re.search(rf"^\* \*\*`{name}`\.\*\*.*?(?=^\* |^\n)", text, re.MULTILINE | re.DOTALL)
+    if marked:
+        return marked[0] + sections(text)["Proof"]
+    first, *others = name.split("_")
+    for heading, part in sections(text).items():
+        words = heading.lower().split()
+        if words[0] == first and all(word in words or f"* **{word.capitalize()}**" in part for word in others):
+            return part
+    return ""
+
+
+def proves_privacy(part: str) -> bool:
+    """Whether there is a proof of privacy: in a section, in a part without sections, or where it links to."""
+    said = re.compile(r"\*Privacy\.\*|\*Proof\.\* Privacy")
+    if "\n## " in part:
+        found = sections(part).items()
+        return any("∎" in text and (heading == "Privacy" or said.search(text)) for heading, text in found)
+    linked = re.findall(r"\]\((\w+\.md)#([\w-]+)\)", part)
+    elsewhere = [
         text
-        for text in pages
-        if re.search(rf"`{name}`", text.partition("\n## ")[0])
-        or re.search(rf"^\* \*\*`{name}`\.\*\*|\n## .+\n\n`{name}`|\n\n`{name}`", text, re.MULTILINE)
+        for page, anchor in linked
+        for heading, text in sections(THEORY[page]).items()
+        if heading.lower().replace(" ", "-") == anchor
     ]
-    assert own, f"no page of the theory states {name}"
-    return own[0]
+    return bool(said.search(part)) or any("worst ratio" in text and "∎" in text for text in elsewhere)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_has_a_statement_a_proof_a_formula_and_a_check(name: str) -> None:
-    text = theory_of(name)
-    assert re.search(r"^## Statement$|\*\*(Claim|Theorem)", text, re.MULTILINE)
-    assert "∎" in text
-    assert re.search(r"^ {4}\S", text, re.MULTILINE), "a formula"
-    assert "```python" in text, "code that checks it"
+    page, part = own_page(name), own_part(name)
+    assert part, "its own part of the family's page"
+    assert "\n## Statement\n" in page
+    assert "∎" in page
+    assert proves_privacy(part)
+    assert re.search(r"^ {4}\S|P₁ = .+P₀ = |√q_", part, re.MULTILINE), "its formula"
+    checks = "".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
+    assert re.search(rf'"{name}"|\b{name.title().replace("_", "")}(Strategy)?(\.best)?\(', checks), "code that runs it"
+
+
+@pytest.mark.parametrize(
+    ("part", "proved"),
+    [
+        ("*Privacy.* The levels are in the ratio e^ε.", True),
+        ("Another claim. ∎", False),
+        ("\n## Privacy\n\nIt is private.\n\n## Accuracy\n\nIt is accurate. ∎", False),
+        ("\n## Privacy\n\nThere are two levels. ∎\n\n## Accuracy\n", True),
+        ("See [rounding](rounding.md#thresholds-of-a-unary-encoding).", True),
+        ("See [rounding](rounding.md#the-two-draws).", False),
+    ],
+)
+def test_a_proof_of_something_else_is_none_of_privacy(part: str, proved: bool) -> None:
+    assert proves_privacy(part) == proved
 
 
 @pytest.mark.parametrize("name", DEPLOYED)
@@ -73,7 +124,9 @@ def test_a_workload_is_explained_and_on_the_wire(kind: str) -> None:
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_strategy_is_explained(name: str) -> None:
-    assert re.search(rf"\b{name}\b", read("strategies.md"))
+    page = read("strategies.md")
+    assert re.search(rf"^{name} +{re.escape(STRATEGIES[name].summary)}$", page, re.MULTILINE), "what it does"
+    assert re.search(rf"^\| `{name}` \|", page, re.MULTILINE), "what it costs, in a row of its own"
     if name != "direct":
         assert f"\n| `{name}` |" in read("wire_format.md").split("## Strategies")[1]
 

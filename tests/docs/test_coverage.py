@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import sottovoce as sv
+from document import every_page, sections
 from sottovoce import client
-from sottovoce.cli.parser import build_parser, commands_of
+from sottovoce.cli.parser import UsageError, build_parser, commands_of
 from sottovoce.statement import FORMAT
 from terminal import words_of
 
@@ -20,12 +22,6 @@ README = DOCS.parent / "README.md"
 
 def read(page: str) -> str:
     return (DOCS / page).read_text(encoding="utf-8")
-
-
-def sections(text: str) -> dict[str, str]:
-    """The text under each heading of the second level."""
-    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
 COMMANDS = commands_of(build_parser(), "sottovoce")
@@ -121,12 +117,40 @@ def test_no_command_is_documented_that_does_not_exist() -> None:
     assert {heading for heading in CLI if heading.startswith("sottovoce ")} == set(COMMANDS)
 
 
-@pytest.mark.parametrize("page", sorted([README, *DOCS.rglob("*.md")]), ids=lambda page: page.name)
+OTHERS = {"cd", "cp", "curl", "export", "kill", "mkdir", "pip", "python", "rm", "spark-submit"}
+"""Commands on the pages that are not this project's."""
+
+
+def check_command(line: str) -> None:
+    """Raise unless it is a command that there is, with arguments that it takes."""
+    words = words_of(line.removesuffix(" &"))
+    while re.match(r"[A-Z_]+=", words[0]):
+        words = words[1:]
+    program, *arguments = words
+    if program == "sottovoce" and arguments[0] != "COMMAND":
+        build_parser().parse_args(arguments)
+    elif program == "make":
+        targets = re.findall(r"^([a-z]+):", (DOCS.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        assert arguments[0] in targets, line
+    else:
+        assert program in {*OTHERS, "sottovoce"}, line
+        assert arguments[0] != "-m" or program != "python" or find_spec(arguments[1]), line
+
+
+@pytest.mark.parametrize("page", every_page(), ids=lambda page: page.name)
 def test_commands_in_consoles_parse(page: Path) -> None:
     for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        for line in re.findall(r"^\$ sottovoce (.+?)(?:\s+#.*|\s+&)?$", block, re.MULTILINE):
-            if not line.startswith("COMMAND"):
-                build_parser().parse_args(words_of(line))
+        for line in re.findall(r"^\s*\$ (.+?)(?:\s+#.*)?$", block, re.MULTILINE):
+            check_command(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["sottovoce whisper", "A=1 sottovoce serve --loudly", "make noise", "shout aloud", "python -m sottovoce.nothing"],
+)
+def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
+    with pytest.raises((AssertionError, UsageError)):
+        check_command(line)
 
 
 def test_wire_format_is_the_one_in_force() -> None:

@@ -1,4 +1,7 @@
-"""Every Python block of the README and the documentation runs, and prints what the page says it prints."""
+"""Every Python block of the README and the documentation runs, and prints what the page says it prints.
+
+What needs more than Python is followed by a test of its own, and no page is forgotten.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +16,70 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [
-    ROOT / "README.md",
-    *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts),
-]
+from document import ROOT, every_page
+
+PAGES = every_page()
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+STORIES = [f"docs/tutorials/{page.name}" for page in PAGES if page.parent.name == "tutorials" and page.stem != "index"]
+FOLLOWED = {
+    "console": {
+        "README.md": "docs/test_front_page.py",
+        "docs/collector.md": "docs/test_collector_page.py",
+        **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
+    },
+    "py": {
+        "docs/analyst.md": "analyst/test_page.py",
+        **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
+    },
+    "{code-block} python": {"docs/spark.md": "engines/test_spark_local.py"},
+}
+"""Tests that type what a page shows, by the marks of its blocks."""
+
+LONG = "plans, searches, audits and measurements for real numbers of people, up to hours"
+ELSEWHERE = "files, clusters, databases or services that only the reader has"
+READ = {
+    **dict.fromkeys(("choosing", "cli", "findings", "mutation", "reproducing", "scale", "start", "strategies"), LONG),
+    **dict.fromkeys(("device", "engines", "operations", "pages", "settings", "spark"), ELSEWHERE),
+}
+"""Pages whose commands are compared with the grammar, and not typed (`test_commands_in_consoles_parse`), and why."""
+
+SHOWN = {"ini", "json", "sql", "text", "toml", "yaml", "{eval-rst}", "{include} ../CHANGELOG.md", "{toctree}"}
+"""Marks of what is read, or belongs to the pages' own making."""
 
 
 class Block(NamedTuple):
-    """The text between two fences, and the line it begins on, counted from zero."""
+    """The text between two fences, the line it begins on, counted from zero, and what its fence says."""
 
     code: str
     line: int
+    mark: str
+
+
+def fenced(text: str) -> Iterator[Block]:
+    """The blocks between fences, in order."""
+    lines = text.splitlines()
+    fence, mark, start = "", "", 0
+    for number, line in enumerate(lines):
+        marker = re.match(r"\s*(`{3,})\s*(.*)", line)
+        if marker and not fence:
+            fence, mark, start = marker[1], marker[2].strip(), number + 1
+        elif marker and fence and marker[1].startswith(fence) and not marker[2]:
+            yield Block(textwrap.dedent("\n".join(lines[start:number])) + "\n", start, mark)
+            fence = ""
 
 
 def python_blocks(text: str) -> Iterator[Block]:
     """The fenced blocks marked `python`, in order."""
-    lines = text.splitlines()
-    fence, language, start = "", "", 0
-    for number, line in enumerate(lines):
-        marker = re.match(r"\s*(`{3,})\s*(\S*)", line)
-        if marker and not fence:
-            fence, language, start = marker[1], marker[2], number + 1
-        elif marker and fence and marker[1].startswith(fence) and not marker[2]:
-            if language == "python":
-                yield Block(textwrap.dedent("\n".join(lines[start:number])) + "\n", start)
-            fence = ""
+    return (block for block in fenced(text) if block.mark == "python")
+
+
+def unfollowed(pages: dict[str, str]) -> set[tuple[str, str]]:
+    """Pages, by name and text, with a kind of block that no test follows, each with that kind."""
+    marks = {(name, block.mark) for name, text in pages.items() for block in fenced(text)}
+    followed = {(name, mark) for mark, names in FOLLOWED.items() for name in names}
+    followed |= {(f"docs/{name}.md", "console") for name in READ}
+    return {(name, mark) for name, mark in marks - followed if mark not in SHOWN | {"python"}}
 
 
 def run_page(path: Path, name: str) -> int:
@@ -83,6 +123,28 @@ def test_most_pages_have_something_to_run() -> None:
         assert counts[page] > 0, page
     theory = [path for path in PAGES if path.parent.name == "theory"]
     assert all(list(python_blocks(path.read_text(encoding="utf-8"))) for path in theory)
+
+
+def test_no_page_shows_what_no_test_follows() -> None:
+    assert unfollowed({str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in PAGES}) == set()
+
+
+def test_a_page_is_followed_where_that_is_said() -> None:
+    for mark, tests in FOLLOWED.items():
+        for page, test in tests.items():
+            source = (ROOT / "tests" / test).read_text(encoding="utf-8")
+            assert re.search(rf'"({Path(page).name}|tutorials)"', source), page
+            if page not in STORIES:
+                assert mark in {block.mark for block in fenced((ROOT / page).read_text(encoding="utf-8"))}, page
+    read = {f"docs/{name}.md" for name in READ}
+    assert not read & set(FOLLOWED["console"])
+    assert all("```console" in (ROOT / page).read_text(encoding="utf-8") for page in read)
+
+
+def test_a_new_page_is_noticed() -> None:
+    shown = "```{mark}\n$ sottovoce audit\n```\n"
+    pages = {"docs/new.md": shown.replace("{mark}", "console"), "docs/cli.md": shown.replace("{mark}", "bash")}
+    assert unfollowed(pages) == {("docs/new.md", "console"), ("docs/cli.md", "bash")}
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pytest
 from sottovoce.errors import SimulationError
 from sottovoce.experiments.column_data import read_column
 from sottovoce.experiments.compare import compare, sampled
-from sottovoce.experiments.compare_picture import save_comparison
-from sottovoce.experiments.peers import Peer
+from sottovoce.experiments.compare_picture import comparison_figure, save_comparison
+from sottovoce.experiments.peers import Peer, Work
 from sottovoce.mechanisms import MECHANISMS, create
 
 SECRET = "Zanzibar"
@@ -34,7 +34,14 @@ def test_a_column_is_read_with_its_people(people):
     assert column.labels == ("Oslo", "Rome", SECRET)
     assert np.bincount(column.values).tolist() == [40, 40, 20]
     assert column.left_out == 20
+    assert column.alone == 0
     assert SECRET not in repr(column)
+
+
+def test_values_of_one_person_alone_are_counted(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("city\nParis\nParis\nRome\n")
+    assert read_column(path, "city").alone == 1
 
 
 @pytest.mark.parametrize(
@@ -43,6 +50,7 @@ def test_a_column_is_read_with_its_people(people):
         (b"", "city", "is empty; its first line must name the columns, 'city' among them"),
         (f"id,City \n1,{SECRET}\n".encode(), "city", "one differs only in capitals or spaces; write the name as"),
         (f"{SECRET},Rome\n1,2\n".encode(), "city", "no column 'city' among the 2"),
+        (f"{SECRET}\n1\n".encode(), "city", "no column 'city' but a single other one; write the name as"),
         (f"city,city\n{SECRET},Rome\n".encode(), "city", "2 columns called 'city'"),
         (f"id,city\n1,{SECRET}\n2,{SECRET}\n".encode(), "city", "one value only; there must be two"),
         (b"id,city\n", "city", "no value; there must be two"),
@@ -54,7 +62,18 @@ def test_a_column_is_read_with_its_people(people):
             "row 1 below the heading: a value of 1,600 characters in column 'city'",
         ),
     ],
-    ids=["empty", "capitals", "no heading", "twice", "one value", "no rows", "not text", "open quote", "texts"],
+    ids=[
+        "empty",
+        "capitals",
+        "no heading",
+        "one column",
+        "twice",
+        "one value",
+        "no rows",
+        "not text",
+        "open quote",
+        "texts",
+    ],
 )
 def test_bad_files_are_told_without_their_contents(tmp_path, content, column, message):
     path = tmp_path / "people.csv"
@@ -106,7 +125,7 @@ def test_reports_as_long_as_a_large_domain_are_left_out_and_not_waited_for(monke
 
 
 def test_a_missing_file_is_told(tmp_path):
-    with pytest.raises(SimulationError, match="cannot be read: No such file"):
+    with pytest.raises(SimulationError, match="cannot be read: No such file or directory; --data must name a CSV file"):
         read_column(tmp_path / "nowhere.csv", "city")
 
 
@@ -128,18 +147,34 @@ def test_raw_errors_are_those_of_the_exact_variance():
     assert {one.mechanism for one in compare(people, 5, [1.0], repeats=2)} == set(MECHANISMS)
 
 
-class Broken(Peer):
-    package, module, projects = "broken", "broken", "not at all"
+class Fake(Peer):
+    package, module, projects = "fake", "fake", "not at all"
 
+    def report_bits(self, size, epsilon):
+        return 9
+
+    def work(self, size, epsilon):
+        return Work(each=1e-6)
+
+
+class Broken(Fake):
     def _estimate(self, values, size, epsilon):
         raise RuntimeError(SECRET)
 
 
-class Perfect(Peer):
-    package, module, projects = "perfect", "perfect", "not at all"
-
+class Perfect(Fake):
     def _estimate(self, values, size, epsilon):
         return np.bincount(values, minlength=size) / len(values)
+
+
+class Slow(Fake):
+    """Its first call takes a hundred seconds, and each thereafter one, by a clock of its own."""
+
+    clock = 0.0
+
+    def _estimate(self, values, size, epsilon):
+        self.clock += 1.0 if self.clock else 100.0
+        return np.full(size, 1 / size)
 
 
 def test_a_peer_that_fails_is_a_row_and_not_the_end(tmp_path):
@@ -147,9 +182,32 @@ def test_a_peer_that_fails_is_a_row_and_not_the_end(tmp_path):
     found = compare(people, 3, [1.0], peers=[Broken("X"), Perfect("Y")], repeats=2)
     broken, perfect = found[-2:]
     assert (broken.l2, broken.problem) == (None, "it raised RuntimeError")
-    assert (perfect.l2, perfect.largest, perfect.report_bytes, perfect.problem) == (0.0, 0.0, None, "")
+    assert (perfect.l2, perfect.largest, perfect.report_bytes, perfect.problem) == (0.0, 0.0, 2, "")
+    assert (perfect.projection, perfect.name) == ("not at all", "fake Y")
     save_comparison(found, tmp_path / "compared.png")
     assert (tmp_path / "compared.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_the_first_call_of_a_peer_is_in_nobody_s_time(monkeypatch):
+    slow = Slow("Z")
+    monkeypatch.setattr("sottovoce.experiments.compare.time.perf_counter", lambda: slow.clock)
+    found = compare(np.arange(600) % 3, 3, [1.0, 2.0], peers=[slow], repeats=3)
+    theirs = [one for one in found if one.package == "fake"]
+    assert [(one.seconds, one.seconds_standard_error) for one in theirs] == [(1.0, 0.0), (1.0, 0.0)]
+
+
+def test_every_mean_has_its_standard_error():
+    for one in compare(np.arange(600) % 3, 3, [1.0], repeats=5):
+        for name in ("l2", "l2_raw", "largest", "seconds"):
+            assert 0 < getattr(one, f"{name}_standard_error") < 2 * getattr(one, name)
+
+
+def test_the_picture_says_who_does_not_project():
+    found = compare(np.arange(600) % 3, 3, [1.0], peers=[Perfect("Y")], repeats=2)
+    (axes,) = comparison_figure(found).axes
+    assert "projected (fake: not at all)" in axes.get_xlabel()
+    (axes,) = comparison_figure(found[:-1]).axes
+    assert "(" not in axes.get_xlabel()
 
 
 def test_a_sample_is_the_same_for_a_seed():

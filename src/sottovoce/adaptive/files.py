@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from sottovoce.durable import create_whole, left_beside, sync, write_whole
 from sottovoce.errors import SessionError
 
 __all__ = ["create_text", "is_there", "place_of", "read_for_good", "read_text", "replace_text", "sweep"]
+
+_MODE: Final = 0o600
+"""What a session or a seat holds is for its owner's eyes only."""
 
 
 def place_of(path: Any) -> Path:
@@ -47,7 +49,7 @@ def read_for_good(path: Path) -> str:
     """What a file holds, once its name is sure to survive a power cut: whoever made it may not have come so far."""
     text = read_text(path)
     try:
-        _sync_folder(path.parent)
+        sync(path.parent)
     except OSError as error:
         raise SessionError(f"the folder of {path} cannot be written for good: {_reason(error)}") from error
     return text
@@ -55,8 +57,8 @@ def read_for_good(path: Path) -> str:
 
 def replace_text(path: Path, text: str) -> None:
     """Put `text` in place of whatever the file held; after a crash it holds either all of the old or all of the new."""
-    with _written_beside(path, text) as written:
-        os.replace(written, path)
+    with _written(path):
+        write_whole(path, text.encode(), _MODE)
 
 
 def create_text(path: Path, text: str) -> str:
@@ -64,9 +66,9 @@ def create_text(path: Path, text: str) -> str:
 
     Linking a finished file to its name succeeds for exactly one process, and never replaces anything.
     """
-    with _written_beside(path, text) as written:
+    with _written(path):
         try:
-            os.link(written, path)
+            create_whole(path, text.encode(), _MODE)
         except OSError:
             # Somebody was faster, or has swept up after being faster.
             if not is_there(path):
@@ -77,43 +79,19 @@ def create_text(path: Path, text: str) -> str:
 
 def sweep(path: Path) -> None:
     """Remove what crashes have left beside a file that is there for good; who is still writing has lost the race."""
-    for left in path.parent.glob(f"{glob.escape(_beside(path))}*"):
+    for left in left_beside(path):
         with contextlib.suppress(OSError):
             left.unlink()
 
 
-def _beside(path: Path) -> str:
-    return f".{path.name}."
-
-
 @contextlib.contextmanager
-def _written_beside(path: Path, text: str) -> Iterator[str]:
-    """A finished file, on disk for good, in the folder of `path`; for its owner's eyes only."""
+def _written(path: Path) -> Iterator[None]:
     try:
-        number, name = tempfile.mkstemp(prefix=_beside(path), dir=path.parent)
-        try:
-            with os.fdopen(number, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            yield name
-            _sync_folder(path.parent)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
+        yield
     except SessionError:
         raise
     except (OSError, ValueError) as error:
         raise SessionError(f"{path} cannot be written: {_reason(error)}") from error
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
 
 
 def _reason(error: Exception) -> str:

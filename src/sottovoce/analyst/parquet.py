@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from sottovoce.aggregate import Aggregate
 from sottovoce.client.http import BAD_ANSWER
-from sottovoce.durable import sync
+from sottovoce.durable import beside, sync
 from sottovoce.errors import MismatchError, ReportError, ServiceError
 from sottovoce.report_files import EXPORT_FORMAT, LAYOUT, PREFIX, REPORT, REPORT_ID, pyarrow
 from sottovoce.survey import Survey
@@ -112,14 +111,11 @@ class Folder:
             schema=self._schema(segment),
         )
         place = self._place(segment.number)
-        part = place.with_name(f".{place.stem}.{secrets.token_hex(8)}.part")
         with _writing(self.path):
-            try:
+            with beside(place) as part:
                 pq.write_table(table, part, **LAYOUT)
                 sync(part)
                 os.link(part, place)  # unlike a rename, never replaces a file that stands
-            finally:
-                part.unlink(missing_ok=True)
             sync(self.path)
         return len(ids)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
@@ -13,7 +13,7 @@ from string import Template
 
 from sottovoce.audit import AuditResult
 
-__all__ = ["PUBLISHED_PREFIX", "how_found", "render"]
+__all__ = ["PUBLISHED_PREFIX", "how_found", "made", "made_by", "render"]
 
 PUBLISHED_PREFIX = "published_"
 """Begins the names of the paper's printed algorithms."""
@@ -41,7 +41,7 @@ def render(results: Sequence[AuditResult]) -> str:
         deployable=_rows(ours, epsilons),
         published=_published(_rows(printed, epsilons), heads),
         details=_details(results),
-        made=escape(_made()),
+        made=escape(made_by("sottovoce audit --html", made())),
     )
 
 
@@ -134,13 +134,28 @@ def _details(results: Sequence[AuditResult]) -> str:
     )
 
 
-def _made() -> str:
-    """What made the page, where and when: an audit is evidence about one build."""
+def made() -> dict[str, str]:
+    """What computes here and now: measurements are evidence about one build.
+
+    Examples
+    --------
+    >>> list(made())
+    ['Sottovoce', 'Python', 'NumPy', 'system', 'made']
+    """
     import numpy
 
     from sottovoce import __version__
 
-    return (
-        f"Made by sottovoce audit --html: Sottovoce {__version__}, Python {platform.python_version()}, NumPy "
-        f"{numpy.__version__}, {platform.system()} on {platform.machine()}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC."
-    )
+    return {
+        "Sottovoce": __version__,
+        "Python": platform.python_version(),
+        "NumPy": numpy.__version__,
+        "system": f"{platform.system()} on {platform.machine()}",
+        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    }
+
+
+def made_by(command: str, build: Mapping[str, str]) -> str:
+    """The same in a sentence, for the foot of a page."""
+    versions = ", ".join(f"{name} {build[name]}" for name in ("Sottovoce", "Python", "NumPy"))
+    return f"Made by {command}: {versions}, {build['system']}, {build['made']}."

@@ -91,6 +91,7 @@ def register(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
+    from sottovoce.errors import SottovoceError
 
     if arguments.engine == "spark" and (arguments.memory or arguments.restart or arguments.work):
         raise UsageError("--memory, --work and --restart are for --engine local; Spark has settings of its own")
@@ -106,7 +107,11 @@ def _run(arguments: argparse.Namespace) -> int:
         tally = counted.tally
     seconds = time.perf_counter() - began
     if live is not None:
-        live.hand_in(written.aggregate())
+        try:
+            live.hand_in(written.aggregate())
+        except SottovoceError as error:
+            error.add_note(f"; the counts were not handed in, and are kept in {str(arguments.out)!r}")
+            raise
     found = {
         "survey": survey.id,
         "title": survey.title,

@@ -6,7 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.audit import DEFAULT_DELTA
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
@@ -77,7 +77,6 @@ def register(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
 
-    from sottovoce.audit import audit
     from sottovoce.audit.page import PUBLISHED_PREFIX, render
     from sottovoce.audit.published import audit_published_gaussian, audit_published_rejection
     from sottovoce.experiments.whole_files import check_file, write_whole
@@ -94,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> int:
     with progress("auditing", (len(names) + len(printed)) * len(epsilons), "audits") as advance:
         for epsilon in epsilons:
             for name in names:
-                results.append(audit(name, epsilon, **given))
+                results.append(_audited(name, epsilon, given))
                 advance(1)
             for algorithm in printed:
                 results.append(algorithm(epsilon))
@@ -111,6 +110,18 @@ def _run(arguments: argparse.Namespace) -> int:
     elif arguments.html is not None:
         console().print(f"[bold]{escape(str(arguments.html))}[/]: all of it on one page", soft_wrap=True)
     return 0 if sound else 1
+
+
+def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
+    from sottovoce.audit import audit
+
+    try:
+        return audit(name, epsilon, **given)
+    except MemoryError as error:
+        options = [f"--{setting.replace('_', '-')}" for setting in ("domain_size", "samples") if setting in given]
+        if not options:
+            raise
+        raise MemoryError(f"there is not enough memory for this; give a smaller {' or '.join(options)}") from error
 
 
 def _asked(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]:

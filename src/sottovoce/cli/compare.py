@@ -11,6 +11,8 @@ from sottovoce.cli.output import console, print_json, progress, titled_table
 from sottovoce.cli.plan_parts import check_picture
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from sottovoce.experiments.column_data import Column
     from sottovoce.experiments.compare import Compared
 
@@ -19,11 +21,14 @@ __all__ = ["register"]
 DEFAULT_REPEATS = 10
 DEFAULT_SEED = 7
 
+_INSTALL = "pip install 'sottovoce[peers]'"
+_ANY_WIDTH = 1000
+
 _DESCRIPTION = """\
 Take a column of a CSV file as the answers that people would give, let them answer with every mechanism, and measure
-how far each estimate is from what the column holds. Where pure-ldp or multi-freq-ldpy are installed, they do the same
-on the same people. Nothing leaves this machine, and no value is shown. Rows whose cell is empty are left out; all else,
-NA too, is a value.
+how far each estimate is from what the column holds. Where pure-ldp or multi-freq-ldpy are installed (pip install
+'sottovoce[peers]'), they do the same on the same people. Nothing leaves this machine, and no value is shown. Rows whose
+cell is empty are left out; all else, NA too, is a value.
 
 The values found in the file are taken as the domain. A real survey states its domain beforehand, and must: which values
 occur is something about people too.
@@ -64,7 +69,11 @@ def register(commands: Commands) -> None:
         help="take that many people at random (default: all; 20,000 where other packages take part)",
     )
     parser.add_argument(
-        "--seed", type=whole_number, default=DEFAULT_SEED, metavar="S", help=f"(default: {DEFAULT_SEED})"
+        "--seed",
+        type=whole_number,
+        default=DEFAULT_SEED,
+        metavar="S",
+        help=f"of the sample and of our reports (default: {DEFAULT_SEED})",
     )
     parser.add_argument("--no-peers", action="store_true", help="leave other packages out")
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also draw it, as .png, .svg or .pdf")
@@ -113,53 +122,89 @@ def _run(arguments: argparse.Namespace) -> int:
                 "people_in_file": len(column.values),
                 "left_out": column.left_out,
                 "values": size,
+                "values_of_one_person": column.alone,
+                "epsilons": epsilons,
+                "repeats": arguments.repeats,
+                "seed": arguments.seed,
                 "peers": sorted({peer.package for peer in peers}),
+                "peers_are_seeded": False,
                 "compared": [one.to_dict() for one in found],
                 **({} if arguments.picture is None else {"picture": str(arguments.picture)}),
             }
         )
     else:
-        _show(found, column, len(values), suggest_peers=not peers and not arguments.no_peers)
+        _show(found, column, len(values), seed=arguments.seed, suggest_peers=not peers and not arguments.no_peers)
         if arguments.picture is not None:
             console().print(f"{arguments.picture}: the errors as bars", markup=False, soft_wrap=True)
     return 0
 
 
-def _show(found: tuple[Compared, ...], column: Column, people: int, *, suggest_peers: bool) -> None:
+def _show(found: tuple[Compared, ...], column: Column, people: int, *, seed: int, suggest_peers: bool) -> None:
+    screen = console()
     of = "" if people == len(column.values) else f" of {len(column.values):,}"
-    rows_told = "1 row" if column.left_out == 1 else f"{column.left_out:,} rows"
-    notes = [f"{rows_told} without a value left out"] if column.left_out else []
-    if 2 * len(column.labels) > len(column.values):
+    notes = "; ".join(_notes(found, column, seed, suggest_peers=suggest_peers))
+    for epsilon in dict.fromkeys(one.epsilon for one in found):
+        title = f"{people:,}{of} people, {len(column.labels):,} values, epsilon {epsilon:g}"
+        rows = sorted((one for one in found if one.epsilon == epsilon), key=lambda one: (one.l2 is None, one.l2))
+        table = _table(title, notes, rows, all_errors=True)
+        if screen.measure(table, options=screen.options.update(max_width=_ANY_WIDTH)).maximum > screen.width:
+            table = _table(title, notes, rows, all_errors=False)
+        screen.print(table)
+
+
+def _notes(found: tuple[Compared, ...], column: Column, seed: int, *, suggest_peers: bool) -> list[str]:
+    """What stands below every table."""
+    notes = [f"errors against the column itself, mean ± standard error of {found[0].repeats} repeats, seed {seed}"]
+    others = [one for one in found if one.package != "sottovoce"]
+    if others:
+        notes.append("other packages draw unseeded, and their reports are what their clients return, packed")
+        notes.append("their sketches, RAPPOR and BLH are not compared")
+        notes += dict.fromkeys(
+            f"{one.package} is {one.projection} instead of projected"
+            for one in others
+            if one.projection != found[0].projection
+        )
+    if column.left_out:
+        rows_told = "1 row" if column.left_out == 1 else f"{column.left_out:,} rows"
+        notes.append(f"{rows_told} without a value left out")
+    if 2 * column.alone > len(column.labels):
         notes.append("most values are one person's alone: is this a column of names or numbers that identify people?")
     if any(one.problem.startswith("left out") for one in found):
-        notes.append("left out: reports as long as the domain, of so many; --sample takes fewer, --json says how many")
+        notes.append("left out: would take too long; --sample takes fewer people, --json says how few")
+    if any(one.problem.startswith("it raised") for one in others):
+        notes.append(f"it raised: {_INSTALL} has what the other packages need")
     if suggest_peers:
-        notes.append("pure-ldp and multi-freq-ldpy, where installed, would stand here too")
-    for epsilon in dict.fromkeys(one.epsilon for one in found):
-        rows = [one for one in found if one.epsilon == epsilon]
-        table = titled_table(
-            f"{people:,}{of} people, {len(column.labels):,} values, epsilon {epsilon:g}",
-            "; ".join(
-                [f"errors against the column itself, mean ± standard error of {rows[0].repeats} repeats", *notes]
-            ),
+        notes.append(f"pure-ldp and multi-freq-ldpy would stand here too: {_INSTALL}")
+    return notes
+
+
+def _table(title: str, caption: str, rows: list[Compared], *, all_errors: bool) -> Table:
+    """With every standard error, or where that is too wide with that of the L2 error alone."""
+    from rich.markup import escape
+
+    table = titled_table(title, escape(caption))
+    table.pad_edge, table.collapse_padding = False, True
+    table.add_column("mechanism", style="bold", no_wrap=True)
+    for name in ("L2 error", "before\nprojecting", "largest", "report", "time"):
+        table.add_column(name, justify="right", no_wrap=True, vertical="bottom")
+    for one in rows:
+        report = "–" if one.report_bytes is None else f"{one.report_bytes:,} B"
+        if one.l2 is None:
+            words = "left out" if one.problem.startswith("left out") else one.problem
+            table.add_row(one.name, words, "", "", report, "")
+            continue
+        table.add_row(
+            one.name,
+            _figure(one.l2, one.l2_standard_error, 4),
+            _figure(one.l2_raw, one.l2_raw_standard_error if all_errors else None, 4),
+            _figure(one.largest, one.largest_standard_error if all_errors else None, 4),
+            report,
+            _figure(one.seconds, one.seconds_standard_error if all_errors else None, 3) + " s",
         )
-        table.add_column("mechanism", style="bold", no_wrap=True)
-        table.add_column("package", no_wrap=True)
-        for name in ("L2 error", "before projecting", "largest", "report", "time"):
-            table.add_column(name, justify="right", no_wrap=True)
-        for one in sorted(rows, key=lambda one: (one.l2 is None, one.l2)):
-            table.add_row(one.mechanism, one.package, *_cells(one))
-        console().print(table)
+    return table
 
 
-def _cells(one: Compared) -> tuple[str, ...]:
-    if one.l2 is None or one.largest is None or one.seconds is None:
-        words = "left out" if one.problem.startswith("left out") else one.problem
-        return (words, "", "", "" if one.report_bytes is None else f"{one.report_bytes:,} B", "")
-    return (
-        f"{one.l2:.4f} ± {one.l2_standard_error:.4f}",
-        "" if one.l2_raw is None else f"{one.l2_raw:.4f}",
-        f"{one.largest:.4f}",
-        "" if one.report_bytes is None else f"{one.report_bytes:,} B",
-        f"{one.seconds:.3f} s",
-    )
+def _figure(mean: float | None, error: float | None, digits: int) -> str:
+    if mean is None:
+        return "–"
+    return f"{mean:.{digits}f}" if error is None else f"{mean:.{digits}f} ± {error:.{digits}f}"

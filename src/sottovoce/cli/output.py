@@ -31,6 +31,7 @@ Advance: TypeAlias = Callable[[int], object]
 """Called with how many more are done."""
 
 _WIDTH_IN_A_FILE = 110
+_LONGEST_ERROR = 4000
 
 
 class _Console(Console):
@@ -122,8 +123,14 @@ def working(what: str) -> Iterator[Callable[[str], object]]:
 
 
 def report_error(error: BaseException, *, as_json: bool) -> None:
-    """One line on standard error, and in JSON mode the same as an object on standard output."""
-    message = " ".join(str(error).split()) or "there is not enough memory for this; ask for less at once"
+    """One line on standard error, and in JSON mode the same as an object on standard output.
+
+    File names and what others have written stand in it as they may be shown: nothing in it moves the cursor.
+    """
+    from sottovoce.client.text import one_line
+
+    said = "".join([str(error), *getattr(error, "__notes__", ())])
+    message = one_line(said, _LONGEST_ERROR) or "there is not enough memory for this; ask for less at once"
     sys.stderr.write(f"sottovoce: error: {message}\n")
     if as_json:
         print_json({"error": {"type": type(error).__name__, "message": message}})

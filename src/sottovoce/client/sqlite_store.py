@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
@@ -19,6 +18,7 @@ from typing import Any, Final, final
 
 from sottovoce.client.store import STATES, Answer, AnswerState, DeviceStore
 from sottovoce.client.store_file import Identity, identify, make_private
+from sottovoce.durable import beside, sync
 from sottovoce.errors import LedgerError, SottovoceError
 from sottovoce.signing import PUBLIC_KEY_BYTES
 from sottovoce.wire import REPORT_ID_BYTES
@@ -247,18 +247,10 @@ def _replaced(path: Path) -> LedgerError:
 
 def _create(path: Path) -> None:
     """An empty store, there whole or not at all; one that another process has just made is left alone."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-    try:
-        with contextlib.closing(sqlite3.connect(beside)) as database:
+    with beside(path, 0o600) as part:
+        with contextlib.closing(sqlite3.connect(part)) as database:
             _keep_all_in_the_file(database, path)
             database.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
         with contextlib.suppress(FileExistsError):
-            os.link(beside, path)  # unlike a rename, never replaces what is there
-    finally:
-        beside.unlink(missing_ok=True)  # another process may have found it beside the store
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+            os.link(part, path)  # unlike a rename, never replaces what is there
+    sync(path.parent)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
+import contextlib
 import os
-import re
 import stat
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from sottovoce.durable import left_beside
 from sottovoce.errors import LedgerError
 
 __all__ = ["Identity", "identify", "make_private"]
@@ -18,7 +18,6 @@ Identity: TypeAlias = tuple[int, int]
 
 _OWNER_ONLY: Final = 0o600
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_BESIDE: Final = re.compile(r"[0-9a-f]{16}")
 
 
 def identify(path: Path) -> Identity:
@@ -47,12 +46,7 @@ def make_private(path: Path) -> None:
 
 def _forget_beside(path: Path) -> None:
     """Remove the name under which the store was made, if that was interrupted, or is just being done."""
-    prefix = f".{path.name}."
-    for name in glob.glob(glob.escape(str(path.with_name(prefix))) + "*"):
-        beside = Path(name)
-        try:
-            is_same = bool(_BESIDE.fullmatch(beside.name.removeprefix(prefix))) and os.path.samefile(beside, path)
-        except FileNotFoundError:
-            continue
-        if is_same:
-            beside.unlink(missing_ok=True)
+    for part in left_beside(path):
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samefile(part, path):
+                part.unlink()

@@ -10,12 +10,11 @@ import contextlib
 import json
 import os
 import re
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sottovoce.durable import sync
+from sottovoce.durable import write_whole
 from sottovoce.engines.files import ReportFile
 from sottovoce.engines.local_spill import writing
 from sottovoce.engines.tally import BadFile, Tally
@@ -29,7 +28,7 @@ _PLAN: Final = "plan.json"
 _PROGRESS: Final = "progress.json"
 _LOCK: Final = "lock"
 _OURS: Final = re.compile(
-    r"(plan|progress)\.json(\.[0-9a-f]{16}\.part)?|lock|counts-\d{6}\.npy|(halves|suspects|cells|taken)(-\d{3})+\.spill"
+    r"(plan|progress)\.json|\.(plan|progress)\.json\.[0-9a-f]{16}\.part|lock|counts-\d{6}\.npy|(halves|suspects|cells|taken)(-\d{3})+\.spill"
 )
 """Names of everything a run writes there; nothing else is ever removed."""
 _LISTED: Final = 3
@@ -200,15 +199,8 @@ class Work:
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         folder = self.folder()
-        part = folder / f"{name}.{secrets.token_hex(8)}.part"
         with writing(folder):
-            try:
-                part.write_text(json.dumps(content), encoding="utf-8")
-                sync(part)
-                os.replace(part, folder / name)
-                sync(folder)
-            finally:
-                part.unlink(missing_ok=True)
+            write_whole(folder / name, json.dumps(content).encode())
 
 
 def _stands(lock: IO[bytes], place: Path) -> bool:

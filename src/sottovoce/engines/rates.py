@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import secrets
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self, final
 
-from sottovoce.durable import cache_directory
+from sottovoce.durable import cache_directory, write_whole
 from sottovoce.errors import PlanError
 
 __all__ = ["FAR_CELLS", "NEAR_CELLS", "Rates", "place"]
@@ -76,14 +74,10 @@ class Rates:
 
     def save(self, path: Path) -> None:
         """Write them whole or not at all."""
-        part = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+        content = json.dumps({"format": _FORMAT, **asdict(self)}, indent=2) + "\n"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                part.write_text(json.dumps({"format": _FORMAT, **asdict(self)}, indent=2) + "\n")
-                os.replace(part, path)
-            finally:
-                part.unlink(missing_ok=True)
+            write_whole(path, content.encode())
         except OSError as error:
             raise PlanError(f"{path} cannot be written: {error.strerror}; name another with --out") from error
 

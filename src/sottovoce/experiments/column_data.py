@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import zlib
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,11 @@ class Column:
     left_out: int
     """Rows without a value."""
 
+    @property
+    def alone(self) -> int:
+        """How many values only one person has."""
+        return int(np.count_nonzero(np.bincount(self.values) == 1))
+
     def __repr__(self) -> str:
         return f"Column(people={len(self.values):,}, values={len(self.labels):,}, left_out={self.left_out:,})"
 
@@ -52,16 +58,16 @@ def read_column(path: Path, column: str) -> Column:
     """
     with _opened(path) as file:
         reader, at = _found(file, column, path)
-        cells, left_out = _cells(reader, at, path, column)
-    labels = tuple(sorted(set(cells)))
+        numbers, people, left_out = _cells(reader, at, path, column)
+    labels = tuple(sorted(numbers))
     if len(labels) < 2:
         told = "one value only" if labels else "no value"
         raise SimulationError(
             f"column {column!r} of {str(path)!r} holds {told}; there must be two or more to tell apart: name another"
         )
-    index = {label: number for number, label in enumerate(labels)}
-    values = np.fromiter((index[cell] for cell in cells), np.int64, len(cells))
-    return Column(labels, values, left_out)
+    place = np.empty(len(labels), np.int64)
+    place[[numbers[label] for label in labels]] = np.arange(len(labels))
+    return Column(labels, place[np.frombuffer(people, np.int64)], left_out)
 
 
 @contextmanager
@@ -79,7 +85,8 @@ def _opened(path: Path) -> Iterator[TextIO]:
     except (gzip.BadGzipFile, zlib.error, EOFError):
         problem = "is a gzip file that is damaged or cut off; pack it again"
     except OSError as error:
-        problem = f"cannot be read: {error.strerror or 'nobody says why'}"
+        why = error.strerror or "nobody says why"
+        problem = f"cannot be read: {why}; --data must name a CSV file that is there and may be read"
     except UnicodeDecodeError:
         problem = "is not text in UTF-8; export it again as CSV in UTF-8"
     except csv.Error:
@@ -107,15 +114,24 @@ def _found(file: TextIO, column: str, path: Path) -> tuple[Iterator[list[str]], 
         raise SimulationError(f"{str(path)!r} is empty; its first line must name the columns, {column!r} among them")
     # Which ones it names is not said: where the heading is missing, the first line is somebody's.
     hint = "; one differs only in capitals or spaces" if spelled_otherwise else ""
+    if most == 1:
+        raise SimulationError(
+            f"{str(path)!r} has no column {column!r} but a single other one{hint}; write the name as the first line "
+            "has it, with commas, semicolons, tabs or bars between cells"
+        )
     raise SimulationError(
         f"{str(path)!r} has no column {column!r} among the {most} that its first line names{hint}; write the name as "
         "that line has it"
     )
 
 
-def _cells(reader: Iterator[list[str]], at: int, path: Path, column: str) -> tuple[list[str], int]:
-    """The column's values, and how many rows have none."""
-    cells: list[str] = []
+def _cells(reader: Iterator[list[str]], at: int, path: Path, column: str) -> tuple[dict[str, int], array[int], int]:
+    """The column's values, numbered as they come; people by their value's number; how many rows have none.
+
+    Numbers and not texts are kept of people: a long file needs eight bytes for each.
+    """
+    numbers: dict[str, int] = {}
+    people = array("q")
     left_out = 0
     for number, row in enumerate(reader, start=1):
         cell = row[at].strip() if at < len(row) else ""
@@ -125,7 +141,7 @@ def _cells(reader: Iterator[list[str]], at: int, path: Path, column: str) -> tup
                 f"{column!r}; values have at most {MAX_CELL:,}: name another column"
             )
         if cell:
-            cells.append(cell)
+            people.append(numbers.setdefault(cell, len(numbers)))
         elif row:
             left_out += 1
-    return cells, left_out
+    return numbers, people, left_out

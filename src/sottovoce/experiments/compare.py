@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -12,18 +12,21 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import SimulationError
 from sottovoce.experiments.distribution_error import seeds_of
-from sottovoce.experiments.peers import Peer
+from sottovoce.experiments.peers import ON_THE_SIMPLEX, Peer
 from sottovoce.experiments.reproduce.repeats import check_repeats, mean_and_error
 from sottovoce.mechanisms.registry import candidates
 from sottovoce.survey import Survey
 
-__all__ = ["PEER_PEOPLE", "Compared", "compare", "sampled"]
+__all__ = ["ON_THE_SIMPLEX", "PEER_PEOPLE", "Compared", "compare", "sampled"]
 
 PEER_PEOPLE: Final = 20_000
 """People that everything answers for where other packages are compared: they are asked one by one, in Python."""
 
-MOST_BITS: Final = 5e9
-"""Bits that one mechanism may draw for its row, a minute's work; only reports as long as the domain come to more."""
+MOST_BITS: Final = 2.5e9
+"""Bits that one mechanism may draw for its row, a minute's work; only reports as long as the domain come to more.
+
+What other packages may take is in `sottovoce.experiments.peers`.
+"""
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,16 +40,18 @@ class Compared:
     ----------
     l2, l2_standard_error
         Distance of the projected estimate from the shares in the data themselves.
-    l2_raw
+    l2_raw, l2_raw_standard_error
         The same before projecting; None for other packages.
-    largest
+    largest, largest_standard_error
         The largest error of one value's share, projected.
     report_bytes
-        None for other packages, which have no format to send.
-    seconds
-        For everybody's report, counting and estimating, once.
+        For other packages, which have no format to send, as many as hold what their client returns.
+    seconds, seconds_standard_error
+        For everybody's report, counting and estimating, once. Importing, compiling and filling caches is not in it.
+    projection
+        What makes a distribution of the estimate: other packages have their own ways.
     problem
-        Why there is no figure: another package failed, or reports are so long that all of them would take hours.
+        Why there is no figure: another package failed, or all the reports would take hours.
     """
 
     package: str
@@ -58,10 +63,19 @@ class Compared:
     l2: float | None = None
     l2_standard_error: float | None = None
     l2_raw: float | None = None
+    l2_raw_standard_error: float | None = None
     largest: float | None = None
+    largest_standard_error: float | None = None
     report_bytes: int | None = None
     seconds: float | None = None
+    seconds_standard_error: float | None = None
+    projection: str = ON_THE_SIMPLEX
     problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The mechanism, with its package where that is another."""
+        return self.mechanism if self.package == "sottovoce" else f"{self.package} {self.mechanism}"
 
     def to_dict(self) -> dict[str, Any]:
         """A row of the table."""
@@ -120,51 +134,59 @@ def compare(
 
 def _ours(survey: Survey, counts: Integers, truth: Floats, repeats: int, seed: int) -> Compared:
     people, bits = int(counts.sum()), survey.mechanism.report_bits
-    about = ("sottovoce", survey.mechanism.name, survey.epsilon, people, len(truth), repeats)
+    about = Compared(
+        *("sottovoce", survey.mechanism.name, survey.epsilon, people, len(truth), repeats),
+        report_bytes=survey.mechanism.report_bytes,
+    )
     if people * bits * repeats > MOST_BITS:
         fewer = int(MOST_BITS // (bits * repeats))
-        return Compared(*about, report_bytes=survey.mechanism.report_bytes, problem=f"left out above {fewer:,} people")
+        return replace(about, problem=f"left out above {fewer:,} people")
     # Compiling and filling caches is no part of anybody's time.
     survey.estimate(survey.simulate_aggregate(histogram=(np.arange(len(counts)) < 2).astype(np.int64), seed=seed))
-    projected, raw, largest = [], [], []
-    seconds = 0.0
+    projected, raw, largest, seconds = [], [], [], []
     for report_seed in seeds_of(seed, repeats):
         began = time.perf_counter()
         estimate = survey.estimate(survey.simulate_aggregate(histogram=counts, seed=report_seed))
-        seconds += time.perf_counter() - began
+        seconds.append(time.perf_counter() - began)
         projected.append(float(np.linalg.norm(estimate.values - truth)))
         raw.append(float(np.linalg.norm(estimate.raw - truth)))
         largest.append(float(np.abs(estimate.values - truth).max()))
-    mean, error = mean_and_error(projected)
-    return Compared(
-        *about,
-        l2=mean,
-        l2_standard_error=error,
-        l2_raw=float(np.mean(raw)),
-        largest=float(np.mean(largest)),
-        report_bytes=survey.mechanism.report_bytes,
-        seconds=seconds / repeats,
+    return replace(
+        about,
+        **_with_error("l2", projected),
+        **_with_error("l2_raw", raw),
+        **_with_error("largest", largest),
+        **_with_error("seconds", seconds),
     )
 
 
 def _theirs(peer: Peer, values: Integers, truth: Floats, epsilon: float, repeats: int) -> Compared:
-    errors, largest = [], []
-    seconds = 0.0
-    about = (peer.package, peer.mechanism, epsilon, len(values), len(truth), repeats)
+    size = len(truth)
+    about = Compared(
+        *(peer.package, peer.mechanism, epsilon, len(values), size, repeats),
+        report_bytes=-(-peer.report_bits(size, epsilon) // 8),
+        projection=peer.projects,
+    )
+    most = peer.work(size, epsilon).most_people(repeats)
+    if len(values) > most:
+        return replace(about, problem=f"left out above {most:,} people" if most else "left out even for one person")
+    errors, largest, seconds = [], [], []
     try:
+        peer.estimate(np.arange(2), size, epsilon)  # imports, compiles and fills caches, as ours has done
         for _ in range(repeats):
             began = time.perf_counter()
-            estimate = peer.estimate(values, len(truth), epsilon)
-            seconds += time.perf_counter() - began
+            estimate = peer.estimate(values, size, epsilon)
+            seconds.append(time.perf_counter() - began)
             errors.append(float(np.linalg.norm(estimate - truth)))
             largest.append(float(np.abs(estimate - truth).max()))
     except Exception as error:  # whatever another package raises is a row of the table, not the end of it
-        return Compared(*about, problem=f"it raised {type(error).__name__}")
-    mean, spread = mean_and_error(errors)
-    return Compared(
-        *about,
-        l2=mean,
-        l2_standard_error=spread,
-        largest=float(np.mean(largest)),
-        seconds=seconds / repeats,
+        return replace(about, problem=f"it raised {type(error).__name__}")
+    return replace(
+        about, **_with_error("l2", errors), **_with_error("largest", largest), **_with_error("seconds", seconds)
     )
+
+
+def _with_error(name: str, figures: Sequence[float]) -> dict[str, Any]:
+    """The fields of a mean and its standard error."""
+    mean, error = mean_and_error(figures)
+    return {name: mean, f"{name}_standard_error": error}

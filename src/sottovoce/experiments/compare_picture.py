@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sottovoce.experiments.compare import Compared
+from sottovoce.experiments.compare import ON_THE_SIMPLEX, Compared
 from sottovoce.experiments.whole_files import write_whole
 from sottovoce.plotting import STYLE, finish_axes, new_figure, require_matplotlib
 
@@ -25,14 +25,14 @@ def comparison_figure(found: Sequence[Compared]) -> Any:
             (one for one in found if one.epsilon == epsilon and one.l2 is not None), key=lambda one: -(one.l2 or 0.0)
         )
         ax.barh(
-            [f"{one.mechanism} ({one.package})" if one.package != "sottovoce" else one.mechanism for one in rows],
+            [one.name for one in rows],
             [one.l2 for one in rows],
             xerr=[one.l2_standard_error for one in rows],
             color=[STYLE["bar"] if one.package == "sottovoce" else STYLE["line"] for one in rows],
             error_kw={"ecolor": STYLE["ink"], "capsize": 2},
         )
         ax.set_xlim(left=0)
-        finish_axes(ax, "L2 error of the projected estimate, ± one standard error", "")
+        finish_axes(ax, f"L2 error, projected{_otherwise(rows)}, ± one standard error", "")
         ax.set_title(
             f"{rows[0].people:,} people, {rows[0].values:,} values, epsilon {epsilon:g}",
             loc="left",
@@ -40,6 +40,12 @@ def comparison_figure(found: Sequence[Compared]) -> Any:
             color=STYLE["ink"],
         )
     return figure
+
+
+def _otherwise(rows: Sequence[Compared]) -> str:
+    """Which packages do not project, and what they do."""
+    told = dict.fromkeys(f"{one.package}: {one.projection}" for one in rows if one.projection != ON_THE_SIMPLEX)
+    return f" ({', '.join(told)})" if told else ""
 
 
 def save_comparison(found: Sequence[Compared], path: Path) -> None:

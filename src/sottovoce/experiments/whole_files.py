@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from sottovoce.durable import beside, move_into_place
 from sottovoce.errors import SimulationError
 
 __all__ = ["check_file", "check_folder", "write_whole"]
@@ -60,14 +60,11 @@ def write_whole(path: Path, content: bytes | str) -> Path:
         if not _replaceable(place):
             place.write_bytes(data)
             return path
-        part = _beside(place.parent)
-        try:
+        with beside(place) as part:
             part.write_bytes(data)
             if place.exists():
                 shutil.copymode(place, part)
-            os.replace(part, place)
-        finally:
-            part.unlink(missing_ok=True)
+            move_into_place(part, place)
     return path
 
 
@@ -87,13 +84,6 @@ def _replaceable(place: Path) -> bool:
     return place.is_file() or not place.exists()
 
 
-def _beside(folder: Path) -> Path:
-    return folder / f".sottovoce-{secrets.token_hex(8)}.part"
-
-
 def _try_writing_in(folder: Path) -> None:
-    part = _beside(folder)
-    try:
-        part.touch(exist_ok=False)
-    finally:
-        part.unlink(missing_ok=True)
+    with beside(folder / "sottovoce"):
+        pass

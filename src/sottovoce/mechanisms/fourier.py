@@ -82,8 +82,8 @@ class Fourier(ChannelMechanism):
         self._check_own("order", 1, len(sizes))
         self._check_own("only", 0, len(sizes))
         self._check_own("tilt", -MAX_TILT, MAX_TILT)
-        if self.only and (self.order != 1 or sizes[self.only - 1] == 1):
-            raise SurveyError("where one attribute only is reported on, order must be 1 and its size 2 or more")
+        if self.only and self.order != 1:
+            raise SurveyError("where one attribute only is reported on, order must be 1")
         if sum(self.bits) > _MAX_BITS or sum(self._numbers) > _MAX_COEFFICIENTS:
             raise SurveyError(
                 f"these attributes take {sum(self.bits)} bits and {sum(self._numbers):,} parities; at most "

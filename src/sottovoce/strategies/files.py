@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Final
 
 import rfc8785
 
+from sottovoce.durable import write_whole
 from sottovoce.errors import MechanismError, SurveyError
 from sottovoce.limits import check_epsilon
 from sottovoce.strategies.optimized import OptimizedStrategy, unpack_channel
@@ -50,16 +50,8 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
     body = rfc8785.dumps(stated) + b"\n" + strategy.attachment
     content = _MAGIC + hashlib.sha256(body).digest() + body
     try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
+        write_whole(place, content)
     except OSError as error:
-        raise SurveyError(f"{str(place)!r} cannot be written: {error.strerror}; name another file") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).chmod(0o644)  # temporary files are for their owner alone; a strategy is public
-        os.replace(name, place)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
         raise SurveyError(f"{str(place)!r} cannot be written: {error.strerror}; name another file") from None
 
 

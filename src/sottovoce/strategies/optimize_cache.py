@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import struct
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -13,7 +11,7 @@ from typing import Final
 import numpy as np
 import rfc8785
 
-from sottovoce.durable import cache_directory
+from sottovoce.durable import cache_directory, write_whole
 from sottovoce.errors import MechanismError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.workloads.base import Floats
@@ -76,11 +74,4 @@ def store(key: Key, matrix: ChannelMatrix, weights: Floats) -> None:
     with suppress(OSError):
         path = _path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".part-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(body + hashlib.sha256(body).digest())
-            os.replace(name, path)
-        except OSError:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write_whole(path, body + hashlib.sha256(body).digest(), mode=0o600)

@@ -18,6 +18,7 @@ from sottovoce.collector.store.migrations import missing
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.collector.store.sql import Row, Transaction
 from sottovoce.collector.store.surveys import SurveyTables
+from sottovoce.durable import sync
 from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
 
 __all__ = ["APPLICATION_ID", "SqliteStore", "resets_safely"]
@@ -311,11 +312,7 @@ def _create(path: Path) -> None:
     _refuse_orphan(path)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync(path.parent)
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

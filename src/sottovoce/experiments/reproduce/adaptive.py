@@ -9,6 +9,7 @@ from sottovoce.experiments.adaptive_error import AdaptiveErrors
 from sottovoce.experiments.adaptive_error import measure_adaptive as measure_session
 from sottovoce.experiments.reproduce.records import Case, Measured, Progress
 from sottovoce.experiments.reproduce.repeats import check_repeats
+from sottovoce.theory.adaptive_bounds import adaptive_bound
 from sottovoce.theory.bounds import debias
 
 __all__ = ["measure_adaptive"]
@@ -32,8 +33,8 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
         seed=seed,
         progress=progress,
     )
-    # There are two repeats or more, and rounds of questions, not of choices: neither is None.
-    spread, bound = cast(AdaptiveErrors, found.standard_error), cast(float, found.linf_bound)
+    spread = cast(AdaptiveErrors, found.standard_error)  # there are two repeats or more
+    stated = adaptive_bound(case.queries, 1.0, case.epsilon, case.users)
     d, c = case.queries, debias(case.epsilon)
     return Measured(
         case,
@@ -43,7 +44,8 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
         spread.linf_error,
         previous=None,
         previous_standard_error=None,
-        bound=bound,
+        bound=stated.value,
         bound_printed=found.linf_bound_paper,
         lower_shape=min(math.sqrt(c**2 * d * math.log(d) / case.users), 1.0),
+        bound_statement=stated.statement,
     )

@@ -28,13 +28,12 @@ def measure_distribution(case: Case, repeats: int, seed: int, progress: Progress
     truth = shares(case)
     seeds = seeds_of(seed, 2 * check_repeats(repeats))
     projected, raw = [], []
-    bound = 0.0
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
         people = histogram_of(truth, case.users, people_seed)
         found = survey.estimate(survey.simulate_aggregate(histogram=people, seed=report_seed, progress=progress))
         projected.append(float(np.linalg.norm(found.values - truth)))
         raw.append(float(np.linalg.norm(found.raw - truth)))
-        bound = found.bound.value
+    stated = survey.bound(case.users)
     each = 1 / (case.users * case.epsilon**2)
     return Measured(
         case,
@@ -42,7 +41,8 @@ def measure_distribution(case: Case, repeats: int, seed: int, progress: Progress
         seed,
         *mean_and_error(projected),
         *mean_and_error(raw),
-        bound=bound,
+        bound=stated.value,
         bound_printed=theorem_4_2(case.values, case.epsilon, case.users).value,
         lower_shape=min(each**0.25, (case.values * each) ** 0.5, 1.0),
+        bound_statement=stated.statement,
     )

@@ -13,7 +13,7 @@ from sottovoce.experiments.distributions import frequencies
 from sottovoce.experiments.reproduce.records import Case
 from sottovoce.theory.bounds import debias
 
-__all__ = ["POPULATIONS", "shares"]
+__all__ = ["ANALYSTS_TOLD", "POPULATIONS", "shares", "spread_over"]
 
 POPULATIONS: Final[dict[str, str]] = {
     "point": "everybody has the first value: a corner of what can be true, where projecting gains most",
@@ -22,6 +22,18 @@ POPULATIONS: Final[dict[str, str]] = {
     "uniform": "alike over all values",
     "zipf": "value v has a share proportional to 1/v",
 }
+
+ANALYSTS_TOLD: Final[dict[str, str]] = {
+    "random": "all questions are fixed before anybody is asked",
+    "overfit": "every second question is made of the answers so far, so that their errors add up",
+}
+"""For adaptive queries people are alike over 1,020 values, and every true answer is 0."""
+
+
+def spread_over(case: Case) -> int:
+    """Over how many values `spread` would have people, if there were so many; see `shares`."""
+    threshold = debias(case.epsilon) * math.sqrt(2 * math.log(case.values) / case.users)
+    return max(1, round(2 / threshold))
 
 
 def shares(case: Case) -> NDArray[np.float64]:
@@ -45,8 +57,7 @@ def shares(case: Case) -> NDArray[np.float64]:
         case "pair":
             occupied = 2
         case "spread":
-            threshold = debias(case.epsilon) * math.sqrt(2 * math.log(case.values) / case.users)
-            occupied = min(case.values, max(1, round(2 / threshold)))
+            occupied = min(case.values, spread_over(case))
         case "uniform" | "zipf":
             return frequencies(case.population, case.values)
         case _:

@@ -7,7 +7,20 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-__all__ = ["ALONG", "ROWS", "Along", "Case", "Check", "Measured", "Progress", "Row", "seed_of"]
+__all__ = [
+    "ALONG",
+    "HARD",
+    "ROWS",
+    "Along",
+    "Case",
+    "Check",
+    "Measured",
+    "Progress",
+    "Repaired",
+    "Row",
+    "seed_of",
+    "setting_of",
+]
 
 Row = Literal["offline", "distribution", "adaptive"]
 Along = Literal["users", "queries", "values", "epsilon"]
@@ -27,6 +40,9 @@ ALONG: Final[dict[Along, str]] = {
     "epsilon": "epsilon",
 }
 """What a figure's horizontal axis counts."""
+
+HARD: Final[dict[Row, str]] = {"offline": "spread", "distribution": "spread", "adaptive": "overfit"}
+"""The population, or the analyst, that comes nearest to the worst case."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +74,24 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Repaired:
+    """The paper's own protocol for offline queries, rejection sampling made sound, on the same people and projected.
+
+    Attributes
+    ----------
+    bound, bound_statement
+        What is stated here for it; what the paper prints is the same for every protocol.
+    """
+
+    error: float
+    standard_error: float
+    bound: float
+    bound_statement: str
+
+
+@dataclass(frozen=True)
 class Measured:
-    """Mean errors over the repeats with their standard errors, beside what is proved and printed.
+    """Mean errors over the repeats with their standard errors, beside what is stated here and printed.
 
     Attributes
     ----------
@@ -68,12 +100,14 @@ class Measured:
     previous
         Of the previous work, measured on the same people: sphere sampling for offline queries, unprojected Hadamard
         Response for distributions. Table 1 has none for adaptive queries.
-    bound
-        What is proved here for `error`, for every population.
+    bound, bound_statement
+        What is stated here for `error`, for every population, and which statement it is.
     bound_printed
         What the paper prints for its protocol; None where the theorem says nothing.
     lower_shape
         The lower bound's expression without its unknown constant: a shape, not a bound.
+    repaired
+        For offline queries and the hardest population, else None.
     """
 
     case: Case
@@ -86,27 +120,58 @@ class Measured:
     bound: float
     bound_printed: float | None
     lower_shape: float
+    bound_statement: str
+    repaired: Repaired | None = None
+
+    @property
+    def few(self) -> bool:
+        """Whether people are so few that projecting rules: the first term of the bound's minimum is the smaller one.
+
+        That is known from the parameters, before anything is measured.
+        """
+        return self.bound_statement.startswith("projection on")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one flat row."""
         flat = asdict(self)
-        return {**flat.pop("case"), **flat}
+        beside = flat.pop("repaired") or dict.fromkeys(("error", "standard_error", "bound", "bound_statement"))
+        return {**flat.pop("case"), **flat, **{f"repaired_{name}": number for name, number in beside.items()}}
 
 
 @dataclass(frozen=True)
 class Check:
-    """Something expected before anything was measured, and whether it came out."""
+    """Something expected before anything was measured, and whether it came out.
+
+    Attributes
+    ----------
+    holds
+        None where it was not checked: the quick grid has too few points.
+    why
+        Where it fails: what is known about the reason.
+    """
 
     row: str
     expected: str
     found: str
-    holds: bool
+    holds: bool | None
     why: str = ""
-    """Where it fails: what is known about the reason."""
 
     def to_dict(self) -> dict[str, Any]:
         """A row of the checks' table."""
         return asdict(self)
+
+
+def setting_of(case: Case) -> str:
+    """The numbers of a case, as they are told.
+
+    Examples
+    --------
+    >>> setting_of(Case("distribution", "users", "zipf", 1000, 16, 16, 1.0))
+    'n = 1,000, J = 16, epsilon 1'
+    """
+    queries = "" if case.row == "distribution" else f", d = {case.queries:,}"
+    values = "" if case.row == "adaptive" else f", J = {case.values:,}"
+    return f"n = {case.users:,}{queries}{values}, epsilon {case.epsilon:g}"
 
 
 def seed_of(seed: int, case: Case) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from sottovoce.experiments.reproduce.records import ROWS, Measured, Row
+from sottovoce.experiments.reproduce.records import HARD, ROWS, Measured, Row, setting_of
 
 __all__ = ["PRINTED", "TableRow", "table_of"]
 
@@ -30,6 +30,9 @@ class TableRow:
     ----------
     error
         The largest among the populations, with the population it was found for.
+    repaired
+        For offline queries, at the same setting: the paper's own protocol made sound, for the hardest population. The
+        other rows measure the paper's own protocol as it is.
     """
 
     name: Row
@@ -43,6 +46,8 @@ class TableRow:
     previous: float | None
     previous_standard_error: float | None
     lower_shape: float
+    repaired: float | None
+    repaired_standard_error: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """A row of the CSV file."""
@@ -59,19 +64,18 @@ def table_of(measured: Sequence[Measured]) -> tuple[TableRow, ...]:
         if points:
             crowds = sorted({one.case.users for one in points})
             middle = [one for one in points if one.case.users == crowds[len(crowds) // 2]]
-            found.append(_row(row, max(middle, key=lambda one: one.error)))
+            found.append(_row(row, middle))
     return tuple(found)
 
 
-def _row(row: Row, worst: Measured) -> TableRow:
-    case = worst.case
-    values = "" if row == "adaptive" else f", J = {case.values:,}"
-    queries = "" if row == "distribution" else f", d = {case.queries:,}"
+def _row(row: Row, points: Sequence[Measured]) -> TableRow:
+    worst = max(points, key=lambda one: one.error)
+    repaired = next((one.repaired for one in points if one.case.population == HARD[row]), None)
     return TableRow(
         name=row,
         problem=ROWS[row],
-        setting=f"n = {case.users:,}{queries}{values}, epsilon {case.epsilon:g}",
-        population=case.population,
+        setting=setting_of(worst.case),
+        population=worst.case.population,
         error=worst.error,
         standard_error=worst.standard_error,
         bound=worst.bound,
@@ -79,4 +83,6 @@ def _row(row: Row, worst: Measured) -> TableRow:
         previous=worst.previous,
         previous_standard_error=worst.previous_standard_error,
         lower_shape=worst.lower_shape,
+        repaired=repaired.error if repaired else None,
+        repaired_standard_error=repaired.standard_error if repaired else None,
     )

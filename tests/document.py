@@ -1,0 +1,32 @@
+"""Pages of the documentation as Markdown has them: headings and their anchors, sections, tables, blocks of code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def every_page() -> list[Path]:
+    """The first page, and all of the documentation."""
+    return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
+
+
+def headings(page: Path) -> set[str]:
+    """Anchors that readers of Markdown give to a page's headings."""
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    titles = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def sections(text: str) -> dict[str, str]:
+    """The text under each heading of the second level."""
+    parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def table(text: str) -> list[list[str]]:
+    """The rows below the head of a text's only table, as the texts of their cells."""
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
