@@ -68,33 +68,31 @@ def as_dict(active: ActiveSet) -> dict[int, float]:
     return dict(sorted(zip(active.choice[0].tolist(), active.weights.tolist(), strict=True)))
 
 
-def descended(rows, weights, target) -> dict[int, float]:
-    active = started(rows, weights)
-    active.descend(active.costs(active.points.rows @ (active.average() - target)))
-    return as_dict(active)
-
-
-@pytest.mark.parametrize(
-    ("rows", "weights", "target", "expected"),
-    [
-        ([[0], [4]], [0.5, 0.5], [1], {0: 0.75, 1: 0.25}),
-        ([[0], [4]], [0.5, 0.5], [9], {1: 1.0}),
-        ([[0, 0], [2, 0], [0, 2]], [1, 1, 2], [0.5, 1.0], {0: 0.25, 1: 0.25, 2: 0.5}),
-        # The corner's weight would be negative, and is clipped; the best of the side opposite is (1.5, 0.5).
-        ([[0, 0], [2, 0], [0, 2]], [1, 1, 2], [2, 1], {1: 0.75, 2: 0.25}),
-        # The goal's weights are 7/2, -1/2 and -2. Clipped, that is (2, 0), nearer to the goal by 7 parts of a hundred.
-        ([[2, 0], [-2, -4], [2, 3]], [2, 1, 1], [4, -4], {0: 1.0}),
-        # The goal's weights are -5/4, -6 and 33/4. Clipped, that is (0, 3), nearer by 3 parts of a hundred only: the
-        # second point leaves alone, and of the two others (0, 2) is the best.
-        ([[0, -1], [-1, 4], [0, 3]], [2, 1, 1], [6, 2], {0: 0.25, 2: 0.75}),
-        # The goal's weights are -1, 5/2 and -1/2. Clipped, that is (3, 1), farther from the goal than the start.
-        ([[4, -2], [3, 1], [1, 3]], [1, 1, 2], [3, 3], {1: 0.5, 2: 0.5}),
-    ],
+DESCENTS = (
+    ([[0], [4]], [0.5, 0.5], [1], {0: 0.75, 1: 0.25}),
+    ([[0], [4]], [0.5, 0.5], [9], {1: 1.0}),
+    ([[0, 0], [2, 0], [0, 2]], [1, 1, 2], [0.5, 1.0], {0: 0.25, 1: 0.25, 2: 0.5}),
+    # The corner's weight would be negative, and is clipped; the best of the side opposite is (1.5, 0.5).
+    ([[0, 0], [2, 0], [0, 2]], [1, 1, 2], [2, 1], {1: 0.75, 2: 0.25}),
+    # The goal's weights are 7/2, -1/2 and -2. Clipped, that is (2, 0), nearer to the goal by 7 parts of a hundred.
+    ([[2, 0], [-2, -4], [2, 3]], [2, 1, 1], [4, -4], {0: 1.0}),
+    # The goal's weights are -5/4, -6 and 33/4. Clipped, that is (0, 3), nearer by 3 parts of a hundred only: the second
+    # point leaves alone, and of the two others (0, 2) is the best.
+    ([[0, -1], [-1, 4], [0, 3]], [2, 1, 1], [6, 2], {0: 0.25, 2: 0.75}),
+    # The goal's weights are 14, -2 and -11. The third point leaves alone, and (-1/2, 1/2) is the best of the others.
+    ([[1, 2], [-1, 0], [1, 3]], [1, 1, 2], [5, -5], {0: 0.25, 1: 0.75}),
+    # The goal's weights are -1, 5/2 and -1/2. Clipped, that is (3, 1), farther from the goal than the start.
+    ([[4, -2], [3, 1], [1, 3]], [1, 1, 2], [3, 3], {1: 0.5, 2: 0.5}),
 )
-def test_the_descent_ends_in_an_affine_minimiser(rows, weights, target, expected) -> None:
-    found = descended(rows, weights, np.array(target, dtype=np.float64))
-    assert list(found) == list(expected)
-    np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-13)
+
+
+def test_the_descent_ends_in_an_affine_minimiser() -> None:
+    for rows, weights, target, expected in DESCENTS:
+        active = started(rows, weights)
+        active.descend(active.costs(active.points.rows @ (active.average() - target)))
+        found = as_dict(active)
+        assert list(found) == list(expected)
+        np.testing.assert_allclose(list(found.values()), list(expected.values()), rtol=1e-13)
 
 
 def test_weights_sum_to_one_after_a_descent_whatever_they_did_before() -> None:
@@ -115,9 +113,9 @@ def test_a_weight_next_to_nothing_is_nothing() -> None:
     assert as_dict(active) == {0: 1.0}
 
 
-@pytest.mark.parametrize(
-    ("weights", "change", "part", "leaving"),
-    [
+def test_a_change_goes_until_the_first_weight_is_zero() -> None:
+    active = started(np.eye(3), [1, 1, 1])
+    for weights, change, part, leaving in (
         ([0.5, 0.25, 0.25], [-1.0, 0.5, 0.5], 0.5, [True, False, False]),
         ([0.5, 0.25, 0.25], [-0.5, 0.25, 0.25], 1.0, [True, False, False]),
         ([0.5, 0.25, 0.25], [-0.25, 0.25, 0.0], 1.0, [False, False, False]),
@@ -126,13 +124,10 @@ def test_a_weight_next_to_nothing_is_nothing() -> None:
         ([0.25, 0.25 + 4e-15, 0.5], [-0.25, -0.25, 0.5], 1.0, [True, True, False]),
         ([1.0, 1e-14, 0.0], [-1.0, -1e-300, 1.0], 1.0, [True, True, False]),
         ([0.0, 0.5, 0.5], [-1.0, 0.0, 1.0], 0.0, [True, False, False]),
-    ],
-)
-def test_a_change_goes_until_the_first_weight_is_zero(weights, change, part, leaving) -> None:
-    active = started(np.eye(3), [1, 1, 1])
-    active.weights = np.array(weights)
-    share, zero = active._until_zero(np.array(change), 1.0)
-    assert (share, zero.tolist()) == (part, leaving)
+    ):
+        active.weights = np.array(weights)
+        share, zero = active._until_zero(np.array(change), 1.0)
+        assert (share, zero.tolist()) == (part, leaving)
 
 
 def test_a_start_loses_the_weights_of_points_that_depend_on_others() -> None:
@@ -153,8 +148,8 @@ def test_only_independent_points_enter() -> None:
 
 
 def test_beside_a_point_ten_times_as_long_independence_is_tested_again() -> None:
-    # Squares of 4 tell points apart by 4e-11 in squares, those of 441 by 4.4e-9; the second is 1e-9 from the first.
-    rows = [[2, 0, 0], [2 - 3.2e-5, 0, 0], [1.9999, 1e-4, 0], [0, 0, 20], [0, 21, 0]]
+    # Squares of 4 tell points apart by 4e-11 in squares, those of 402 by 4e-9; the second is 1e-9 from the first.
+    rows = [[2, 0, 0], [2 - 3.2e-5, 0, 0], [1.9999, 1e-4, 0], [0, 0, 20], [0, 20.05, 0]]
     active = started(rows, [1, 1, 2])
     assert (len(active), active._factor.weight) == (3, 4.0)
     assert active.enter(chosen(3))
@@ -163,7 +158,7 @@ def test_beside_a_point_ten_times_as_long_independence_is_tested_again() -> None
     assert active.enter(chosen(4))
     assert list(as_dict(active)) == [0, 2, 4]
     np.testing.assert_allclose(list(as_dict(active).values()), [1 / 3, 2 / 3, 0], rtol=1e-15)
-    assert active._factor.weight == 441.0
+    assert active._factor.weight == pytest.approx(402.0025, rel=1e-15)
 
 
 def test_a_point_that_depends_may_take_the_place_of_another() -> None:
@@ -178,15 +173,18 @@ def test_a_point_that_depends_may_take_the_place_of_another() -> None:
     np.testing.assert_allclose(active._factor.length(np.array([1.0, -1.0])), 2.0, rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("prices", "gain"),
-    [([5, 5, 5], False), ([5, 5, 6], False), ([5, 5, 4], True), ([1, 3, 2.5], False), ([1, 3, 1.5], True)],
-)
-def test_an_exchange_must_gain(prices, gain: bool) -> None:
-    active = started([[-1.0], [3.0], [1.0]], [1.0, 3.0])
-    assert active.exchange(chosen(), np.array(prices, dtype=np.float64)) is False
-    assert active.exchange(chosen(2), np.array(prices, dtype=np.float64)) is gain
-    assert list(as_dict(active)) == ([1, 2] if gain else [0, 1])
+def test_an_exchange_must_gain() -> None:
+    for prices, gain in (
+        ([5, 5, 5], False),
+        ([5, 5, 6], False),
+        ([5, 5, 4], True),
+        ([1, 3, 2.5], False),
+        ([1, 3, 1.5], True),
+    ):
+        active = started([[-1.0], [3.0], [1.0]], [1.0, 3.0])
+        assert active.exchange(chosen(), np.array(prices, dtype=np.float64)) is False
+        assert active.exchange(chosen(2), np.array(prices, dtype=np.float64)) is gain
+        assert list(as_dict(active)) == ([1, 2] if gain else [0, 1])
 
 
 def test_an_exchange_for_a_point_that_still_depends_is_none() -> None:
@@ -196,23 +194,20 @@ def test_an_exchange_for_a_point_that_still_depends_is_none() -> None:
     assert as_dict(active) == {0: 0.5, 1: 0.5, 2: 0.0}
 
 
-@pytest.mark.parametrize(
-    ("stored", "known", "parts"),
-    [
-        (400, False, [10, 10, 5]),
-        (1, False, [1] * 25),
-        (79, False, [1] * 25),
-        (80, False, [2] * 12 + [1]),
-        (1, True, [7, 7, 7, 4]),
-    ],
-)
-def test_a_start_enters_in_parts_that_can_be_stored(monkeypatch, stored: int, known: bool, parts) -> None:
-    monkeypatch.setattr(active_set, "_STORED_BYTES", stored)
-    monkeypatch.setattr(active_set, "_STARTED", 7)
+def test_a_start_enters_in_parts_that_can_be_stored(monkeypatch) -> None:
+    monkeypatch.setattr(active_set, "_STARTED", 3)
     rows = np.random.default_rng(1).normal(size=(25, 5))
-    active = started(rows, np.ones(25), known=known)
-    assert active.points.asked == parts
-    assert len(active) == 6
+    for stored, known, number, parts in (
+        (400, False, 25, [10, 10, 5]),
+        (80, False, 5, [2, 2, 1]),
+        (79, False, 2, [1, 1]),
+        (1, False, 2, [1, 1]),
+        (1, True, 7, [3, 3, 1]),
+    ):
+        monkeypatch.setattr(active_set, "_STORED_BYTES", stored)
+        active = started(rows, np.ones(number), known=known)
+        assert active.points.asked == parts
+        assert len(active) == min(number, 6)
 
 
 def test_points_are_stored_up_to_a_size_and_asked_for_beyond_it(monkeypatch) -> None:
@@ -232,12 +227,12 @@ def test_points_are_stored_up_to_a_size_and_asked_for_beyond_it(monkeypatch) -> 
 
 def test_the_cheapest_points_that_are_not_active_enter() -> None:
     matrix = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]])
-    prices = np.array([0.0, -3.0, 4.0, 1.0, -1.0, 2.0])
+    prices = np.array([0.0, -3.0, 4.0, 1.0, -1.5, 0.0])
     for symmetric, start, batch, columns, signs in (
-        (False, [0], 3, [1, 4], [1, 1]),  # those at the average's price of zero, and dearer ones, do not
-        (False, [0, 2], 3, [1, 4, 3], [1, 1, 1]),
+        (False, [0], 3, [1, 4], [1, 1]),  # the last costs as much as the average, others more
+        (False, [0, 2], 3, [1, 4, 5], [1, 1, 1]),
         (False, [0, 2], 2, [1, 4], [1, 1]),
-        (True, [0], 3, [2, 1, 5], [-1, 1, -1]),
+        (True, [0], 3, [2, 1, 4], [-1, 1, 1]),
         (True, [1], 9, [2], [-1]),
     ):
         points = Points(Stored(matrix), np.zeros(1), symmetric)
@@ -263,18 +258,15 @@ AT_THREE_QUARTERS = np.array([0, 1]), np.array([0.125, 0.875])
 """A start between two columns that is a quarter of the way from the second to their mean."""
 
 
-@pytest.mark.parametrize(
-    ("half", "raw", "gap", "part"), [(1.0, 2.75, 0.5, 0.25), (4.0, 11.0, 8.0, 0.25), (1.0, 0.875, 2.0**-5, 2.0**-5)]
-)
-def test_the_tolerance_is_relative_to_the_hull_and_the_distance(monkeypatch, half, raw, gap, part) -> None:
+def test_the_tolerance_is_relative_to_the_hull_and_the_distance(monkeypatch) -> None:
     # At x = 3/4 half the gap is |x - raw| half / 4, and half max(half, |x - raw|) what it is compared with.
     monkeypatch.setattr(hull_search, "_ROUNDING", 0.0)
-    line, target = half * np.array([[-1.0, 1.0]]), np.array([raw])
-    for tolerance, converged in ((part, True), (0.999 * part, False)):
-        cut = project_hull(line, target, start=AT_THREE_QUARTERS, max_steps=1, tolerance=tolerance)
-        assert (cut.steps, cut.gap, cut.converged) == (1, gap, converged)
-        found = project_hull(line, target, start=AT_THREE_QUARTERS, tolerance=tolerance)
-        assert (found.steps == 1, found.converged) == (converged, True)
+    for half, raw, gap, part in ((1.0, 2.75, 0.5, 0.25), (4.0, 11.0, 8.0, 0.25), (1.0, 0.875, 2.0**-5, 2.0**-5)):
+        line, target = half * np.array([[-1.0, 1.0]]), np.array([raw])
+        cut = project_hull(line, target, start=AT_THREE_QUARTERS, max_steps=1, tolerance=0.999 * part)
+        assert (cut.steps, cut.gap, cut.converged) == (1, gap, False)
+        found = project_hull(line, target, start=AT_THREE_QUARTERS, tolerance=part)
+        assert (found.steps, found.gap, found.converged) == (1, gap, True)
 
 
 def test_a_gap_that_is_rounding_is_small_enough(monkeypatch) -> None:
@@ -320,28 +312,15 @@ def test_a_search_that_comes_back_too_often_ends() -> None:
     assert (found.steps, found.converged) == (11, False)
 
 
-@pytest.mark.parametrize(("most", "steps", "converged"), [(2, 1, False), (3, 2, True), (4, 2, True)])
-def test_no_more_points_are_active_than_the_most(monkeypatch, most: int, steps: int, converged: bool) -> None:
-    monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
+def test_no_more_points_are_active_than_the_most(monkeypatch) -> None:
     start = np.array([0, 1]), np.array([0.5, 0.5])
-    found = project_hull(np.eye(3), np.array([0.5, 0.25, 0.25]), start=start)
-    assert (found.steps, found.converged) == (steps, converged)
+    for most, steps, converged in ((2, 1, False), (3, 2, True)):
+        monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
+        found = project_hull(np.eye(3), np.array([0.5, 0.25, 0.25]), start=start)
+        assert (found.steps, found.converged) == (steps, converged)
 
 
-LINE = np.array([[0.0, 1.0, 2.0, 3.0]])
-
-
-@pytest.mark.parametrize(
-    ("matrix", "active", "most", "batch"),
-    [
-        *((np.eye(40), active, 99, batch) for active, batch in ((4, 3), (14, 3), (15, 3), (16, 4), (20, 5), (25, 5))),
-        *((np.eye(40), active, 99, batch) for active, batch in ((36, 5), (37, 4), (38, 3), (39, 2))),
-        (np.eye(40), 12, 14, 2),
-        (LINE, 1, 99, 1),
-        (LINE, 2, 99, 1),
-    ],
-)
-def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch, matrix, active, most, batch) -> None:
+def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch) -> None:
     """At least three and at most five here, but no more than can be independent, nor than have room."""
     batches = []
 
@@ -352,10 +331,19 @@ def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch, matrix, active, 
     cheapest = hull_search._cheapest
     monkeypatch.setattr(hull_search, "_cheapest", noted)
     monkeypatch.setattr(hull_search, "_BATCH", range(3, 6))
-    monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
-    start = np.arange(active), np.ones(active)
-    project_hull(matrix, np.full(len(matrix), 9.0), start=start, max_steps=2)
-    assert batches == [batch]
+    plane, line = np.eye(40), np.array([[0.0, 1.0, 2.0, 3.0]])
+    for matrix, active, most, batch in (
+        *((plane, active, 99, batch) for active, batch in ((4, 3), (14, 3), (15, 3), (16, 4), (20, 5), (25, 5))),
+        *((plane, active, 99, batch) for active, batch in ((36, 5), (37, 4), (39, 2))),
+        (plane, 12, 14, 2),
+        (line, 1, 99, 1),
+        (line, 2, 99, 1),
+    ):
+        monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
+        start = np.arange(active), np.ones(active)
+        project_hull(matrix, np.full(len(matrix), 9.0), start=start, max_steps=2)
+        assert batches.pop() == batch
+        assert not batches
 
 
 def test_all_of_a_batch_enter_together() -> None:
@@ -363,13 +351,12 @@ def test_all_of_a_batch_enter_together() -> None:
     assert (found.steps, found.support.size) == (2, 12)
 
 
-@pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_the_opposite_of_an_active_point_may_enter(sign: float) -> None:
-    found = project_hull(
-        np.ones((1, 1)), np.array([-0.5 * sign]), start=(np.array([0]), np.array([sign])), symmetric=True
-    )
-    assert (found.converged, found.support.tolist()) == (True, [0])
-    np.testing.assert_allclose([found.values[0], found.weights[0]], -0.5 * sign, rtol=1e-14)
+def test_the_opposite_of_an_active_point_may_enter() -> None:
+    for sign in (1.0, -1.0):
+        start = np.array([0]), np.array([sign])
+        found = project_hull(np.ones((1, 1)), np.array([-0.5 * sign]), start=start, symmetric=True)
+        assert (found.converged, found.support.tolist()) == (True, [0])
+        np.testing.assert_allclose([found.values[0], found.weights[0]], -0.5 * sign, rtol=1e-14)
 
 
 def test_a_point_hardly_out_of_line_is_reached_by_an_exchange() -> None:

@@ -119,6 +119,7 @@ def test_many_reports(case: tuple[Codec, int, int, Meaning]) -> None:
     codec.check_many(batch)
     assert reports_in(codec, batch) == [meaning(payload) for payload in good]
     assert np.array_equal(codec.encode_many(batch), rows)
+    assert codec.encode_many(batch[:0]).shape == (0, codec.width)
     assert len(codec.decode_many(rows[:0])) == 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from sottovoce.errors import MechanismError, ProjectionError, SurveyError
 from sottovoce.projections import active_set, hull, hull_search, paper_threshold_rule, project_hull
 from sottovoce.projections.hull_factor import Factor
 from sottovoce.projections.hull_points import Known, Points, Some
+from sottovoce.projections.hull_search import Found
 from sottovoce.projections.operator import as_operator
 
 both = pytest.mark.parametrize("symmetric", [False, True])
@@ -132,19 +133,18 @@ def test_prices_neither_vanish_nor_overflow() -> None:
     assert tiny.prices(np.array([4.0, 8.0])).tolist() == [2.0, 2.0**12]
 
 
-@pytest.mark.parametrize(
-    ("power", "known"), [(-410, 0), (-400, 0), (-399, 1), (-390, 1), (0, 1), (399, 1), (400, 0), (410, 0)]
-)
-def test_inner_products_are_left_to_the_operator_where_their_squares_are_in_range(power: int, known: int) -> None:
-    points = measured(Products([[2.0**power, 0.0]]), 0.0, [0, 1], symmetric=True)
-    assert (points.known is not None) == bool(known)
+def test_inner_products_are_left_to_the_operator_where_their_squares_are_in_range() -> None:
+    for power in (-410, -400, -399, -390, 0, 399, 400, 410):
+        points = measured(Products([[2.0**power, 0.0]]), 0.0, [0, 1], symmetric=True)
+        assert (points.known is not None) == (-400 < power < 400)
 
 
-@pytest.mark.parametrize(("columns", "known"), [([8.0, 6.0], True), ([8.0, 5.9375], True), ([8.0, 6.0625], False)])
-def test_an_offset_may_be_eight_times_as_long_as_the_points(columns, known: bool) -> None:
+def test_inner_products_are_left_to_the_operator_where_an_offset_is_not_too_long() -> None:
+    # The mean of 8 and 6 is 7, and 8 is eight times as long as what is left.
     for scale in (2.0**-9, 1.0, 2.0**9):
-        points = measured(Products(scale * np.array([columns])), 0.0, [0, 1])
-        assert (points.known is not None) == known
+        for columns, known in (([8.0, 6.0], True), ([8.0, 5.9375], True), ([8.0, 6.0078125], False)):
+            points = measured(Products(scale * np.array([columns])), 0.0, [0, 1])
+            assert (points.known is not None) == known
 
 
 @pytest.mark.parametrize("kind", [Stored, Products])
@@ -167,20 +167,20 @@ def test_what_all_gradients_have_in_common_does_not_matter() -> None:
 
 
 @both
-@pytest.mark.parametrize("power", [-600, -9, 0, 9, 300])
-def test_the_gap_is_what_it_is_defined_to_be(power: int, symmetric) -> None:
+def test_the_gap_is_what_it_is_defined_to_be(symmetric) -> None:
     # At (0, 0) the residual is (-2, -1) and prices are 0, -4 and -2; with signs, (2, 0) and its opposite start there.
-    triangle = np.ldexp(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]), power)
     start = (np.array([1, 1]), np.array([1.0, -1.0])) if symmetric else (np.array([0]), np.array([1.0]))
-    raw = np.ldexp(np.array([2.0, 1.0]), power)
-    cut = project_hull(triangle, raw, symmetric=symmetric, start=start, max_steps=1)
-    assert (cut.steps, cut.converged, cut.values.tolist()) == (1, False, [0.0, 0.0])
-    # A square that would vanish is rounded up: a gap of zero must be one.
-    assert cut.gap == (np.ldexp(4.0, 2 * power) or 5e-324)
-    found = project_hull(triangle, raw, symmetric=symmetric, start=start)
-    np.testing.assert_allclose(found.values, np.ldexp([1.5, 0.5], power), rtol=1e-15)
-    assert found.converged
-    assert found != replace(found)
+    for power in (-600, -9, 0, 9, 300):
+        triangle = np.ldexp(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]), power)
+        raw = np.ldexp(np.array([2.0, 1.0]), power)
+        cut = project_hull(triangle, raw, symmetric=symmetric, start=start, max_steps=1)
+        assert (cut.steps, cut.converged, cut.values.tolist()) == (1, False, [0.0, 0.0])
+        # A square that would vanish is rounded up: a gap of zero must be one.
+        assert cut.gap == (np.ldexp(4.0, 2 * power) or 5e-324)
+        found = project_hull(triangle, raw, symmetric=symmetric, start=start)
+        np.testing.assert_allclose(found.values, np.ldexp([1.5, 0.5], power), rtol=1e-15)
+        assert found.converged
+        assert found != replace(found)
 
 
 def test_a_hull_of_nothing_is_found_at_once() -> None:
@@ -189,15 +189,12 @@ def test_a_hull_of_nothing_is_found_at_once() -> None:
 
 
 def test_a_start_without_weight_is_no_opposite() -> None:
-    # Of the columns 1 and 2 the nearest to -1.5 is 1, however the search begins.
-    found = project_hull(np.array([[1.0, 2.0]]), np.array([-1.5]), start=(np.array([0, 1]), np.array([1.0, 0.0])))
+    # Of the columns 1 and 2 the nearest to -1.5 is 1; the opposite of 1, which is nearer, is not in their hull.
+    found = project_hull(np.array([[1.0, 2.0]]), np.array([-1.5]), start=(np.array([0, 1]), np.array([0.0, 1.0])))
     assert (found.values.tolist(), found.support.tolist(), found.weights.tolist()) == ([1.0], [0], [1.0])
 
 
-@pytest.mark.parametrize(
-    ("d", "columns", "limit"), [(3, 7, 140), (9, 4, 140), (9, 10, 200), (9, 11, 200), (9, 99, 200)]
-)
-def test_steps_are_limited_by_the_columns_that_can_be_active(monkeypatch, d: int, columns: int, limit: int) -> None:
+def test_steps_are_limited_by_the_columns_that_can_be_active(monkeypatch) -> None:
     limits = []
 
     def noted(points, start, tolerance, max_steps):
@@ -205,46 +202,54 @@ def test_steps_are_limited_by_the_columns_that_can_be_active(monkeypatch, d: int
         return hull_search.search(points, start, tolerance, max_steps)
 
     monkeypatch.setattr(hull, "search", noted)
-    for max_steps in (None, 5):
-        project_hull(np.ones((d, columns)), np.ones(d), max_steps=max_steps)
-    assert limits == [limit, 5]
+    for d, columns in ((3, 7), (9, 4), (9, 10), (9, 11), (9, 99)):
+        project_hull(np.ones((d, columns)), np.ones(d))
+    project_hull(np.eye(2), np.ones(2), max_steps=5)
+    assert limits == [140, 140, 200, 200, 200, 5]
 
 
-@pytest.mark.parametrize(
-    ("matrix", "raw", "options", "reason"),
-    [
-        (np.eye(3), [1.0, 2.0], {}, "2 entries and the query matrix 3 rows"),
-        (np.eye(3), [1.0, 2.0, 3.0, 4.0], {}, "4 entries and the query matrix 3 rows"),
-        (np.eye(2), [1.0, 2.0], {"start": (np.array(0), np.array(1.0))}, "vectors"),
-        (np.eye(2), [1.0, 2.0], {"start": (np.array([0]), np.array([0.5, 0.5]))}, "same length"),
-        (np.eye(2), [1.0, 2.0], {"start": (np.array([0, 1]), np.array([0.5]))}, "same length"),
-        (np.ones(2), [1.0, 2.0], {}, "two dimensions"),
-        (np.ones((2, 1, 1)), [1.0, 2.0], {}, "two dimensions"),
-        (np.ones((2, 0)), [1.0, 2.0], {}, "neither of them empty"),
-        (np.ones((0, 2)), [1.0, 2.0], {}, "neither of them empty"),
-    ],
-)
-def test_what_does_not_fit_is_refused(matrix, raw, options, reason: str) -> None:
-    with pytest.raises(ProjectionError, match=reason):
-        project_hull(matrix, np.array(raw), **options)
+def test_what_does_not_fit_is_refused() -> None:
+    for matrix, raw, options, reason in (
+        (np.eye(3), np.ones(2), {}, "2 entries and the query matrix 3 rows"),
+        (np.eye(3), np.ones(4), {}, "4 entries and the query matrix 3 rows"),
+        (np.eye(2), np.ones(2), {"start": (np.array(0), np.array(1.0))}, "vectors"),
+        (np.eye(2), np.ones(2), {"start": (np.array([0]), np.array([0.5, 0.5]))}, "same length"),
+        (np.eye(2), np.ones(2), {"start": (np.array([0, 1]), np.array([0.5]))}, "same length"),
+        (np.ones(2), np.ones(2), {}, "two dimensions"),
+        (np.ones((2, 1, 1)), np.ones(2), {}, "two dimensions"),
+        (np.ones((2, 0)), np.ones(2), {}, "neither of them empty"),
+        (np.ones((0, 2)), np.ones(2), {}, "neither of them empty"),
+    ):
+        with pytest.raises(ProjectionError, match=reason):
+            project_hull(matrix, raw, **options)
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (3, 1, 1), (0, 3), (3, 0)])
-def test_an_operator_has_rows_and_columns(shape) -> None:
+def test_an_operator_has_rows_and_columns() -> None:
     operator = Stored(np.eye(3))
     assert as_operator(operator) is operator
-    operator.shape = shape
-    with pytest.raises(ProjectionError, match="one column or more, of one entry or more"):
-        as_operator(operator)
+    for shape in ((), (3,), (3, 1, 1), (0, 3), (3, 0)):
+        operator.shape = shape
+        with pytest.raises(ProjectionError, match="one column or more, of one entry or more"):
+            as_operator(operator)
 
 
 @pytest.mark.parametrize("method", ["matvec", "rmatvec", "column"])
-@pytest.mark.parametrize("shape", [(2,), (4,), (3, 1), (1, 3), ()])
-def test_an_answer_of_the_wrong_shape_is_refused(method: str, shape) -> None:
-    operator = Stored(np.eye(3))
-    setattr(operator, method, lambda _: np.zeros(shape))
-    with pytest.raises(ProjectionError, match=rf"{method} answered with shape .* must answer with \(3,\)"):
-        project_hull(operator, np.ones(3))
+def test_an_answer_of_the_wrong_shape_is_refused(method: str) -> None:
+    for shape in ((2,), (4,), (3, 1), (1, 3), ()):
+        operator = Stored(np.eye(3))
+        setattr(operator, method, lambda _, shape=shape: np.zeros(shape))
+        with pytest.raises(ProjectionError, match=rf"{method} answered with shape .* must answer with \(3,\)"):
+            project_hull(operator, np.ones(3))
+
+
+def test_what_is_passed_on_is_not_changed_nor_compared_by_its_numbers() -> None:
+    some = Some(chosen(0), np.zeros((1, 1)), np.zeros((1, 1)), 0.0)
+    known = Known(Products(np.eye(1)).gram, np.zeros(1), 0.0)
+    found = Found(np.zeros(1), chosen(0), np.ones(1), 0.0, True)
+    for record, name in ((Factor.empty(), "weight"), (some, "longest"), (known, "centre_square"), (found, "gap")):
+        assert record != replace(record)
+        with pytest.raises(FrozenInstanceError):
+            setattr(record, name, 1.0)
 
 
 def test_the_limits_are_those_of_the_documentation() -> None:
@@ -257,6 +262,9 @@ def test_the_papers_rule_is_strict() -> None:
     assert [paper_threshold_rule(n, 1.0, 4, 2, "gaussian", delta=0.5) for n in (3, 4, 5)] == [True, False, False]
     assert [paper_threshold_rule(n, 1.0, 2, 2, "rejection", n_users=8) for n in (2, 3, 4)] == [True, False, False]
     assert paper_threshold_rule(0, 1.0, 1, 2, "gaussian", delta=0.5)
+    assert not paper_threshold_rule(2**63, 1.0, 1, 2, "gaussian", delta=0.5)
+    with pytest.raises(SurveyError, match="n_reports"):
+        paper_threshold_rule(2**63 + 1, 1.0, 1, 2, "gaussian", delta=0.5)
 
 
 def test_the_papers_rule_for_one_person_and_for_nobody() -> None:

@@ -40,20 +40,20 @@ class Drawn:
 @pytest.mark.parametrize(
     ("vector", "direction", "chance"),
     [
-        ((0.24, 0.0, -0.32), (0.6, 0.0, -0.8), 0.9),
-        ((0.0, -0.25, 0.0), (0.0, -1.0, 0.0), 0.75),
+        ((0.24, 0.0, -0.32), (0.6, 0.0, -0.8), 0.82),
+        ((0.0, -0.25, 0.0), (0.0, -1.0, 0.0), 0.7),
         ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 0.5),
     ],
 )
 def test_a_report_is_on_the_drawn_side_of_the_drawn_end(
     vector: tuple[float, ...], direction: tuple[float, ...], chance: float
 ) -> None:
-    """a' is the vector's end of the sphere with chance 1/2 + |a|/(2r), here r = 1/2, and the opposite one otherwise.
+    """a' is the vector's end of the sphere with chance 1/2 + |a|/(2r), here r = 5/8, and the opposite one otherwise.
 
     Of a normal vector and its opposite the report is the one on the side of a' if the drawn word is below the
     threshold, and the other if it is not. All of them have length 3, so that directions are thirds.
     """
-    sphere = make(3, 1.0, 0.5)
+    sphere = make(3, 1.0, 0.625)
     threshold = sphere._levels.threshold
     points = [(1, 2, 2), (-1, -2, -2), (1, -2, -2), (-1, 2, 2), (2, 1, -2), (-2, -1, 2)]
     draws = list(product((chance - 1e-9, chance + 1e-9), (threshold - 1, threshold), points))

@@ -173,7 +173,7 @@ class Words:
 
 
 def test_a_simulated_bit_is_a_word_below_the_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chance out of 2^64 is a multiple of 2^10: of those nearby one is it, and only the word just below it counts."""
+    """The chance out of 2^64 is a multiple of 2^10: of those nearby one is it, and the word just below counts."""
     made = rejection()
     monkeypatch.setattr(normals, "inner_products", lambda units, seeds: np.full(len(units), 5.0))
     near = made.threshold(5.0) // 2048 * 2048

@@ -41,10 +41,10 @@ def test_a_file_that_may_not_be_changed_is_refused(tmp_path, monkeypatch):
 
 
 def test_a_folder_that_may_not_be_written_in_is_refused(tmp_path, monkeypatch):
-    def refuse(self, **settings):
+    def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr("sottovoce.durable.os.open", refuse)
     for check in (check_file, check_folder):
         with pytest.raises(SimulationError, match="cannot be written: Permission denied; name another place"):
             check(tmp_path / "new", "results")

@@ -44,6 +44,7 @@ GROUPS = (
             "exact/test_small_channels.py",
             "exact/test_choices.py",
             "exact/test_kernel_channels.py",
+            "exact/test_vector_codec_bytes.py",
             "property/test_count_encoded.py",
         ),
         deselect=("property/test_count_encoded.py::test_rows_of_any_width_are_counted_or_refused",),
@@ -107,6 +108,8 @@ GROUPS = (
         "vectors",
         _in("mechanisms", "vector vector_codecs vector_registry"),
         (
+            "exact/test_vector_codec_bytes.py",
+            "exact/test_vector_numbers.py",
             "exact/test_vector_steps.py",
             "exact/test_binary.py",
             "exact/test_gaussian.py",

@@ -250,7 +250,7 @@ class SubsetCodec:
         """Packed rows of sorted members."""
         shifts = np.arange(self.bits_each)
         bits = (batch.astype(np.int64)[:, :, None] >> shifts & 1).astype(np.uint8)
-        return np.packbits(bits.reshape(len(batch), -1), axis=1, bitorder="little")
+        return np.packbits(bits.reshape(len(batch), self.bits), axis=1, bitorder="little")
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Rows of sorted members."""

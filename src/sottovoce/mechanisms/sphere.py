@@ -152,9 +152,8 @@ class Sphere(VectorMechanism):
         found = self._excess(sizes, weights, right, np.concatenate([-grid, grid]))
         last = float(grid[-1])
         beyond = 1 / d + 2 * (math.log(2) + last * self.signal) / last**2
-        variance = float(weights @ sizes**2) - self.signal**2
         # Steps of 2 % move the smooth supremum by far less than this margin.
-        return max(found, beyond, variance) * 1.001
+        return max(found, beyond) * 1.001
 
     def _excess(self, sizes: Floats, weights: Floats, right: float, x: Floats) -> float:
         """The largest 2 x^-2 log E exp(x (t - E t)) over the given x."""

@@ -49,7 +49,7 @@ class SignedCodec:
     def encode_many(self, batch: NDArray[Any]) -> Payloads:
         """Rows of little-endian bytes."""
         words = np.ascontiguousarray(batch, dtype="<i8").view(np.uint8)
-        return words.reshape(len(batch), self.dimension, 8)[:, :, : self.bytes_each].reshape(len(batch), -1)
+        return words.reshape(len(batch), self.dimension, 8)[:, :, : self.bytes_each].reshape(len(batch), self.width)
 
     def decode_many(self, payloads: Payloads) -> NDArray[np.int64]:
         """Rows of integers, all within the bound."""
