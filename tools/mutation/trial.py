@@ -30,6 +30,8 @@ TEST_SECONDS = 0.5
 """Tests that take more processor time than this, measured with tracing, are not run against mutants."""
 TRIAL_SECONDS = 0.6
 """Of the tests that reach a mutant the cheapest are run, up to this much processor time in all."""
+ALWAYS_SECONDS = 0.01
+"""Tests as cheap as this are run however many there are."""
 MEMORY = 3 << 30
 KERNELS = Path(__file__).resolve().parents[2] / "src" / "sottovoce" / "kernels" / "compiled"
 OUT_OF_TIME = (signal.SIGVTALRM, signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL)
@@ -173,7 +175,8 @@ class Forked:
         spent, chosen = 0.0, []
         for name in sorted(reached, key=lambda name: (-self._kills[name], reached[name]["seconds"])):
             seconds = reached[name]["seconds"]
-            fits = seconds <= min(TEST_SECONDS * self._patience, TRIAL_SECONDS * self._patience - spent)
+            left = TRIAL_SECONDS * self._patience - spent
+            fits = seconds <= ALWAYS_SECONDS or seconds <= min(TEST_SECONDS * self._patience, left)
             if fits and (lines is None or lines & set(reached[name]["lines"])):
                 spent += seconds
                 chosen.append(name)

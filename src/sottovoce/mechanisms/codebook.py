@@ -75,8 +75,7 @@ class Codebook(VectorMechanism):
 
     def for_users(self, users: int, max_counters: int) -> Self:
         """The same with a rotation for every g = 0.05 D/B users, as far as so many counters allow."""
-        sharing = self.constants.sharing
-        group = SHARING * self.size / sharing if sharing > 0 else float(users)
+        group = SHARING * self.size / self.constants.sharing
         rotations = min(max(1, math.ceil(users / group)), max(1, max_counters // self.size), MAX_ROTATIONS)
         return replace(self, rotations=rotations)
 
@@ -193,8 +192,7 @@ class Codebook(VectorMechanism):
     def variance(self, bounds: Floats, n_reports: int) -> Floats:
         """r^2 [noise + (along - noise) E u_j^2] at the worst E u_j^2 within the bounds, times the sharing factor."""
         squares = np.minimum(1.0, (bounds / self.radius) ** 2)
-        slope = max(0.0, self.constants.along - self.constants.noise)
-        worst = self.constants.noise + slope * squares
+        worst = self.constants.noise + (self.constants.along - self.constants.noise) * squares
         return np.asarray(worst * (self.radius**2 * self.sharing_factor(n_reports) / n_reports))
 
     @property
@@ -204,9 +202,8 @@ class Codebook(VectorMechanism):
 
     @property
     def worst_total_variance(self) -> float:
-        """r^2 [(d-1) noise + max(noise, along)]: one direction holds all of everybody's vector, the others none."""
-        constants = self.constants
-        return self.radius**2 * ((self.dimension - 1) * constants.noise + max(constants.noise, constants.along))
+        """r^2 [(d-1) noise + along]: one direction holds all of everybody's vector, the others none."""
+        return self.radius**2 * ((self.dimension - 1) * self.constants.noise + self.constants.along)
 
     def citation(self) -> str:
         """The limit it approaches is PrivUnitG's."""

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, islice
 
 from sottovoce.mechanisms.finite_field import MAX_ORDER, FiniteField, field_of_order, is_field_order
 
@@ -132,36 +133,24 @@ def dimension_for(order: int, domain_size: int) -> int:
     return t
 
 
-def _next_order(n: int) -> int:
-    while not is_field_order(n):
-        n += 1
-    return n
+def _orders_from(n: int) -> Iterator[int]:
+    return filter(is_field_order, count(n))
 
 
 def orders_to_try(ideal: float, domain_size: int) -> Iterator[int]:
-    """Orders worth comparing: some around the ideal one, and for each dimension the least one that fits.
+    """Orders worth comparing: some around the ideal one, above 2, and for each dimension the least one that fits.
 
     Where the space of the ideal order would be too large, the largest orders that are not take its place.
     """
-    centre = max(2, math.floor(ideal))
+    centre = math.floor(ideal)
     room = MAX_OVERSHOOT * domain_size
-    tried = {2}
-    below = above = max(2, min(centre, math.floor(room ** (1 / (dimension_for(centre, domain_size) - 1)))))
-    for _ in range(8):
-        while not is_field_order(below) and below > 2:
-            below -= 1
-        tried.add(max(2, below))
-        below -= 1
-    for _ in range(3):
-        above = _next_order(above + 1)
-        tried.add(above)
-    for dimension in range(2, domain_size.bit_length() + 2):
+    centre = min(centre, math.floor(room ** (1 / (dimension_for(centre, domain_size) - 1))))
+    tried = set(islice(filter(is_field_order, range(centre, 1, -1)), 8))
+    tried.update(islice(_orders_from(centre + 1), 3))
+    for dimension in range(2, domain_size.bit_length() + 1):
         # K is a little above q^(t-1): start a little below the real root and step up.
         root = math.floor(domain_size ** (1 / (dimension - 1)))
-        if root >= MAX_ORDER:
-            continue
-        order = _next_order(max(2, root - 2))
-        while ProjectiveSpace(order, dimension).points < domain_size:
-            order = _next_order(order + 1)
-        tried.add(order)
-    return iter(sorted(order for order in tried if order <= MAX_ORDER))
+        if root < MAX_ORDER:
+            fitting = (q for q in _orders_from(root - 1) if ProjectiveSpace(q, dimension).points >= domain_size)
+            tried.add(next(fitting))
+    return iter(sorted(tried))

@@ -49,7 +49,7 @@ class SubsetSelection(SupportMechanism):
     def best(cls, domain_size: int, epsilon: float) -> Self:
         """k = floor or ceil of J/(1+e^eps), at least 1, whichever has the lower variance."""
         ideal = domain_size / (1 + math.exp(epsilon))
-        sizes = {min(domain_size - 1, max(1, k)) for k in (math.floor(ideal), math.ceil(ideal))}
+        sizes = {max(1, k) for k in (math.floor(ideal), math.ceil(ideal))}
         return min((cls(domain_size, epsilon, k) for k in sorted(sizes)), key=lambda m: m.worst_total_variance)
 
     @classmethod
