@@ -320,7 +320,18 @@ def test_no_more_points_are_active_than_the_most(monkeypatch) -> None:
         assert (found.steps, found.converged) == (steps, converged)
 
 
-def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch) -> None:
+PLANE, LINE = np.eye(40), np.array([[0.0, 1.0, 2.0, 3.0]])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "active", "most", "batch"),
+    [
+        *((PLANE, active, 99, batch) for active, batch in ((14, 3), (15, 3), (16, 4), (25, 5), (36, 5), (37, 4))),
+        (PLANE, 12, 14, 2),
+        (LINE, 2, 99, 1),
+    ],
+)
+def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch, matrix, active: int, most: int, batch: int) -> None:
     """At least three and at most five here, but no more than can be independent, nor than have room."""
     batches = []
 
@@ -331,19 +342,9 @@ def test_a_batch_is_a_quarter_of_the_active_points(monkeypatch) -> None:
     cheapest = hull_search._cheapest
     monkeypatch.setattr(hull_search, "_cheapest", noted)
     monkeypatch.setattr(hull_search, "_BATCH", range(3, 6))
-    plane, line = np.eye(40), np.array([[0.0, 1.0, 2.0, 3.0]])
-    for matrix, active, most, batch in (
-        *((plane, active, 99, batch) for active, batch in ((4, 3), (14, 3), (15, 3), (16, 4), (20, 5), (25, 5))),
-        *((plane, active, 99, batch) for active, batch in ((36, 5), (37, 4), (39, 2))),
-        (plane, 12, 14, 2),
-        (line, 1, 99, 1),
-        (line, 2, 99, 1),
-    ):
-        monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
-        start = np.arange(active), np.ones(active)
-        project_hull(matrix, np.full(len(matrix), 9.0), start=start, max_steps=2)
-        assert batches.pop() == batch
-        assert not batches
+    monkeypatch.setattr(hull_search, "_MOST_ACTIVE", most)
+    project_hull(matrix, np.full(len(matrix), 9.0), start=(np.arange(active), np.ones(active)), max_steps=2)
+    assert batches == [batch]
 
 
 def test_all_of_a_batch_enter_together() -> None:

@@ -52,6 +52,11 @@ def chosen(*columns, signs=None):
     return np.array(columns, dtype=np.int64), np.ones(len(columns)) if signs is None else np.array(signs, dtype=float)
 
 
+def test_the_limits_are_those_of_the_documentation() -> None:
+    assert active_set._STORED_BYTES == 2**28
+    assert (hull_search._MOST_ACTIVE, hull_search._ROUNDING) == (8192, 2.0**-49)
+
+
 MATRIX = np.array([[1.0, 4.0, -2.0, 5.0], [3.0, 0.0, 2.0, 3.0], [-1.0, 1.0, 1.0, 3.0]])
 """Columns whose mean is (2, 2, 1), a whole number, as the unit of 8 is a power of two: all below is exact."""
 
@@ -167,25 +172,26 @@ def test_what_all_gradients_have_in_common_does_not_matter() -> None:
 
 
 @both
-def test_the_gap_is_what_it_is_defined_to_be(symmetric) -> None:
+@pytest.mark.parametrize("power", [-600, -9, 9])
+def test_the_gap_is_what_it_is_defined_to_be(power: int, symmetric) -> None:
     # At (0, 0) the residual is (-2, -1) and prices are 0, -4 and -2; with signs, (2, 0) and its opposite start there.
     start = (np.array([1, 1]), np.array([1.0, -1.0])) if symmetric else (np.array([0]), np.array([1.0]))
-    for power in (-600, -9, 0, 9, 300):
-        triangle = np.ldexp(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]), power)
-        raw = np.ldexp(np.array([2.0, 1.0]), power)
-        cut = project_hull(triangle, raw, symmetric=symmetric, start=start, max_steps=1)
-        assert (cut.steps, cut.converged, cut.values.tolist()) == (1, False, [0.0, 0.0])
-        # A square that would vanish is rounded up: a gap of zero must be one.
-        assert cut.gap == (np.ldexp(4.0, 2 * power) or 5e-324)
-        found = project_hull(triangle, raw, symmetric=symmetric, start=start)
-        np.testing.assert_allclose(found.values, np.ldexp([1.5, 0.5], power), rtol=1e-15)
-        assert found.converged
-        assert found != replace(found)
+    triangle = np.ldexp(np.array([[0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]), power)
+    raw = np.ldexp(np.array([2.0, 1.0]), power)
+    cut = project_hull(triangle, raw, symmetric=symmetric, start=start, max_steps=1)
+    assert (cut.steps, cut.converged, cut.values.tolist()) == (1, False, [0.0, 0.0])
+    assert (cut.support.tolist(), cut.weights.tolist()) == (([], []) if symmetric else ([0], [1.0]))
+    # A square that would vanish is rounded up: a gap of zero must be one.
+    assert cut.gap == (np.ldexp(4.0, 2 * power) or 5e-324)
+    found = project_hull(triangle, raw, symmetric=symmetric, start=start)
+    np.testing.assert_allclose(found.values, np.ldexp([1.5, 0.5], power), rtol=1e-15)
+    assert found.converged
 
 
 def test_a_hull_of_nothing_is_found_at_once() -> None:
     found = project_hull(np.zeros((2, 3)), np.array([3.0, -1.0]), tolerance=0)
     assert (found.values.tolist(), found.gap, found.steps, found.converged) == ([0, 0], 0, 1, True)
+    assert found != replace(found)
 
 
 def test_a_start_without_weight_is_no_opposite() -> None:
@@ -199,12 +205,19 @@ def test_steps_are_limited_by_the_columns_that_can_be_active(monkeypatch) -> Non
 
     def noted(points, start, tolerance, max_steps):
         limits.append(max_steps)
-        return hull_search.search(points, start, tolerance, max_steps)
+        raise ProjectionError("noted")
 
     monkeypatch.setattr(hull, "search", noted)
-    for d, columns in ((3, 7), (9, 4), (9, 10), (9, 11), (9, 99)):
-        project_hull(np.ones((d, columns)), np.ones(d))
-    project_hull(np.eye(2), np.ones(2), max_steps=5)
+    for d, columns, options in (
+        (3, 7, {}),
+        (9, 4, {}),
+        (9, 10, {}),
+        (9, 11, {}),
+        (9, 99, {}),
+        (2, 2, {"max_steps": 5}),
+    ):
+        with pytest.raises(ProjectionError, match="noted"):
+            project_hull(np.ones((d, columns)), np.ones(d), **options)
     assert limits == [140, 140, 200, 200, 200, 5]
 
 
@@ -250,11 +263,6 @@ def test_what_is_passed_on_is_not_changed_nor_compared_by_its_numbers() -> None:
         assert record != replace(record)
         with pytest.raises(FrozenInstanceError):
             setattr(record, name, 1.0)
-
-
-def test_the_limits_are_those_of_the_documentation() -> None:
-    assert active_set._STORED_BYTES == 2**28
-    assert (hull_search._MOST_ACTIVE, hull_search._ROUNDING) == (8192, 2.0**-49)
 
 
 def test_the_papers_rule_is_strict() -> None:
