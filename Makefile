@@ -24,9 +24,9 @@ demo: setup  ## a service, a million devices, three surveys, a dashboard, report
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
 # Hundreds of processes are started, and each would compile every module anew where bytecode is not kept.
-test: export PYTHONDONTWRITEBYTECODE =
+test coverage: export PYTHONDONTWRITEBYTECODE =
 # There is a process of tests for every core: with threads besides, they would mostly wait for each other.
-test: export OPENBLAS_NUM_THREADS = 1
+test coverage: export OPENBLAS_NUM_THREADS = 1
 test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
 	@$(MAKE) --no-print-directory -j2 lint types js
 	@echo "==> tests"
@@ -43,7 +43,7 @@ types: setup  ## types only
 js: setup  ## the client for browsers and Node, and the pages: types, shared vectors, exact channels, size
 	@PYTHON=$(PYTHON) tools/test_clients
 
-coverage: setup  ## what the tests reach, branch by branch and in every process; fails below 95 %
+coverage: setup js  ## what the tests reach, branch by branch and in every process; fails below 95 %
 	@rm -rf .coverage
 	@echo "==> compiled loops, measured as plain Python"
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_*.py
