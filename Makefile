@@ -63,7 +63,7 @@ docs: setup  ## build the documentation into docs/_build/html
 bench: setup  ## speed and memory, as ratios against peers measured in the same run
 	@$(BIN)/python -m benchmarks
 
-mutation: setup $(MUTATION)  ## faults planted one by one: do the tests notice? (hours; ONLY=randomness, ARGS='--sample 0.1')
+mutation: setup $(MUTATION)  ## faults planted one by one: do the tests notice? (an hour; ONLY=randomness, ARGS='--sample 0.1')
 	@$(BIN)/python -m tools.mutation $(ONLY) $(ARGS)
 
 $(MUTATION): tools/mutation/requirements.txt
