@@ -248,7 +248,7 @@ def test_another_working_folder_or_name_is_no_second_seat(tmp_path: Path, monkey
 
 def test_what_a_crash_left_is_swept_up(survey: AdaptiveSurvey, tmp_path: Path) -> None:
     seat = survey.enrol(tmp_path / "seat")
-    (tmp_path / ".seat.answer.left").write_text("an earlier draw that was never sent")
+    (tmp_path / ".seat.answer.0123456789abcdef.part").write_text("an earlier draw that was never sent")
     seat.answer(survey.question(seat.round, "age < 50"), RECORD)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["seat", "seat.answer"]
 
