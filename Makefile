@@ -48,12 +48,13 @@ coverage: setup js  ## what the tests reach, branch by branch and in every proce
 	@echo "==> compiled loops, measured as plain Python"
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_*.py
 	@echo "==> tests, measured"
-	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder; echo $$? > .coverage/status
 	@$(BIN)/python -m coverage combine --quiet && rm -f .coverage/data.*  # of processes that were killed while writing
 	@$(BIN)/python -m coverage html --quiet --fail-under 0
 	@$(BIN)/python -m coverage json --quiet --fail-under 0
 	@$(BIN)/python tools/coverage_table.py .coverage/figures.json
 	@$(BIN)/python -m coverage report --format total >/dev/null
+	@exit $$(cat .coverage/status)
 
 docs: setup  ## build the documentation into docs/_build/html
 	@echo "==> documentation"
