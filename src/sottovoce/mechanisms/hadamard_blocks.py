@@ -171,7 +171,7 @@ class HadamardBlocks(FiniteMechanism):
 
     @property
     def worst_total_variance(self) -> float:
-        """The largest summed variance: all mass spread evenly over the full blocks.
+        """The largest summed variance: all mass spread evenly over the full blocks, or over the one there is.
 
         With m values in v's block the sum is constant + kappa sum_v m p(v) - sum_v p(v)^2, concave in p. In a shorter
         block m is less by one at least, which costs mass kappa > 1 there; leaving the full blocks, of three values or

@@ -27,8 +27,9 @@ from sottovoce.experiments.whole_files import write_whole
 __all__ = ["UNPROVED", "render", "write"]
 
 UNPROVED = (
-    "Offline queries: proved for uniformly random rotations, one for each person. Here rotations are shared, and made "
-    "of signs and transforms: their bias, and what sharing adds to the sub-Gaussian term, are measured and not proved."
+    "Offline queries: proved for uniformly random rotations. Here they are made of signs and transforms, whose bias is "
+    "measured and not proved; and they are shared, which is proved for the root of the variance and not for the other, "
+    "sub-Gaussian term."
 )
 """The footnote of the bound stated for the first row: see docs/theory/codebook.md."""
 
