@@ -91,7 +91,7 @@ def offline_bound(
     log n: the mechanism's tau does not grow with n, as the paper's does.
 
     `sharing` is the mechanism's factor for people who share public randomness. It multiplies both V and tau^2: for V
-    that is exact at worst; that the sub-Gaussian proxy grows by no more is not proved, and the statement says so. No
+    that is exact at worst; that the sub-Gaussian proxy grows by no more is not proved; the statement names the factor. No
     two points of the hull, or of the ball, are more than 2 r apart.
 
     Without a finite domain (`domain_size` None: means in a ball) only the first term is there.
