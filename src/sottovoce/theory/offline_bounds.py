@@ -90,8 +90,8 @@ def offline_bound(
     <z, a_j>, and the expected maximum of J sub-Gaussians of proxy tau^2 r^2/n is at most tau r sqrt(2 log J/n). No
     log n: the mechanism's tau does not grow with n, as the paper's does.
 
-    `sharing` is the mechanism's factor for people who share public randomness. It multiplies both V and tau^2: for V
-    that is exact at worst; that the sub-Gaussian proxy grows by no more is not proved; the statement names the factor. No
+    `sharing` is the mechanism's factor for people who share public randomness; the statement names it. It multiplies
+    both V and tau^2: for V that is exact at worst, and that the sub-Gaussian proxy grows by no more is not proved. No
     two points of the hull, or of the ball, are more than 2 r apart.
 
     Without a finite domain (`domain_size` None: means in a ball) only the first term is there.
