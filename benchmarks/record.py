@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sottovoce.experiments.whole_files import write_whole
+from sottovoce.experiments.whole_files import write_file
 
 __all__ = ["Row", "key", "machine", "merged", "rows_in", "save"]
 
@@ -55,7 +55,7 @@ def merged(before: Iterable[Row], now: Iterable[Row]) -> list[Row]:
 def save(path: Path, rows: Iterable[Row], on: Row) -> None:
     """Write the file whole or not at all."""
     path.parent.mkdir(exist_ok=True)
-    write_whole(path, (json.dumps({"machine": on, "rows": list(rows)}, indent=1) + "\n").encode())
+    write_file(path, (json.dumps({"machine": on, "rows": list(rows)}, indent=1) + "\n").encode())
 
 
 def machine() -> Row:

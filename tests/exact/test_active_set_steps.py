@@ -8,6 +8,7 @@ import pytest
 from sottovoce.projections import active_set, hull_search, project_hull
 from sottovoce.projections.active_set import ActiveSet
 from sottovoce.projections.hull_points import Known, Points, Some
+from stored_matrix import Stored
 
 
 class Rows:
@@ -36,23 +37,6 @@ class Rows:
     def average(self, choice, weights):
         self.averages_taken += 1
         return (weights * choice[1]) @ self.rows[choice[0]]
-
-
-class Stored:
-    """A matrix in memory."""
-
-    def __init__(self, matrix) -> None:
-        self.matrix = np.asarray(matrix, dtype=np.float64)
-        self.shape = self.matrix.shape
-
-    def column(self, j):
-        return self.matrix[:, j]
-
-    def matvec(self, x):
-        return self.matrix @ x
-
-    def rmatvec(self, y):
-        return self.matrix.T @ y
 
 
 def chosen(*columns):

@@ -18,25 +18,19 @@ from sottovoce.projections import (
     project_simplex,
 )
 from sottovoce.projections.hull_factor import Factor
+from stored_matrix import Stored
 
 
-class Dense:
+class Dense(Stored):
     """A matrix in memory that counts its products."""
 
     def __init__(self, matrix):
-        self.matrix = np.asarray(matrix, dtype=np.float64)
-        self.shape = self.matrix.shape
+        super().__init__(matrix)
         self.products = 0
-
-    def column(self, j):
-        return self.matrix[:, j]
-
-    def matvec(self, x):
-        return self.matrix @ x
 
     def rmatvec(self, y):
         self.products += 1
-        return self.matrix.T @ y
+        return super().rmatvec(y)
 
 
 class Prefix:

@@ -13,25 +13,9 @@ from sottovoce.projections.hull_factor import Factor
 from sottovoce.projections.hull_points import Known, Points, Some
 from sottovoce.projections.hull_search import Found
 from sottovoce.projections.operator import as_operator
+from stored_matrix import Stored
 
 both = pytest.mark.parametrize("symmetric", [False, True])
-
-
-class Stored:
-    """A matrix in memory."""
-
-    def __init__(self, matrix) -> None:
-        self.matrix = np.atleast_2d(np.asarray(matrix, dtype=np.float64))
-        self.shape = self.matrix.shape
-
-    def column(self, j):
-        return self.matrix[:, j]
-
-    def matvec(self, x):
-        return self.matrix @ x
-
-    def rmatvec(self, y):
-        return self.matrix.T @ y
 
 
 class Products(Stored):

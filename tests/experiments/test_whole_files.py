@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.errors import SimulationError
 from sottovoce.experiments import whole_files
-from sottovoce.experiments.whole_files import check_file, check_folder, write_whole
+from sottovoce.experiments.whole_files import check_file, check_folder, write_file
 
 
 def test_a_place_that_can_be_written_is_left_as_it_was(tmp_path):
@@ -58,14 +58,14 @@ def test_a_file_where_a_folder_should_be_is_refused(tmp_path):
 
 def test_an_interruption_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     page = tmp_path / "page.html"
-    write_whole(page, "the old one")
+    write_file(page, "the old one")
 
     def interrupt(*places):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(whole_files.os, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        write_whole(page, "the new one")
+        write_file(page, "the new one")
     assert page.read_text() == "the old one"
     assert list(tmp_path.iterdir()) == [page]
 
@@ -76,7 +76,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(SimulationError, match="No space left on device"):
-        write_whole(tmp_path / "page.html", "x")
+        write_file(tmp_path / "page.html", "x")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -85,13 +85,13 @@ def test_a_link_stays_one_and_rights_stay(tmp_path):
     page.write_text("the old one")
     page.chmod(0o640)
     link.symlink_to(page)
-    write_whole(link, b"the new one")
+    write_file(link, b"the new one")
     assert link.is_symlink()
     assert page.read_text() == "the new one"
     assert page.stat().st_mode & 0o777 == 0o640
 
 
 def test_a_device_is_written_to_and_not_replaced():
-    write_whole(Path(os.devnull), "gone")
+    write_file(Path(os.devnull), "gone")
     check_file(Path(os.devnull), "page")
     assert not Path(os.devnull).is_file()

@@ -79,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from sottovoce.audit.page import PUBLISHED_PREFIX, render
     from sottovoce.audit.published import audit_published_gaussian, audit_published_rejection
-    from sottovoce.experiments.whole_files import check_file, write_whole
+    from sottovoce.experiments.whole_files import check_file, write_file
 
     names, epsilons = _asked(arguments)
     settings = {"domain_size": arguments.domain_size, "samples": arguments.samples, "delta": arguments.delta}
@@ -103,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
         for epsilon in epsilons:
             _show([result for result in results if result.epsilon == epsilon], epsilon)
     if arguments.html is not None:
-        write_whole(arguments.html, render(results))
+        write_file(arguments.html, render(results))
     if arguments.json:
         page = {} if arguments.html is None else {"page": str(arguments.html)}
         print_json({"sound": sound, "results": [result.to_dict() for result in results], **page})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.experiments.compare import ON_THE_SIMPLEX, Compared
-from sottovoce.experiments.whole_files import write_whole
+from sottovoce.experiments.whole_files import write_file
 from sottovoce.plotting import STYLE, finish_axes, new_figure, require_matplotlib
 
 __all__ = ["comparison_figure", "save_comparison"]
@@ -52,4 +52,4 @@ def save_comparison(found: Sequence[Compared], path: Path) -> None:
     """Write the picture; the format follows the name's ending."""
     drawn = io.BytesIO()
     comparison_figure(found).savefig(drawn, format=path.suffix[1:], dpi=110, facecolor="white")
-    write_whole(path, drawn.getvalue())
+    write_file(path, drawn.getvalue())

@@ -12,7 +12,7 @@ from pathlib import Path
 from sottovoce.durable import beside, move_into_place
 from sottovoce.errors import SimulationError
 
-__all__ = ["check_file", "check_folder", "write_whole"]
+__all__ = ["check_file", "check_folder", "write_file"]
 
 
 def check_file(path: Path, what: str) -> None:
@@ -46,7 +46,7 @@ def check_folder(path: Path, what: str) -> None:
         _try_writing_in(there)
 
 
-def write_whole(path: Path, content: bytes | str) -> Path:
+def write_file(path: Path, content: bytes | str) -> Path:
     """Write the file beside its place and then move it there: whoever looks sees all of it or what was there before.
 
     Raises

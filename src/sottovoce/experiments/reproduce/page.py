@@ -22,7 +22,7 @@ from sottovoce.experiments.reproduce.populations import ANALYSTS_TOLD, POPULATIO
 from sottovoce.experiments.reproduce.records import ROWS, Check
 from sottovoce.experiments.reproduce.run import Reproduction
 from sottovoce.experiments.reproduce.table import PRINTED
-from sottovoce.experiments.whole_files import write_whole
+from sottovoce.experiments.whole_files import write_file
 
 __all__ = ["UNPROVED", "render", "write"]
 
@@ -73,7 +73,7 @@ def write(found: Reproduction, folder: Path, advance: Callable[[int], object] = 
     except OSError as error:
         reason = error.strerror or "nobody says why"
         raise SimulationError(f"{str(folder)!r} cannot be made: {reason}; name another directory") from None
-    return [write_whole(folder / name, content) for name, content in made.items()]
+    return [write_file(folder / name, content) for name, content in made.items()]
 
 
 def render(found: Reproduction, pictures: Mapping[str, str]) -> str:
