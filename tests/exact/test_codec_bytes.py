@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from codec_rows import check_other_rows_are_refused
 from sottovoce.errors import ReportError
 from sottovoce.mechanisms.codecs import BitmapCodec, Codec, IndexCodec, SubsetBitmapCodec, SubsetCodec, subset_codec
 
@@ -134,12 +135,7 @@ def test_the_first_bad_row_is_named(case: tuple[Codec, int, int, Meaning]) -> No
 
 def test_rows_of_another_shape_or_kind_are_refused(case: tuple[Codec, int, int, Meaning]) -> None:
     codec, _, width, _ = case
-    rows = np.zeros((3, width), dtype=np.uint8)
-    shapes = [np.zeros(shape, np.uint8) for shape in ((3, width + 1), (3, width - 1), (3, width, 1), (width,))]
-    for wrong in (*shapes, rows.astype(np.int8), rows.astype(bool)):
-        for decoder in (codec.decode_many, codec.good_rows):
-            with pytest.raises(ReportError, match=f"rows of {width} bytes"):
-                decoder(wrong)
+    check_other_rows_are_refused(codec, width)
 
 
 @pytest.mark.parametrize(
