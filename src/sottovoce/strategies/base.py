@@ -20,7 +20,7 @@ from sottovoce.limits import MAX_REPORT_BYTES
 from sottovoce.mechanisms.base import Counts, Floats, Mechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.simulation import AnyMechanism
-from sottovoce.theory.bounds import Bound
+from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 from sottovoce.workloads import Workload
 
 __all__ = ["Ends", "Projection", "Setting", "Statement", "Strategy"]
@@ -223,5 +223,5 @@ class Strategy(abc.ABC):
         if value >= diameter:
             return Bound(diameter, "no two sets of answers are farther apart: twice the radius")
         if hull < spread:
-            return Bound(value, f"projection on the hull: |R| sqrt(2 tau sqrt(2 log J / n)){shared}")
-        return Bound(value, f"exact total variance of the coordinates: |R| sqrt(V / n){shared}")
+            return Bound(value, f"{BY_PROJECTION} the hull: |R| sqrt(2 tau sqrt(2 log J / n)){shared}")
+        return Bound(value, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){shared}")

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from sottovoce.limits import check_domain_size, check_epsilon
 
-__all__ = ["Bound", "debias", "projected_distribution_bound", "theorem_4_2"]
+__all__ = ["BY_PROJECTION", "BY_VARIANCE", "Bound", "debias", "projected_distribution_bound", "theorem_4_2"]
+
+
+BY_PROJECTION: Final = "projection on"
+BY_VARIANCE: Final = "exact total variance"
+"""How the statement of a bound begins that is the one term of the minimum or the other."""
 
 
 @dataclass(frozen=True)
@@ -75,5 +81,5 @@ def projected_distribution_bound(domain_size: int, proxy: float, worst_total_var
     if min(high, low) > math.sqrt(2):
         return Bound(math.sqrt(2), "no two distributions are farther apart: sqrt(2)")
     if high < low:
-        return Bound(high, "projection on the simplex: (8 tau^2 log J / n)^(1/4)")
-    return Bound(low, "exact total variance: sqrt(V / n)")
+        return Bound(high, f"{BY_PROJECTION} the simplex: (8 tau^2 log J / n)^(1/4)")
+    return Bound(low, f"{BY_VARIANCE}: sqrt(V / n)")

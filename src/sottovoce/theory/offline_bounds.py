@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from sottovoce.errors import PlanError
-from sottovoce.theory.bounds import Bound
+from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 
 __all__ = [
     "corollary_2_3",
@@ -102,12 +102,12 @@ def offline_bound(
     0.262
     """
     shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
-    low = Bound(math.sqrt(sharing * worst_total_variance / n_reports), f"exact total variance: sqrt(V / n){shared}")
+    low = Bound(math.sqrt(sharing * worst_total_variance / n_reports), f"{BY_VARIANCE}: sqrt(V / n){shared}")
     low = min(low, Bound(2 * radius, "no two answers are farther apart: 2 r"), key=float)
     if domain_size is None:
         return low
     logarithm = math.log(2 * domain_size if symmetric else domain_size)
     high = math.sqrt(2 * radius * math.sqrt(2 * sharing * proxy * logarithm / n_reports))
     if high < low.value:
-        return Bound(high, f"projection on the hull: sqrt(2 r tau sqrt(2 log J / n)){shared}")
+        return Bound(high, f"{BY_PROJECTION} the hull: sqrt(2 r tau sqrt(2 log J / n)){shared}")
     return low

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from sottovoce.experiments.reproduce.chance import allowed
 from sottovoce.experiments.reproduce.records import Measured, setting_of
+from sottovoce.theory.bounds import BY_VARIANCE
 
 __all__ = ["PRINTED", "REPAIRED", "SHIPPED", "STATED", "Comparison", "Exceeding", "comparisons", "exceeding_of"]
 
@@ -110,6 +111,6 @@ def _why(one: Comparison) -> str:
         return "not explained"
     repeats = one.point.repeats
     chance = f"within chance: up to {allowed(repeats - 1):.1f} standard errors for {repeats} repeats"
-    if one.statement.startswith("exact total variance"):
+    if one.statement.startswith(BY_VARIANCE):
         return f"{chance}; the bound is the root of the exact variance, nearly attained where projecting changes little"
     return chance

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
+from sottovoce.theory.bounds import BY_PROJECTION
+
 __all__ = [
     "ALONG",
     "HARD",
@@ -129,7 +131,7 @@ class Measured:
 
         That is known from the parameters, before anything is measured.
         """
-        return self.bound_statement.startswith("projection on")
+        return self.bound_statement.startswith(BY_PROJECTION)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in one flat row."""
