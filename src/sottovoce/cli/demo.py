@@ -170,16 +170,17 @@ def _end(
 
 def _keep(out: Console, service: Service) -> None:
     """Until Ctrl-C, or until the service ends by itself."""
-    out.print(f"\n[bold]The service is still running[/]; Ctrl-C stops it. Its dashboard: {service.url}/")
-    out.print(f"Sign in with {service.token}, or in another terminal:\n", soft_wrap=True)
-    for line in (
-        f"export SOTTOVOCE_URL={service.url} SOTTOVOCE_TOKEN={service.token}",
-        "sottovoce survey list",
-        f"sottovoce answer {service.url} 'How old are you?' 42",
-        "sottovoce estimate 'How old are you?'",
-    ):
-        out.print(f"  {line}", soft_wrap=True, markup=False)
+    # Whoever reads the last line may be quicker than this process: from the first on, being told to end is no failure.
     with contextlib.suppress(KeyboardInterrupt):
+        out.print(f"\n[bold]The service is still running[/]; Ctrl-C stops it. Its dashboard: {service.url}/")
+        out.print(f"Sign in with {service.token}, or in another terminal:\n", soft_wrap=True)
+        for line in (
+            f"export SOTTOVOCE_URL={service.url} SOTTOVOCE_TOKEN={service.token}",
+            "sottovoce survey list",
+            f"sottovoce answer {service.url} 'How old are you?' 42",
+            "sottovoce estimate 'How old are you?'",
+        ):
+            out.print(f"  {line}", soft_wrap=True, markup=False)
         service.process.wait()
 
 
