@@ -199,7 +199,7 @@ def test_slow_bodies(tmp_path: Path) -> None:
             await asyncio.sleep(0.02)
             yield {"type": "http.request", "body": bytes([byte]), "more_body": True}
 
-    with running(tmp_path, body_seconds=0.2) as api:
+    with running(tmp_path, body_seconds=0.5) as api:
         api.publish(DRINKS)
         told = api.raw("POST", PATH, {"Content-Type": BATCH_MEDIA_TYPE}, drops())
         assert (told.status, told.json["error"]["code"]) == (408, "body_too_slow")

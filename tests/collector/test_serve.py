@@ -400,7 +400,7 @@ def test_stopping_takes_the_counting_processes_along(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_connections_that_dawdle_do_not_hold_up_the_end(number, tmp_path):
-    with running(tmp_path / "data", "--body-seconds", "0.5") as service:
+    with running(tmp_path / "data", "--body-seconds", "1") as service:
         service.publish(SURVEY)
         upload = f"POST /v1/surveys/{SURVEY.id}/reports HTTP/1.1\r\nHost: x\r\nContent-Type: {BATCH_MEDIA_TYPE}\r\n"
         heads = (b"", b"GET /healthz HT", upload.encode() + b"Content-Length: 100\r\n\r\nSVR1")
@@ -413,7 +413,7 @@ def test_connections_that_dawdle_do_not_hold_up_the_end(number, tmp_path):
 
 
 def test_a_dawdling_head_is_cut_off_and_a_dawdling_body_answered(tmp_path):
-    with running(tmp_path / "data", "--body-seconds", "0.3", "--workers", "0") as service:
+    with running(tmp_path / "data", "--body-seconds", "1", "--workers", "0") as service:
         service.publish(SURVEY)
         with holding_open(service, b"GET /healthz HTTP/1.1\r\nHo") as head:
             assert b"200" not in head.recv(1000)
