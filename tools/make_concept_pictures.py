@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import concept_drawings
-from sottovoce.experiments.distributions import frequencies
 from sottovoce.mechanisms import create
 from sottovoce.plotting import CURVES, STYLE, finish_axes, new_figure
+from sottovoce.populations.distributions import frequencies
 from sottovoce.simulation import histogram_of
 from sottovoce.survey import Survey
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.experiments.distributions import frequencies
 from sottovoce.experiments.error_curves import REPEATS, affordable, crowds_of, error_curves, people_simulated
 from sottovoce.experiments.offline_error import measure_mean, measure_queries
-from sottovoce.experiments.vectors import people_with_vectors, true_mean
 from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS, create_vector
+from sottovoce.populations.distributions import frequencies
+from sottovoce.populations.vectors import people_with_vectors, true_mean
 from sottovoce.simulation import histogram_of
 from sottovoce.theory.offline_bounds import offline_bound, theorem_3_2, theorem_3_4
 from sottovoce.workloads import Prefix

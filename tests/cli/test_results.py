@@ -77,7 +77,7 @@ def test_means_and_standard_errors_are_those_of_the_repeats():
 
 @pytest.mark.parametrize(("name", "largest"), [("uniform", 1 / 32), ("geometric", 0.05 / (1 - 0.95**32))])
 def test_named_distributions(name, largest):
-    from sottovoce.experiments.distributions import frequencies
+    from sottovoce.populations.distributions import frequencies
 
     found = frequencies(name, 32)
     assert found.max() == pytest.approx(largest)

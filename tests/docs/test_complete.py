@@ -12,10 +12,10 @@ import make_citation_file
 import sottovoce as sv
 from document import sections
 from mutation.plan import GROUPS
-from sottovoce.experiments.distributions import NAMED
-from sottovoce.experiments.real_data import REAL
 from sottovoce.mechanisms.channel_registry import CHANNELS
 from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+from sottovoce.populations.distributions import NAMED
+from sottovoce.populations.real_data import REAL
 from sottovoce.strategies import STRATEGIES
 from sottovoce.workloads.statement import _FAMILIES
 

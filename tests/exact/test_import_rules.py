@@ -15,7 +15,9 @@ import sottovoce
 ROOT = Path(sottovoce.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
 
-ROOMS = {f"sottovoce.{room}" for room in ("client", "collector", "analyst", "fleet", "cli", "experiments")}
+ROOMS = {
+    f"sottovoce.{room}" for room in ("client", "collector", "analyst", "populations", "fleet", "experiments", "cli")
+}
 """What stands on the library; nothing in the library stands on them."""
 
 SERVICE = {"litestar", "granian", "uvloop", "prometheus_client", "psycopg"}
@@ -36,7 +38,9 @@ FORBIDDEN = {
     "client": {*ROOMS - {"sottovoce.client"}, *SERVICE, "scipy", "numba"},
     "collector": ROOMS - {"sottovoce.collector"},
     "analyst": {*ROOMS - {"sottovoce.client", "sottovoce.analyst"}, *SERVICE},
-    "fleet": {"sottovoce.collector", "sottovoce.cli", *SERVICE},
+    "populations": {*ROOMS - {"sottovoce.populations"}, *SERVICE},
+    "fleet": {"sottovoce.collector", "sottovoce.experiments", "sottovoce.cli", *SERVICE},
+    "experiments": {"sottovoce.cli"},
 }
 """By package or module: what its source must not import, not even inside a function."""
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import SimulationError
 from sottovoce.estimate import Estimate
-from sottovoce.experiments.distributions import frequencies
 from sottovoce.limits import check_domain_size
+from sottovoce.populations.distributions import frequencies
 from sottovoce.simulation import Seed, histogram_of
 from sottovoce.survey import Survey
 from sottovoce.theory.bounds import theorem_4_2
@@ -110,7 +110,7 @@ def measure(
     Parameters
     ----------
     distribution
-        "zipf", "uniform", "geometric", or the name of a file; see `sottovoce.experiments.distributions`.
+        "zipf", "uniform", "geometric", or the name of a file; see `sottovoce.populations.distributions`.
     seed
         For the same people and reports again; a fresh one, told in the result, unless given.
     progress

@@ -16,9 +16,9 @@ from sottovoce.aggregate import Aggregate
 from sottovoce.errors import SimulationError
 from sottovoce.estimate import Estimate
 from sottovoce.experiments.distribution_error import MAX_REPEATS, check_users, seeds_of
-from sottovoce.experiments.distributions import frequencies
-from sottovoce.experiments.vectors import people_with_vectors, true_mean
 from sottovoce.limits import DEFAULT_STRATEGY
+from sottovoce.populations.distributions import frequencies
+from sottovoce.populations.vectors import people_with_vectors, true_mean
 from sottovoce.protocols.means import MeanSurvey
 from sottovoce.protocols.queries import QuerySurvey
 from sottovoce.simulation import Seed, count_reports, histogram_of
@@ -151,7 +151,7 @@ def measure_queries(
     Parameters
     ----------
     distribution
-        "zipf", "uniform", "geometric", or the name of a file; see `sottovoce.experiments.distributions`.
+        "zipf", "uniform", "geometric", or the name of a file; see `sottovoce.populations.distributions`.
     strategy
         As for `Survey.queries`.
     seed
@@ -208,7 +208,7 @@ def measure_mean(
 ) -> MeasuredMean:
     """Draw people with vectors in a ball, let them report, estimate the population's mean, and compare.
 
-    The population is that of `sottovoce.experiments.vectors`: norms uniform from 0 to the radius, directions around
+    The population is that of `sottovoce.populations.vectors`: norms uniform from 0 to the radius, directions around
     a fixed one, the mean at three tenths of the radius. Memory does not grow with the number of people.
 
     Examples

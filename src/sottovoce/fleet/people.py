@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
 from sottovoce.errors import SimulationError
-from sottovoce.experiments.distributions import frequencies
-from sottovoce.experiments.vectors import people_with_vectors
 from sottovoce.limits import check_integer
+from sottovoce.populations.distributions import frequencies
+from sottovoce.populations.vectors import people_with_vectors
 from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.protocols.means import MeanSurvey
 from sottovoce.simulation import People, check_histogram, histogram_of
@@ -100,7 +100,7 @@ class Urn:
 
 @final
 class Vectors:
-    """People with vectors in a ball, each drawn from the population of `sottovoce.experiments.vectors`."""
+    """People with vectors in a ball, each drawn from the population of `sottovoce.populations.vectors`."""
 
     def __init__(self, survey: MeanSurvey, n: int, seed: int) -> None:
         self._survey, self._seed, self.left, self._taken = survey, seed, n, 0
@@ -122,7 +122,7 @@ def crowd_of(
 ) -> tuple[Urn | Vectors, Floats | None]:
     """Simulated people for a survey, and the distribution they were drawn from; None for vectors.
 
-    `distribution` is a name or file of `sottovoce.experiments.distributions`, shares of every value that sum to one,
+    `distribution` is a name or file of `sottovoce.populations.distributions`, shares of every value that sum to one,
     or integers: exactly so many people of each value.
     """
     n = check_integer("users", users, 1, MOST_USERS)

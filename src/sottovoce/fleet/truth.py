@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.experiments.vectors import true_mean
+from sottovoce.populations.vectors import true_mean
 from sottovoce.protocols.distribution import DistributionSurvey
 from sottovoce.protocols.means import MeanSurvey
 from sottovoce.protocols.queries import QuerySurvey

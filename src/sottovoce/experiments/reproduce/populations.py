@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import SimulationError
-from sottovoce.experiments.distributions import frequencies
 from sottovoce.experiments.reproduce.records import Case
+from sottovoce.populations.distributions import frequencies
 from sottovoce.theory.bounds import debias
 
 __all__ = ["ANALYSTS_TOLD", "POPULATIONS", "shares", "spread_over"]

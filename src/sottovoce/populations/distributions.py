@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import CapacityError, SimulationError
-from sottovoce.experiments.real_data import REAL, real_data
 from sottovoce.limits import check_domain_size
+from sottovoce.populations.real_data import REAL, real_data
 
 __all__ = ["MAX_SIMULATED_VALUES", "NAMED", "frequencies"]
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import MissingExtraError, SimulationError
-from sottovoce.experiments import real_data as module
-from sottovoce.experiments.distributions import frequencies
-from sottovoce.experiments.real_data import REAL, real_data
+from sottovoce.populations import real_data as module
+from sottovoce.populations.distributions import frequencies
+from sottovoce.populations.real_data import REAL, real_data
 
 
 @pytest.mark.parametrize("name", REAL)
