@@ -216,6 +216,8 @@ def test_fewer_values_than_asked_for_are_all_listed() -> None:
     found = HeavyHitters("value", k=10).run(sv.Survey.adaptive(5, 1, SURE).session([0, 1, 1, 3] * 500, seed=1))
     assert sorted(found.values) == [0, 1, 2, 3, 4]
     assert found.values[0] == 1
+    assert {one.value for one in found if one.certain} == {0, 1, 3}, "nobody has the others"
+    assert [one["certain"] for one in found.to_dict()["found"]] == [one.low > 0 for one in found]
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 5])

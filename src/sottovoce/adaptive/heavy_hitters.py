@@ -37,6 +37,11 @@ class Found(NamedTuple):
     low: float
     high: float
 
+    @property
+    def certain(self) -> bool:
+        """Whether the interval leaves no doubt that somebody has it; otherwise it may be nothing but noise."""
+        return self.low > 0
+
 
 @final
 @dataclass(frozen=True)
@@ -47,7 +52,8 @@ class HeavyHittersResult:
     ----------
     found
         Values with their raw frequencies. Their intervals hold together, for all the choices of the last round and not
-        only for those shown, so having been selected does not make them wrong; one that begins at 0 may be noise.
+        only for those shown, so having been selected does not make them wrong. Where they all hold, somebody has every
+        value that is `certain`; any other may be noise.
     detectable
         If k values had this frequency, and all others were rare, each would be found with the strategy's probability.
     rounds, empty_rounds
@@ -74,7 +80,7 @@ class HeavyHittersResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        return {**asdict(self), "found": [one._asdict() for one in self.found]}
+        return {**asdict(self), "found": [one._asdict() | {"certain": one.certain} for one in self.found]}
 
 
 @final
