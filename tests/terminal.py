@@ -14,7 +14,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,7 +23,7 @@ from typing import NamedTuple
 
 import pytest
 
-from collector.service import PATIENCE, environment
+from collector.service import PATIENCE, environment, kept_port
 from sottovoce.analyst import connect
 from sottovoce.cli import INTERRUPTED, main
 
@@ -68,9 +67,8 @@ def agrees(shown: str, printed: str) -> bool:
 class Terminal:
     """One person's, in a folder of their own."""
 
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = str(free.getsockname()[1])
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, port: int) -> None:
+        self.port = str(port)
         self.token = ""
         self._services: list[subprocess.Popen[str]] = []
         self._patch = patch
@@ -179,8 +177,8 @@ class Terminal:
 @contextlib.contextmanager
 def terminal(folder: Path) -> Iterator[Terminal]:
     """A terminal whose services are gone at the end, however that comes."""
-    with pytest.MonkeyPatch.context() as patch:
-        opened = Terminal(folder, patch)
+    with pytest.MonkeyPatch.context() as patch, kept_port() as port:
+        opened = Terminal(folder, patch, port)
         try:
             yield opened
         finally:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from analyst.conftest import MINIMUM, counted, devices, send
-from collector.service import running, until
+from analyst.conftest import BATCH, MINIMUM, counted, devices, send
+from collector.service import kept_port, running, until
 from sottovoce.analyst.parquet import read_export
 from sottovoce.errors import QueryError, ServiceError, SessionError
 
@@ -159,17 +158,16 @@ def test_a_round_sealed_too_early_counts_as_unanswered(service, collector):
 
 
 def test_a_collector_that_dies_and_comes_back_while_a_round_is_waited_for(tmp_path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        flags = ("--port", str(free.getsockname()[1]), "--minimum-reports", str(MINIMUM))
     survey, found = people("killed"), []
-    with running(tmp_path / "data", *flags) as first:
-        session = sv.connect(first.url, first.token).publish(survey).session(reports=500)
-        thread = threading.Thread(target=lambda: found.append(session.ask("age < 30")))
-        thread.start()
-        until(lambda: first.ask("GET", f"/v1/surveys/{survey.id}/rounds").json["rounds"], "the round is open")
-    with running(tmp_path / "data", *flags, token=first.token) as second, devices(second.url, survey, PEOPLE):
-        thread.join()
+    with kept_port() as port:
+        flags = ("--port", str(port), "--minimum-reports", str(MINIMUM))
+        with running(tmp_path / "data", *flags) as first:
+            session = sv.connect(first.url, first.token).publish(survey).session(reports=500)
+            thread = threading.Thread(target=lambda: found.append(session.ask("age < 30")))
+            thread.start()
+            until(lambda: first.ask("GET", f"/v1/surveys/{survey.id}/rounds").json["rounds"], "the round is open")
+        with running(tmp_path / "data", *flags, token=first.token) as second, devices(second.url, survey, PEOPLE):
+            thread.join()
     assert found[0].n_reports >= 500
 
 
@@ -186,10 +184,11 @@ def test_the_median_by_a_strategy_that_knows_nothing_of_collectors(service, coll
 
 def test_the_most_common_values_by_a_strategy_that_knows_nothing_of_collectors(service, collector):
     strategy = sv.adaptive.HeavyHitters("value", k=1)
-    survey = strategy.survey(2**10, epsilon=4.0, users=20_000, title="most common")
+    # As many as come in one batch: the round may be closed as soon as the first of them are counted.
+    survey = strategy.survey(2**10, epsilon=4.0, users=BATCH, title="most common")
     live = collector.publish(survey)
-    # Everybody has one value: its frequency is 1 and all others 0, some fifty standard errors apart.
-    with devices(service.url, survey, np.full(20_000, 777)):
+    # Everybody has one value: its frequency is 1 and all others 0, more than a hundred standard errors apart.
+    with devices(service.url, survey, np.full(BATCH, 777)):
         found = strategy.run(live.session(seconds=0.5))
     assert found.values == [777]
 

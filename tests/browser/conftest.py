@@ -21,7 +21,9 @@ if unmet := [name for name in setting.required() if name in _LACKING]:
     raise pytest.UsageError(f"SOTTOVOCE_TEST_REQUIRE asks for {', '.join(unmet)}: tools/with_browser tells more")
 collect_ignore_glob = ["test_*.py"] if _LACKING else []
 
-expect.set_options(timeout=500 * PATIENCE)
+_MILLISECONDS = 1000 * PATIENCE
+
+expect.set_options(timeout=_MILLISECONDS)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -33,7 +35,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def browser() -> Iterator[Browser]:
     """One browser for a file."""
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=setting.browser(), args=list(setting.FLAGS))
+        launched = playwright.chromium.launch(
+            executable_path=setting.browser(), args=list(setting.FLAGS), timeout=_MILLISECONDS
+        )
         yield launched
         launched.close()
 

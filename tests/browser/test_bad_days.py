@@ -6,7 +6,6 @@ import datetime
 import re
 import secrets
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -14,10 +13,10 @@ from playwright.sync_api import expect
 from browser import setting
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
-from collector.service import Service, running
+from collector.service import Service, kept_port, running
 from sottovoce.survey import Survey
 
-LOST_CONNECTION = r"ERR_(INTERNET_DISCONNECTED|CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|FAILED)"
+LOST_CONNECTION = r"ERR_(INTERNET_DISCONNECTED|CONNECTION_(REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|FAILED)"
 
 
 def fresh() -> Survey:
@@ -69,20 +68,21 @@ def test_offline_from_the_question_on(service: Service, visitor: Visitor, drinks
 
 def test_the_collector_goes_away_and_comes_back(visitors: Visitors, tmp_path: Path) -> None:
     survey = fresh()
-    with running(tmp_path / "data", **setting.pages()) as first:
-        first.publish(survey)
-        visitor = visitors(first.url)
-        visitor.expects(LOST_CONNECTION)
-        tab = SurveyPage.visit(visitor, survey)
-        tab.draw("tea")
-        drawn = tab.records()
-        token, port = first.token, urlsplit(first.url).port
-    tab.send_button.click()
-    tab.waits()
-    with running(tmp_path / "data", "--port", str(port), token=token, **setting.pages()) as again:
-        tab.arrives()
-        assert [record["report"] for record in tab.records()] == [record["report"] for record in drawn]
-        assert count(again, survey) == 1
+    with kept_port() as port:
+        flags = ("--port", str(port))
+        with running(tmp_path / "data", *flags, **setting.pages()) as first:
+            first.publish(survey)
+            visitor = visitors(first.url)
+            visitor.expects(LOST_CONNECTION)
+            tab = SurveyPage.visit(visitor, survey)
+            tab.draw("tea")
+            drawn = tab.records()
+        tab.send_button.click()
+        tab.waits()
+        with running(tmp_path / "data", *flags, token=first.token, **setting.pages()) as again:
+            tab.arrives()
+            assert [record["report"] for record in tab.records()] == [record["report"] for record in drawn]
+            assert count(again, survey) == 1
 
 
 def test_full_storage_is_told_and_nothing_is_sent(service: Service, visitor: Visitor, drinks: Survey) -> None:

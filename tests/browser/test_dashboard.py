@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import expect
@@ -14,10 +13,10 @@ from browser import setting
 from browser.accessibility import faults
 from browser.dashboard import expect_count, new_token, revoke, send, sign_in, signed_in, too_wide
 from browser.visitor import Visitor, Visitors
-from collector.service import Service, running
+from collector.service import Service, kept_port, running
 from sottovoce.survey import Survey
 
-LOST_CONNECTION = r"ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
+LOST_CONNECTION = r"ERR_(CONNECTION_(REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
 HOSTILE = '<img src=x onerror="globalThis.harmed=1"><script>globalThis.harmed=1</script>'
 
 
@@ -149,23 +148,24 @@ def test_light_and_dark_by_machine_and_by_choice(service: Service, visitors: Vis
 
 
 def test_the_collector_goes_away_and_comes_back(visitors: Visitors, tmp_path: Path) -> None:
-    with running(tmp_path / "data", **setting.pages()) as first:
-        survey = published(first)
-        visitor = visitors(first.url)
-        visitor.expects(LOST_CONNECTION)
-        pages = [signed_in(visitor, first), visitor.open(f"/survey/{survey.id}")]
-        for page in pages:
-            expect(page.get_by_text(survey.title).first).to_be_visible()
-        token, port = first.token, urlsplit(first.url).port
-    for page in pages:
-        page.bring_to_front()
-        expect(page.get_by_text("does not answer").first).to_be_visible()
-    with running(tmp_path / "data", "--port", str(port), token=token, **setting.pages()) as again:
-        send(again, survey, ["tea"] * 31)
+    with kept_port() as port:
+        flags = ("--port", str(port))
+        with running(tmp_path / "data", *flags, **setting.pages()) as first:
+            survey = published(first)
+            visitor = visitors(first.url)
+            visitor.expects(LOST_CONNECTION)
+            pages = [signed_in(visitor, first), visitor.open(f"/survey/{survey.id}")]
+            for page in pages:
+                expect(page.get_by_text(survey.title).first).to_be_visible()
         for page in pages:
             page.bring_to_front()
-            expect_count(page, 31)
-            expect(page.get_by_text("does not answer")).to_have_count(0)
+            expect(page.get_by_text("does not answer").first).to_be_visible()
+        with running(tmp_path / "data", *flags, token=first.token, **setting.pages()) as again:
+            send(again, survey, ["tea"] * 31)
+            for page in pages:
+                page.bring_to_front()
+                expect_count(page, 31)
+                expect(page.get_by_text("does not answer")).to_have_count(0)
 
 
 def test_pages_cannot_be_framed_or_read_by_other_sites(service: Service, visitor: Visitor) -> None:

@@ -104,6 +104,9 @@ def test_what_is_worked_out_stays_so_for_another_kind(page: Page) -> None:
 def test_an_address_brings_the_plan_back(page: Page, visitor: Visitor) -> None:
     before = str(answer(page).text_content())
     slide(page, "People", "ArrowRight", 3)
+    # The slider is where it was left, and not at one of the answers in between.
+    people = page.get_by_role("textbox", name="People, as a number").input_value().replace(",", "")
+    expect(page).to_have_url(re.compile(rf"[?&]users={people}(&|$)"))
     after = changed(page, before)
     page.reload()
     expect(answer(page)).to_have_text(after)

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, WebSocket
 
+from collector.service import PATIENCE
+
 _TELL_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (event) =>
   console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
@@ -23,6 +25,7 @@ class Visitor:
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "locale": "en", "reduced_motion": "reduce"} | options
         )
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.requests: list[Request] = []
         self.responses: list[Response] = []
         self._errors: list[str] = []

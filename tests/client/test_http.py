@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import socket
 import ssl
+import threading
 import time
 from typing import Any
 
@@ -143,9 +144,15 @@ def test_a_body_that_trickles(played: Played) -> None:
 
 
 def test_a_server_that_says_nothing(played: Played) -> None:
-    played.twists["GET", ""] = lambda _: time.sleep(0.5)
+    over = threading.Event()
+
+    def silent(_: Any) -> None:
+        over.wait(60)
+
+    played.twists["GET", ""] = silent
     with pytest.raises(ServiceError, match=r"cannot be reached: no answer within 0\.05 seconds") as info:
         Http(played.url, timeout=0.05).get("/x")
+    over.set()
     assert (info.value.code, info.value.status) == ("unreachable", 0)
 
 

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -166,6 +167,16 @@ def running(data: Path, *flags: str, **given: Any) -> Iterator[Service]:
         if MEASURED:
             service.leave()
         service.kill()
+
+
+@contextlib.contextmanager
+def kept_port() -> Iterator[int]:
+    """A port for a service that comes later, or comes and goes. It is bound here too, so that nobody else gets it."""
+    with socket.socket() as kept:
+        # On Linux others who say the same may bind it as well, as long as none of those that have it listens.
+        kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        kept.bind(("127.0.0.1", 0))
+        yield kept.getsockname()[1]
 
 
 def children(pid: int) -> list[int]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -60,7 +62,7 @@ Make = Callable[..., Committer]
 def make() -> Iterator[Make]:
     made: list[tuple[Memory, Committer]] = []
 
-    def one(store: Memory, **limits: float) -> Committer:
+    def one(store: Memory, **limits: Any) -> Committer:
         committer = Committer(store, **limits)
         made.append((store, committer))
         return committer
@@ -402,13 +404,16 @@ def test_many_threads_and_loops_lose_and_double_nothing(make: Make) -> None:
 
 
 def test_nobody_waits_for_ever_for_a_database_that_hangs(make: Make) -> None:
-    store = Memory()
-    committer = make(store, patience=0.2)
+    store, now = Memory(), 0.0
+    committer = make(store, patience=0.2, clock=lambda: now)
     store.gate.clear()
     with ThreadPoolExecutor() as pool:
         first = pool.submit(committer.commit, arrival(1))
         assert store.entered.acquire(timeout=PATIENCE)
         queued = pool.submit(committer.commit, arrival(2))
+        while committer.depth < 2:
+            time.sleep(0.001)
+        now = 0.2
         for waiting in (first, queued):
             with pytest.raises(StoreUnavailableError, match="does not answer; send these again"):
                 waiting.result(PATIENCE)
@@ -417,7 +422,7 @@ def test_nobody_waits_for_ever_for_a_database_that_hangs(make: Make) -> None:
         store.gate.set()
         # The transaction that hung has come through: what it held is kept, and others are taken again.
         while committer.depth:
-            pass
+            time.sleep(0.001)
         assert committer.commit(arrival(4)) is None
     assert len(store.groups) == 2
     assert committer.depth == 0

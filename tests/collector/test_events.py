@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -17,6 +18,7 @@ from collector.client import AGES, DRINKS, Api, assert_headers, honest, running
 from collector.readers import QUICK, at_pace, over, soon
 from collector.service import PATIENCE, Service, until
 from collector.service import running as serving
+from sottovoce.collector import streams
 from sottovoce.collector.feeds import Feeds
 from sottovoce.collector.session_cookie import COOKIE
 from sottovoce.collector.streams import MOST_STREAMS, Stream
@@ -132,11 +134,16 @@ def test_a_heartbeat_when_there_is_nothing_to_tell(api: Api) -> None:
     play(test)
 
 
-def test_it_ends_by_itself_after_a_while(api: Api) -> None:
-    place = at_pace(api, replace(QUICK, longest=0.2))
+def test_it_ends_by_itself_after_a_while(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    place, later = at_pace(api), 0.0
+    monkeypatch.setattr(streams, "monotonic", lambda: time.monotonic() + later)
 
     async def test() -> None:
+        nonlocal later
         reader, stream = await place.follow()
+        await soon(lambda: reader.events)
+        assert not stream.done()
+        later = QUICK.longest
         await over(stream)
         assert reader.ended
         assert [name for name, _ in reader.events] == ["status"]

@@ -44,7 +44,8 @@ export class Signer {
 export class TestCollector {
   readonly requests: Request[] = [];
   readonly answers = new Map<string, Answer>();
-  readonly #server = createServer(async (incoming, response) => {
+  // It never hangs up on a client that is quiet for a while: its next request might be on the way just then.
+  readonly #server = createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     const parts: Buffer[] = [];
     for await (const part of incoming) parts.push(part as Buffer);
     const { method = "", url = "", headers } = incoming;
