@@ -1,4 +1,4 @@
-"""The one check every vector passes before it is projected."""
+"""The checks that every vector passes before it is projected."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import ProjectionError
 
-__all__ = ["checked_vector"]
+__all__ = ["checked_vector", "not_finite", "real_vector"]
 
 
-def checked_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return raw as contiguous float64; the caller's array is never modified.
+def real_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return raw as contiguous float64, which may still hold what is not finite; the caller's array is never modified.
 
     Raises
     ------
     ProjectionError
-        If raw is empty, not one-dimensional, not real numbers, or not finite.
+        If raw is empty, not one-dimensional, or not real numbers.
     """
     given = np.asarray(raw)
     if given.dtype.kind not in "fiu":
@@ -31,10 +31,26 @@ def checked_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
         )
     if given.size == 0:
         raise ProjectionError("The vector is empty; pass one entry or more.")
-    floats = np.ascontiguousarray(given, dtype=np.float64)
+    return np.ascontiguousarray(given, dtype=np.float64)
+
+
+def not_finite() -> ProjectionError:
+    """What is raised for a vector that is not finite, by whoever notices."""
+    return ProjectionError(
+        "The vector holds infinite entries or entries that are not numbers; "
+        "only finite vectors have a projection; find out which step produced them."
+    )
+
+
+def checked_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same, and it is finite.
+
+    Raises
+    ------
+    ProjectionError
+        If raw is empty, not one-dimensional, not real numbers, or not finite.
+    """
+    floats = real_vector(raw)
     if not np.isfinite(floats).all():
-        raise ProjectionError(
-            "The vector holds infinite entries or entries that are not numbers; "
-            "only finite vectors have a projection; find out which step produced them."
-        )
+        raise not_finite()
     return floats

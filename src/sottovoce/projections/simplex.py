@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ProjectionError
 from sottovoce.kernels.simplex import clip_at, largest_if_finite, simplex_threshold
+from sottovoce.projections.checks import not_finite, real_vector
 from sottovoce.projections.projected import Projected
 
 __all__ = ["project_simplex"]
@@ -45,32 +45,11 @@ def project_simplex(raw: NDArray[np.float64]) -> Projected:
     >>> project_simplex(np.array([0.75, 0.5, -0.25])).values
     array([0.625, 0.375, 0.   ])
     """
-    entries = _checked(raw)
+    entries = real_vector(raw)
     largest = largest_if_finite(entries)
     if largest is None:
-        raise ProjectionError(
-            "The vector holds infinite entries or entries that are not numbers; "
-            "only finite vectors have a projection; find out which step produced them."
-        )
+        raise not_finite()
     values = np.empty_like(entries)
     gap = clip_at(entries, simplex_threshold(entries, largest), values)
     values.flags.writeable = False
     return Projected(values, gap)
-
-
-def _checked(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return raw as contiguous float64, or say why it cannot be projected."""
-    given = np.asarray(raw)
-    if given.dtype.kind not in "fiu":
-        raise ProjectionError(
-            f"The vector's entries are of type {given.dtype}; a projection needs real numbers; "
-            "convert the vector to float64 first."
-        )
-    if given.ndim != 1:
-        raise ProjectionError(
-            f"The array has {given.ndim} dimensions; a projection takes one vector; "
-            "project row by row, or flatten the array first."
-        )
-    if given.size == 0:
-        raise ProjectionError("The vector is empty, and there is no distribution on nothing; pass one entry or more.")
-    return np.ascontiguousarray(given, dtype=np.float64)
