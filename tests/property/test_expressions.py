@@ -211,6 +211,17 @@ def test_round_trips(question: tuple[Domain, Any]) -> None:
         assert json.dumps(query(asked.text).tree) == json.dumps(asked.tree)
 
 
+@settings(max_examples=200)
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.floats(2.0**53, 1e21))
+def test_every_real_comes_back(real: float) -> None:
+    """Also those between 2**53 and 1e21, which canonical JSON spells as whole numbers that they are not."""
+    for constant in (real, -real):
+        asked = Query.from_tree(["+", ["attribute", "x"], constant])
+        again = Query.from_json(asked.to_json())
+        assert again == asked
+        assert again.to_json() == asked.to_json()
+
+
 garbage = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(sorted(SHAPES)),
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=2),

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+import rfc8785
+
 from sottovoce.expressions.faults import Path, PlacedError, shown
 from sottovoce.expressions.limits import EXACT, LARGEST, MAX_CONSTANTS, MAX_DEPTH, MAX_NODES, SMALLEST
 
@@ -191,7 +193,11 @@ def _member(raw: object, path: Path) -> Tree:
 
 
 def _number(raw: object, path: Path, due: str) -> int | float:
-    """A JSON number by its value: 1 and 1.0 are the same integer; a whole number beyond 2**53 - 1 is a real."""
+    """A JSON number by its value: 1 and 1.0 are the same integer; a whole number beyond 2**53 - 1 is a real.
+
+    RFC 8785 spells the reals up to 1e21 as whole numbers whose last digits are zeros, and so not always exactly:
+    2.0**63 is 9223372036854776000. Digits that are neither a real's value nor its spelling were meant exactly.
+    """
     if type(raw) is int:
         if abs(raw) <= EXACT:
             return raw
@@ -199,7 +205,7 @@ def _number(raw: object, path: Path, due: str) -> int | float:
             real = float(raw)
         except OverflowError:
             real = math.inf
-        if real != raw:
+        if not (real == raw or (math.isfinite(real) and rfc8785.dumps(real) == b"%d" % raw)):
             raise PlacedError(f'integers beyond +-{EXACT} are written ["integer", "..."], with decimal digits', path)
         return real
     if type(raw) is float:
