@@ -39,7 +39,7 @@ def test_best_keeps_its_promises(dimension: int, epsilon: float, delta: float, u
     assert math.sqrt(m.noise) == pytest.approx(discrete_gaussian_sigma(epsilon, delta, 2.5), rel=1e-6)
     assert m.codec.bytes_each <= 4
     assert max(m.parameters().values()) < 2**53
-    assert m.bias_bound <= 0.014 * math.sqrt(m.noise / users)
+    assert m.step <= 0.014 * math.sqrt(m.noise / users)
     assert Gaussian(dimension, 2.5, epsilon, delta, **m.parameters()) == m
     # The tail beyond the cut, over all coordinates, by the sub-Gaussian bound.
     reach = (m.bound - m.steps) ** 2 / (2 * m.noise_variance)

@@ -39,11 +39,13 @@ def test_candidates_hold_what_the_mechanisms_and_the_bounds_say(domain_size: int
         sharing = 1.05 if c.name == "codebook" else 1.0
         assert m.sharing_factor(USERS) <= sharing
         assert c.l2_raw == math.sqrt(m.worst_total_variance * sharing / USERS)
-        assert c.bound == offline_bound(300, domain_size, 2.0, m.proxy, m.worst_total_variance, USERS, sharing=sharing)
+        bias = math.sqrt(300) * m.bias_bound
+        V = m.worst_total_variance
+        assert c.bound == offline_bound(300, domain_size, 2.0, m.proxy, V, USERS, sharing=sharing, bias=bias)
         assert c.l2_bound == c.bound.value
         survey = sv.Survey.mean(300, 2.0, 1.0, 1e-6, c.name, users=USERS)
         widest = survey.standard_errors(np.zeros(300), USERS)
-        assert c.margin == pytest.approx(NormalDist().inv_cdf(0.975) * widest[0])
+        assert c.margin == pytest.approx(NormalDist().inv_cdf(0.975) * widest[0] + m.bias_bound)
         assert c.fits == (c.name != "gaussian")
         assert (c.report_bits, c.report_bytes) == (m.report_bits, m.report_bytes)
 
@@ -77,7 +79,9 @@ def bound_of(plan, users: int, epsilon: float) -> float:
     m = create_vector(plan.best.name, plan.dimension, plan.radius, epsilon, plan.delta, users)
     sharing = 1.05 if plan.best.name == "codebook" else 1.0
     bound = offline_bound(
-        m.dimension, plan.domain_size, m.radius, m.proxy, m.worst_total_variance, users, sharing=sharing
+        *(m.dimension, plan.domain_size, m.radius, m.proxy, m.worst_total_variance, users),
+        sharing=sharing,
+        bias=math.sqrt(m.dimension) * m.bias_bound,
     )
     return bound.value
 
@@ -128,7 +132,14 @@ def test_mechanisms_whose_parameters_follow_the_users_in_a_circle(monkeypatch) -
     # With up to 999 users expected 1,000 are needed, with more 900 are: a circle. 1,000 are enough for their own.
     def choose(dimension, radius, epsilon, delta, users, limit):
         variance = 1000.0 if users < 1000 else 900.0
-        return SimpleNamespace(worst_total_variance=variance, proxy=1.0, epsilon=epsilon, sharing_factor=lambda n: 1.0)
+        return SimpleNamespace(
+            dimension=4,
+            radius=1.0,
+            epsilon=epsilon,
+            worst_total_variance=variance,
+            bias_bound=0.0,
+            sharing_factor=lambda n: 1.0,
+        )
 
     monkeypatch.setattr(offline_planner, "choose_vector", choose)
     asked = offline_planner._Asked("mean", 4, None, 1.0, 0.0, 64)

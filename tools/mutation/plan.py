@@ -58,6 +58,7 @@ GROUPS = (
             "exact/test_vector_steps.py",
             "exact/test_binary.py",
             "exact/test_gaussian.py",
+            "exact/test_gaussian_bias.py",
             "exact/test_refusals.py",
             "exact/test_offline_planner.py",
         ),

@@ -23,7 +23,7 @@ from sottovoce.theory.calibration import discrete_gaussian_variance, zcdp_delta_
 __all__ = ["Gaussian"]
 
 BIAS = 0.01
-"""Most that the truncation to the grid may move an estimate, in its standard errors, at the expected users."""
+"""Largest step of the grid, in an estimate's standard errors at the expected users."""
 
 LEAST_VARIANCE, MOST_VARIANCE = 2**20, 2**53 - 1
 """Noise in squared grid steps: coarser grids are no use, larger integers do not travel in JSON."""
@@ -43,7 +43,7 @@ class Gaussian(VectorMechanism):
         survey states. A survey whose noise is too small is refused.
     Error
         n Var = sigma^2 plus the people's own variance, in every coordinate; proxy sigma^2 + r^2. Truncation
-        moves an estimate by at most g toward zero: see `bias_bound`.
+        moves an estimate toward zero, by no more than `bias_bound`; intervals and bounds hold it.
     Symbols
         r/g is `steps`, sigma^2/g^2 is `noise_variance`, both integers.
     Deviations
@@ -66,7 +66,7 @@ class Gaussian(VectorMechanism):
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
-        """The least noise, on the finest grid in the fewest bytes that keep the bias below `BIAS` for `users`."""
+        """The least noise, on the finest grid in the fewest bytes that keep its step below `BIAS` for `users`."""
         _check_delta_positive(delta := check_delta(delta))
         dimension, needed = check_dimension(dimension), discrete_gaussian_variance(check_epsilon(epsilon), delta)
         for bytes_each in (2, 3, 4):
@@ -152,13 +152,13 @@ class Gaussian(VectorMechanism):
         return self.radius / self.steps
 
     def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """g sums/n; truncation leaves it at most one step nearer to zero than the mean."""
+        """g sums/n; truncation leaves it a little nearer to zero than the mean: see `bias_bound`."""
         return np.asarray(counts * (self.step / n_reports))
 
     @property
     def bias_bound(self) -> float:
-        """Most that truncation can move any coordinate of the estimate: g."""
-        return self.step
+        """2 g: truncation takes less than one step, and shrinking what floats made too long at most one more."""
+        return 2 * self.step
 
     @property
     def noise(self) -> float:

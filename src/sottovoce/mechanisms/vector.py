@@ -59,7 +59,7 @@ class VectorMechanism(Mechanism):
 
     @abc.abstractmethod
     def estimate(self, counts: Counts, n_reports: int) -> Floats:
-        """Estimate of the mean vector, unbiased for vectors of any norm up to the radius."""
+        """Estimate of the mean vector, unbiased but for `bias_bound`, for vectors of any norm up to the radius."""
 
     @property
     @abc.abstractmethod
@@ -89,6 +89,11 @@ class VectorMechanism(Mechanism):
     @abc.abstractmethod
     def sharing_factor(self, n_reports: int) -> float:
         """What people sharing public randomness can multiply the variance by; 1 where nobody shares any."""
+
+    @property
+    def bias_bound(self) -> float:
+        """The most that any coordinate's expectation can be off, however many people report: 0 for most mechanisms."""
+        return 0.0
 
     @final
     def randomize(self, vector: NDArray[Any], source: Source) -> Report:

@@ -26,7 +26,7 @@ from sottovoce.simulation import MAX_PEOPLE, People
 from sottovoce.statement import Attachments, check_fields
 from sottovoce.survey import Ends, Survey, mechanism_statement
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.offline_bounds import bound_of
 
 __all__ = ["MeanSurvey"]
 
@@ -134,9 +134,7 @@ class MeanSurvey(Survey):
 
     def bound(self, n_reports: int) -> Bound:
         """See `offline_bound`."""
-        m, sharing = self.mechanism, self.sharing_factor(n_reports)
-        V, tau2 = m.worst_total_variance, m.proxy
-        return offline_bound(self.n_answers, None, m.radius, tau2, V, n_reports, sharing=sharing)
+        return bound_of(self.mechanism, None)(n_reports, self.sharing_factor(n_reports))
 
     @property
     def n_answers(self) -> int:
@@ -156,6 +154,11 @@ class MeanSurvey(Survey):
     def sharing_factor(self, n_reports: int) -> float:
         """The mechanism's."""
         return self.mechanism.sharing_factor(n_reports)
+
+    @property
+    def bias_bound(self) -> Ends:
+        """The mechanism's."""
+        return self.mechanism.bias_bound
 
     def explain(self, users: int = 1_000_000) -> str:
         """Why this mechanism, compared with every other that can serve."""

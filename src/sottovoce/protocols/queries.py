@@ -177,6 +177,11 @@ class QuerySurvey(Survey):
         return self.strategy.sharing_factor(n_reports)
 
     @property
+    def bias_bound(self) -> Ends:
+        """The strategy's."""
+        return self.strategy.bias_bound
+
+    @property
     def answer_range(self) -> tuple[Ends, Ends]:
         """What the workload's answers can be."""
         return self.workload.answer_range

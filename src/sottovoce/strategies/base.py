@@ -157,6 +157,16 @@ class Strategy(abc.ABC):
         """What people sharing public randomness can multiply the variance by; 1 where nobody shares any."""
         return 1.0
 
+    @property
+    def bias_bound(self) -> Ends:
+        """The most that the expectation of a raw answer can be off: for all, or one each; 0 for most strategies."""
+        return 0.0
+
+    @property
+    def coordinate_bias(self) -> float:
+        """The most that the expectation of `raw_coordinates` can be off, in L2."""
+        return 0.0
+
     # --- identity ---------------------------------------------------------------------------
 
     @final
@@ -211,7 +221,7 @@ class Strategy(abc.ABC):
         With z the error of the raw coordinates and x the projected distribution, ||V x - V p||^2 is at most ||z||^2
         (a projection on a convex set that holds V p) and at most max_j <z, v_j> - min_j <z, v_j> (the angle at a
         projection is obtuse), whose expectation is at most 2 sqrt(2 tau^2 log J/n). R stretches neither by more than
-        its norm, and Jensen takes the roots.
+        its norm, and Jensen takes the roots. What does not average out adds to both, as in `offline_bound`.
         """
         J = self.workload.domain.size
         sharing = self.sharing_factor(n_reports)
@@ -219,7 +229,7 @@ class Strategy(abc.ABC):
         spread = math.sqrt(sharing * max(0.0, self.coordinate_variance) / n_reports)
         hull = math.sqrt(2 * math.sqrt(2 * sharing * self.column_proxy * math.log(J) / n_reports))
         diameter = 2 * self.workload.radius
-        value = self.operator_norm * min(spread, hull)
+        value = self.operator_norm * (min(spread, hull) + self.coordinate_bias)
         if value >= diameter:
             return Bound(diameter, "no two sets of answers are farther apart: twice the radius")
         if hull < spread:

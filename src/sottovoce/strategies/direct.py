@@ -13,7 +13,7 @@ from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector
 from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.offline_bounds import bound_of
 from sottovoce.workloads import Workload
 
 __all__ = ["Direct"]
@@ -103,8 +103,11 @@ class Direct(Strategy):
         """The mechanism's."""
         return self.mechanism.sharing_factor(n_reports)
 
+    @property
+    def bias_bound(self) -> Ends:
+        """The mechanism's."""
+        return self.mechanism.bias_bound
+
     def bound(self, n_reports: int) -> Bound:
         """The bound for what the paper's protocol ships as."""
-        m, (d, J) = self.mechanism, self.workload.shape
-        sharing = m.sharing_factor(n_reports)
-        return offline_bound(d, J, m.radius, m.proxy, m.worst_total_variance, n_reports, sharing=sharing)
+        return bound_of(self.mechanism, self.workload.domain.size)(n_reports, self.sharing_factor(n_reports))

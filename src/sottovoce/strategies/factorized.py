@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -217,6 +218,16 @@ class FactorizedStrategy(Strategy):
     def proxy(self) -> Ends:
         """The mechanism's, times the squared length of R's row."""
         return np.asarray(self._rows * self.mechanism.proxy)
+
+    @property
+    def bias_bound(self) -> Ends:
+        """That of the coordinates, times the length of R's row."""
+        return np.asarray(np.sqrt(self._rows) * self.coordinate_bias)
+
+    @property
+    def coordinate_bias(self) -> float:
+        """The mechanism's, in every coordinate."""
+        return math.sqrt(self.mechanism.dimension) * self.mechanism.bias_bound
 
     @property
     def column_proxy(self) -> float:

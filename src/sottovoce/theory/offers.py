@@ -12,8 +12,6 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-import numpy as np
-
 from sottovoce.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.limits import MAX_DIMENSION
 from sottovoce.mechanisms import FiniteMechanism, candidates
@@ -22,8 +20,8 @@ from sottovoce.mechanisms.vector_registry import vector_candidates
 from sottovoce.strategies.base import Setting
 from sottovoce.strategies.registry import create
 from sottovoce.theory.bounds import debias, projected_distribution_bound
-from sottovoce.theory.offline_bounds import offline_bound
-from sottovoce.theory.offline_planner import design_sharing
+from sottovoce.theory.offline_bounds import bound_of
+from sottovoce.theory.offline_planner import design_sharing, widest_margin
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Workload
 
 __all__ = ["DistributionOffers", "MeanOffers", "Offer", "Priced", "QueryOffers", "priced"]
@@ -115,13 +113,13 @@ class MeanOffers:
 
 
 def _vector_offer(m: VectorMechanism, name: str, max_report_bytes: int) -> Offer:
-    d, r, V = m.dimension, m.radius, m.worst_total_variance
+    bound = bound_of(m, None)
     return Offer(
         name,
         m.report_bytes,
         m.report_bytes <= max_report_bytes,
-        lambda n: offline_bound(d, None, r, 0.0, V, n, sharing=design_sharing(m, n)).value,
-        lambda n: _Z * math.sqrt(float(m.variance(np.array([r]), n)[0])),
+        lambda n: bound(n, design_sharing(m, n)).value,
+        lambda n: widest_margin(m, n),
     )
 
 

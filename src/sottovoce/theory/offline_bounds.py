@@ -6,11 +6,17 @@ Notation: d `n_queries`, J `domain_size`, n `n_reports`, r `radius`, z = raw - A
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sottovoce.errors import PlanError
 from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 
+if TYPE_CHECKING:
+    from sottovoce.mechanisms.vector import VectorMechanism
+
 __all__ = [
+    "bound_of",
     "corollary_2_3",
     "lemma_2_2",
     "lemma_3_5",
@@ -81,6 +87,7 @@ def offline_bound(
     *,
     symmetric: bool = False,
     sharing: float = 1.0,
+    bias: float = 0.0,
 ) -> Bound:
     """E||projected - A p|| <= min(sqrt(V/n), sqrt(2 r tau sqrt(2 log J/n))), log 2J for the symmetric hull.
 
@@ -94,6 +101,9 @@ def offline_bound(
     both V and tau^2: for V that is exact at worst, and that the sub-Gaussian proxy grows by no more is not proved. No
     two points of the hull, or of the ball, are more than 2 r apart.
 
+    `bias` is the most that the expectation of raw can be from A p, in L2. It adds to both terms: in the second, with e
+    the error, e^2 <= <z, projected - A p> + bias e, and so e <= bias + sqrt of what it was without.
+
     Without a finite domain (`domain_size` None: means in a ball) only the first term is there.
 
     Examples
@@ -101,13 +111,25 @@ def offline_bound(
     >>> round(offline_bound(4096, 1000, 1.0, 8.5, 4096 * 6.4, 10**5).value, 3)
     0.262
     """
-    shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
-    low = Bound(math.sqrt(sharing * worst_total_variance / n_reports), f"{BY_VARIANCE}: sqrt(V / n){shared}")
+    more = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
+    more += f", and {bias:.3g} that does not average out" if bias else ""
+    low = Bound(math.sqrt(sharing * worst_total_variance / n_reports) + bias, f"{BY_VARIANCE}: sqrt(V / n){more}")
     low = min(low, Bound(2 * radius, "no two answers are farther apart: 2 r"), key=float)
     if domain_size is None:
         return low
     logarithm = math.log(2 * domain_size if symmetric else domain_size)
-    high = math.sqrt(2 * radius * math.sqrt(2 * sharing * proxy * logarithm / n_reports))
+    high = math.sqrt(2 * radius * math.sqrt(2 * sharing * proxy * logarithm / n_reports)) + bias
     if high < low.value:
-        return Bound(high, f"{BY_PROJECTION} the hull: sqrt(2 r tau sqrt(2 log J / n)){shared}")
+        return Bound(high, f"{BY_PROJECTION} the hull: sqrt(2 r tau sqrt(2 log J / n)){more}")
     return low
+
+
+def bound_of(mechanism: VectorMechanism, domain_size: int | None) -> Callable[[int, float], Bound]:
+    """`offline_bound` of what a mechanism is, for any number of reports and factor of sharing."""
+    m, V = mechanism, mechanism.worst_total_variance
+    # The proxy takes a while to find, and without a finite domain it is not looked at.
+    proxy = 0.0 if domain_size is None else m.proxy
+    bias = math.sqrt(m.dimension) * m.bias_bound
+    return lambda n_reports, sharing: offline_bound(
+        m.dimension, domain_size, m.radius, proxy, V, n_reports, sharing=sharing, bias=bias
+    )

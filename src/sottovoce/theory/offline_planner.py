@@ -28,7 +28,7 @@ from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.mechanisms.vector_registry import choose_vector, vector_candidates
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.codebook import SHARING
-from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.offline_bounds import bound_of
 from sottovoce.theory.planner import explain
 from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
 from sottovoce.workloads import Workload
@@ -180,14 +180,13 @@ def design_sharing(mechanism: VectorMechanism, users: int) -> float:
 
 
 def _bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> Bound:
-    m = mechanism
-    sharing, V, tau2 = design_sharing(m, users), m.worst_total_variance, _proxy(m, domain_size)
-    return offline_bound(m.dimension, domain_size, m.radius, tau2, V, users, sharing=sharing)
+    return bound_of(mechanism, domain_size)(users, design_sharing(mechanism, users))
 
 
-def _proxy(mechanism: VectorMechanism, domain_size: int | None) -> float:
-    """The mechanism's, which takes a while to find; without a finite domain the bound does not look at it."""
-    return 0.0 if domain_size is None else mechanism.proxy
+def widest_margin(mechanism: VectorMechanism, users: int) -> float:
+    """Half of the 95 % interval of a coordinate that may be anything."""
+    variance = float(mechanism.variance(np.array([mechanism.radius]), users)[0])
+    return NormalDist().inv_cdf(0.975) * math.sqrt(variance) + mechanism.bias_bound
 
 
 def compare_vectors(
@@ -208,13 +207,12 @@ def compare_vectors(
     """
     found = []
     for mechanism in vector_candidates(dimension, radius, epsilon, delta, users):
-        widest = float(mechanism.variance(np.array([mechanism.radius]), users)[0])
         found.append(
             VectorCandidate(
                 mechanism=mechanism,
                 l2_raw=math.sqrt(mechanism.worst_total_variance * design_sharing(mechanism, users) / users),
                 bound=_bound(mechanism, domain_size, users),
-                margin=NormalDist().inv_cdf(0.975) * math.sqrt(widest),
+                margin=widest_margin(mechanism, users),
                 fits=mechanism.report_bytes <= max_report_bytes,
             )
         )
@@ -341,10 +339,10 @@ class _Asked:
 
     def _fewest(self, mechanism: VectorMechanism, sharing: float, target: float) -> int:
         """The fewest users for this very mechanism, each sharing rotations as much; its error falls as they grow."""
-        V, tau2 = mechanism.worst_total_variance, _proxy(mechanism, self.domain_size)
+        ours = bound_of(mechanism, self.domain_size)
 
         def bound(users: int) -> Bound:
-            return offline_bound(self.dimension, self.domain_size, self.radius, tau2, V, users, sharing=sharing)
+            return ours(users, sharing)
 
         last = bound(MAX_USERS)
         if last.value > target:
