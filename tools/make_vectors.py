@@ -26,7 +26,9 @@ from sottovoce.workloads import Prefix
 from vectors_adaptive import adaptive_vectors
 from vectors_collector import collector_vectors
 from vectors_expressions import expression_vectors
+from vectors_refused import bad_survey_vectors
 from vectors_strategies import strategy_vectors
+from vectors_workloads import direct_vectors
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 
@@ -164,7 +166,9 @@ def codebook_vectors() -> dict[str, Any]:
     ]
     return {
         "about": "Surveys answered by the codebook: what a client derives, and reports drawn from known bytes. "
-        "`vector` is what is randomized: the person's vector, or the column of their value.",
+        "`vector` is what is randomized: the person's vector, or the column of their value. It is given without its "
+        "trailing zeros; fill it up to d. `direct` has a small survey of every workload, with the number of its "
+        "`queries`, its `radius`, and in each of its reports the person's `value`.",
         "surveys": [
             {
                 "survey": json.loads(survey.canonical),
@@ -177,6 +181,7 @@ def codebook_vectors() -> dict[str, Any]:
             }
             for survey in surveys
         ],
+        "direct": direct_vectors(Recorder),
     }
 
 
@@ -330,89 +335,6 @@ def bad_report_vectors() -> list[dict[str, Any]]:
         }
         for survey, fault, report in cases
     ]
-
-
-def bad_survey_vectors() -> list[dict[str, Any]]:
-    """Texts that are no survey, one fault each."""
-    good = sv.Survey.distribution(16, 1.0, "subset_selection").to_json()
-    blocks = sv.Survey.distribution(16, 1.0, "hadamard_blocks").to_json()
-    space = sv.Survey.distribution(16, 1.0, "projective_geometry").to_json()
-
-    def swap(text: str, **changes: Any) -> str:
-        return json.dumps({**json.loads(text), **changes}, separators=(",", ":"))
-
-    def tuned(text: str, **changes: Any) -> str:
-        return swap(text, mechanism={**json.loads(text)["mechanism"], **changes})
-
-    def over(domain: Any) -> str:
-        return swap(good, domain=domain)
-
-    two = {"labels": ["x", "y"]}
-    cases: list[tuple[str, str]] = [
-        ("empty", ""),
-        ("not JSON", "survey"),
-        ("no object", "[]"),
-        ("truncated", good[:-1]),
-        ("trailing comma", good[:-1] + ",}"),
-        ("NaN", good.replace('"epsilon":1', '"epsilon":NaN')),
-        ("a key twice", good.replace('"epsilon":1', '"epsilon":8,"epsilon":1')),
-        ("an unknown field", swap(good, salt=1)),
-        ("a missing field", json.dumps({k: v for k, v in json.loads(good).items() if k != "title"})),
-        ("an unknown format", swap(good, format=2)),
-        ("a format that is no integer", good.replace('"format":1', '"format":1.0')),
-        ("a format that is a truth value", swap(good, format=True)),
-        ("an unknown kind", swap(good, kind="census")),
-        ("a title of two lines", swap(good, title="a\nb")),
-        ("a title that is too long", swap(good, title="x" * 201)),
-        ("a title that is no text", swap(good, title=5)),
-        ("epsilon 0", swap(good, epsilon=0)),
-        ("negative epsilon", swap(good, epsilon=-1)),
-        ("epsilon above 16", swap(good, epsilon=16.5)),
-        ("epsilon below 2^-20", swap(good, epsilon=1e-7)),
-        ("epsilon as text", swap(good, epsilon="1")),
-        ("epsilon as a truth value", swap(good, epsilon=True)),
-        ("huge epsilon", swap(good, epsilon=10**400)),
-        ("an unknown mechanism", tuned(good, name="rappor")),
-        ("a mechanism that is text", swap(good, mechanism="hadamard")),
-        ("an unknown parameter", tuned(good, threshold=5)),
-        ("a missing parameter", swap(good, mechanism={"name": "subset_selection"})),
-        ("subset size 0", tuned(good, subset_size=0)),
-        ("subset size J", tuned(good, subset_size=16)),
-        ("a subset size that is no integer", tuned(good, subset_size=4.0)),
-        ("a subset size that is a truth value", tuned(good, subset_size=True)),
-        ("blocks that are no power of two", tuned(blocks, blocks=3)),
-        ("more blocks than values", tuned(blocks, blocks=32)),
-        ("an order that is no prime power", tuned(space, order=6, dimension=4)),
-        ("an order that is too large a prime power", tuned(space, order=512, dimension=2)),
-        ("a space too small for the domain", tuned(space, order=2, dimension=2)),
-        ("a domain of one value", over({"start": 0, "step": 1, "size": 1})),
-        ("a domain above 2^40", over({"start": 0, "step": 1, "size": 2**40 + 1})),
-        ("step 0", over({"start": 0, "step": 0, "size": 16})),
-        ("a start that is a truth value", over({"start": True, "step": 1, "size": 16})),
-        ("a range beyond 2^63 - 1", over({"start": str(2**63 - 15), "step": 1, "size": 16})),
-        ("a large integer as a number", over({"start": 2**53, "step": 1, "size": 16})),
-        ("a small integer as text", over({"start": str(2**53 - 1), "step": 1, "size": 16})),
-        ("a large integer as text with a sign", over({"start": f"+{2**53}", "step": 1, "size": 16})),
-        ("an alphabet of one character", over({"alphabet": "a", "length": 15})),
-        ("an alphabet with a character twice", over({"alphabet": "aba", "length": 2})),
-        ("more than 2^40 texts", over({"alphabet": "ab", "length": 40})),
-        ("a label twice", over({"labels": ["a", "b", "a"]})),
-        ("mixed labels", over({"labels": ["a", 1]})),
-        ("labels that are no text", over({"labels": [1.5, 2.5]})),
-        ("an attribute twice", over({"attributes": [{"name": "a", "domain": two}, {"name": "a", "domain": two}]})),
-        ("an attribute that is no identifier", over({"attributes": [{"name": "a b", "domain": two}]})),
-        ("a product in a product", over({"attributes": [{"name": "a", "domain": {"attributes": []}}]})),
-        ("a domain with more than it should hold", over({**two, "size": 2})),
-    ]
-    found = []
-    for fault, text in cases:
-        try:
-            sv.Survey.from_json(text)
-        except SottovoceError as error:
-            found.append({"fault": fault, "text": text, "error": type(error).__name__})
-        else:
-            raise ValueError(f"{fault} is accepted")
-    return found
 
 
 def files() -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import sottovoce as sv
@@ -28,6 +29,12 @@ Pair = tuple[bytes, bytes]
 
 KEY = SigningKey(bytes(range(32)))
 OTHER = SigningKey(bytes(range(1, 33)))
+
+FIELD, GROUP = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+"""The prime of Ed25519's field, and the number of points that its base point reaches (RFC 8032)."""
+
+EIGHTH = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+"""Height of two points of order 8."""
 
 MOST = 10
 """Most reports that a body may hold, where these bodies are judged."""
@@ -53,6 +60,7 @@ def collector_vectors(tape: Tape) -> dict[str, Any]:
             for survey in (COLOURS, AGES, PEOPLE, YOUNG)
         ],
         "bad_envelopes": [_refused_envelope(*case) for case in _bad_envelopes()],
+        "bad_keys": [_refused_key(*case) for case in _bad_keys()],
         "bad_rounds": [_refused_round(*case) for case in _bad_rounds()],
         "batches": [_batch(survey, n, tape) for survey, n in ((COLOURS, 1), (COLOURS, 3), (AGES, 2), (YOUNG, 1))],
         "bodies": [_judged(*case) for case in (*_binary(tape), *_json(tape))],
@@ -100,6 +108,42 @@ def _bad_envelopes() -> Iterator[tuple[str, Envelope]]:
         envelope(COLOURS, statement=good["statement"].replace("randomized_response", "honest_answer")),
     )
     yield "a text that is no JSON, signed", envelope(COLOURS, statement="survey")
+
+
+def _bad_keys() -> Iterator[tuple[str, bytes]]:
+    """Keys under which one signature holds for every message, or for one in a few: anybody can sign."""
+    heights = {
+        "a key of order 1": 1,
+        "a key of order 2": FIELD - 1,
+        "a key of order 4": 0,
+        "the other key of order 4": 2**255,
+        "a key of order 8": EIGHTH,
+        "another key of order 8": FIELD - EIGHTH + 2**255,
+        "a second spelling of the key of order 1": FIELD + 1,
+        "a second spelling of a key of order 4": FIELD,
+    }
+    for fault, height in heights.items():
+        yield fault, height.to_bytes(32, "little")
+
+
+def _forged(key: bytes) -> Envelope:
+    """A survey that nobody signed, under a key P with 8 P = 0: R = 0 and s = 0 hold wherever k P = 0.
+
+    That is where k, the hash that Ed25519 makes of R, the key and the message, is a multiple of 8.
+    """
+    signature = (1).to_bytes(32, "little") + bytes(32)
+    for number in count():
+        survey = sv.Survey.distribution(["red", "green"], 1.0, "randomized_response", title=f"Forged {number}")
+        signed = hashlib.sha512(signature[:32] + key + b"sottovoce survey 1\0" + survey.canonical).digest()
+        if int.from_bytes(signed, "little") % GROUP % 8 == 0:
+            break
+    return {**envelope(survey), "key": to_base64url(key), "signature": to_base64url(signature)}
+
+
+def _refused_key(fault: str, key: bytes) -> dict[str, Any]:
+    told = _forged(key)
+    error = _error(fault, lambda: Collector(_Told(told)).survey(told["id"], None))  # type: ignore[arg-type]
+    return {"fault": fault, "asked": told["id"], "envelope": told, "error": error}
 
 
 class _Told:

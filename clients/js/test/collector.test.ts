@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { fromBase64url, fromHex, toBase64url, toHex } from "../src/bytes.js";
 import { Collector } from "../src/collector.js";
-import { ServiceError, SottovoceError } from "../src/errors.js";
+import { ServiceError, SignatureError, SottovoceError } from "../src/errors.js";
 import { collectorUrl } from "../src/http.js";
 import { checkPublicKey, fingerprint, verify } from "../src/signature.js";
 import { AdaptiveSurvey, readSurvey, Survey } from "../src/survey.js";
@@ -11,7 +11,7 @@ import { encodeBatch } from "../src/wire.js";
 import { json, raw, refuse, TestCollector } from "./server.js";
 import { vectors } from "./vectors.js";
 
-const { key, envelopes, bad_envelopes, bad_rounds, batches } = vectors("collector");
+const { key, envelopes, bad_envelopes, bad_keys, bad_rounds, batches } = vectors("collector");
 const trusted = fromBase64url(key.public, 32);
 const server = new TestCollector();
 let collector: Collector;
@@ -39,6 +39,16 @@ test("bad envelopes are refused", async () => {
     await assert.rejects(collector.survey(asked, trusted), SottovoceError, fault);
   }
   assert.ok(bad_envelopes.length > 5);
+});
+
+test("keys that anybody can sign for are refused, trusted or not", async () => {
+  for (const { fault, asked, envelope } of bad_keys) {
+    server.answers.set(`GET /v1/surveys/${asked}`, json(200, envelope));
+    for (const known of [null, fromBase64url(envelope.key, 32)]) {
+      await assert.rejects(collector.survey(asked, known), SignatureError, fault);
+    }
+  }
+  assert.ok(bad_keys.length > 5);
 });
 
 test("bad rounds are refused", async () => {

@@ -9,6 +9,8 @@ import { clipToBall, lift } from "../src/mechanisms/vector.js";
 import { keyOf } from "../src/philox.js";
 import { readQueries } from "../src/queries.js";
 import { Source } from "../src/source.js";
+import { readSurvey, type Survey } from "../src/survey.js";
+import { readWorkload } from "../src/workloads/read.js";
 import { fromHexFloat, replay } from "./replay.js";
 import { vectors } from "./vectors.js";
 
@@ -28,6 +30,22 @@ test("codebook reports, byte for byte", async () => {
       assert.equal(toHex(replay(tape, (source) => mechanism.randomize(value, source))), payload);
     }
   }
+});
+
+test("every workload asked directly: columns, radii and reports", async () => {
+  const { direct } = vectors("codebook");
+  for (const { canonical, id, queries, radius, reports } of direct) {
+    const survey = (await readSurvey(canonical)) as Survey;
+    assert.equal(survey.id, id);
+    const { radius: found } = readWorkload(survey.statement.workload);
+    assert.ok(Math.abs(found - radius) < 1e-14 * radius, canonical);
+    for (const { value, vector, tape, report } of reports) {
+      const column = Array.from({ length: queries }, (_, i) => vector[i] ?? 0);
+      assert.deepEqual([...(survey.input(value) as Float64Array)], column, canonical);
+      assert.equal(toHex(replay(tape, (source) => survey.randomize(value, source))), report);
+    }
+  }
+  assert.equal(new Set(direct.map(({ canonical }: any) => JSON.parse(canonical).workload.type)).size, 10);
 });
 
 test("chances of binary response, out of 2^64", () => {
