@@ -21,7 +21,6 @@ class Code(NamedTuple):
 
 ERRORS = (
     Code(400, "bad_request", "the request cannot be read as HTTP for this service", "look at what sent it"),
-    Code(400, "incomplete_body", "the sender went away before the body was complete", "send the same again"),
     Code(400, "invalid_body", "the JSON has another shape; `field` says where", "send the shape given here"),
     Code(400, "invalid_parameter", "a parameter is unknown, given twice, or out of range", "leave it out, or mend it"),
     Code(400, "malformed_json", "the body is no JSON in UTF-8", "mend it"),
@@ -39,6 +38,7 @@ ERRORS = (
     Code(404, "unknown_token", "there is no token of that id", "`/v1/tokens` lists all there are"),
     Code(405, "method_not_allowed", "the address does not take that method", "`Allow` lists those it takes"),
     Code(408, "body_too_slow", "the body took longer than `body_seconds`", "send it again, or in smaller parts"),
+    Code(408, "incomplete_body", "the sender went away before the body was complete", "send the same again"),
     Code(409, "counted_elsewhere", "the survey has more counters than `max_counters`, and nobody handed its counts in",
          "export it and count it with `sottovoce aggregate`"),
     Code(409, "mismatch", "what was sent belongs to another survey", "send it there"),

@@ -60,8 +60,9 @@ async def _gather(receive: Incoming, limit: int) -> bytes:
     while True:
         event = await receive()
         if event["type"] == "http.disconnect":
-            # Nobody is left to read this; it ends the request before anything is stored.
-            raise Refused(400, "incomplete_body", "the sender went away before the body was complete")
+            # Nothing is stored. If anybody reads this it is a proxy, which may pass it on to a device whose report is
+            # good: so it is a status after which the same is sent again.
+            raise Refused(408, "incomplete_body", "the sender went away before the body was complete; send it again")
         part = event.get("body", b"")
         size += len(part)
         if size > limit:
