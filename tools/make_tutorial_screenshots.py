@@ -10,12 +10,15 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
+from make_screenshots import DESK, PHONE, PORT, ROOT  # first: it makes the helpers of the tests importable
+
+# isort: split
+
 from browser import setting
 from browser.dashboard import signed_in
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
 from collector.service import until
-from make_screenshots import DESK, PHONE, PORT, ROOT  # first: it makes the helpers of the tests importable
 from sottovoce.analyst import connect
 from terminal import terminal
 

@@ -3,7 +3,8 @@
 Every call opens the file anew, so nothing is shared with threads or with the other side of a fork, and no call ever
 creates it: a file that has vanished, is damaged or is another one now is an error, because a device that forgets
 answers twice. For the same reason there is no write-ahead log: what was committed is in this file, and not in one
-beside it that a rename or a second name would leave behind.
+beside it that a rename or a second name would leave behind. Only a commit that was cut short leaves its journal there,
+which undoes it at the next call: until then the two belong together.
 """
 
 from __future__ import annotations
