@@ -17,6 +17,7 @@ from sottovoce.domain import Domain
 from sottovoce.errors import MissingExtraError, SurveyError
 from sottovoce.limits import check_integer
 from sottovoce.plural import counted
+from sottovoce.promise import delta_of, promised
 from sottovoce.theory.bounds import Bound
 
 if TYPE_CHECKING:
@@ -103,6 +104,11 @@ class Estimate:
         """The survey's epsilon."""
         return self.survey.epsilon
 
+    @property
+    def delta(self) -> float:
+        """The survey's delta: 0 where its promise is pure epsilon-LDP."""
+        return delta_of(self.survey)
+
     @cached_property
     def standard_errors(self) -> Floats:
         """Standard error of every raw entry, sampling of people included (plug-in at `values`)."""
@@ -137,15 +143,20 @@ class Estimate:
         miss = (1 - level) / (len(self.raw) if simultaneous else 1)
         if method == "normal":
             quantile = -NormalDist().inv_cdf(miss / 2)
-            return Interval(self._end(-quantile), self._end(quantile))
+            return self._widened(self._end(-quantile), self._end(quantile))
         proxy = self.survey.proxy
         if proxy is None:
             # Chebyshev: the truth is more than 1/sqrt(miss) of its own standard errors away no oftener than that.
-            return Interval(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
+            return self._widened(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
         shared = self.survey.sharing_factor(self.n_reports)
         half = np.sqrt(2 * shared * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
-        low, high = self.survey.answer_range
-        return Interval((self.raw - half).clip(low, high), (self.raw + half).clip(low, high))
+        return self._widened(self.raw - half, self.raw + half)
+
+    def _widened(self, low: Floats, high: Floats) -> Interval:
+        """An interval for the raw answers' expectations, made one for the answers, which lie in their range."""
+        least, most = self.survey.answer_range
+        bias = self.survey.bias_bound
+        return Interval((low - bias).clip(least, most), (high + bias).clip(least, most))
 
     def _end(self, quantile: float) -> Floats:
         """The end of a score interval: where the raw estimate is `quantile` standard errors away, by its own variance.
@@ -237,7 +248,7 @@ class Estimate:
     def __repr__(self) -> str:
         return (
             f"<estimate of {counted(len(self), 'answer')} from {counted(self.n_reports, 'report')}, "
-            f"epsilon {self.epsilon:g}, "
+            f"{promised(self.epsilon, self.delta)}, "
             f"{self.survey.mechanism.name}; expected L2 error at most {self.bound.value:.3g}>"
         )
 
@@ -250,6 +261,7 @@ class Estimate:
             "survey": self.survey.id,
             "mechanism": self.survey.mechanism.name,
             "epsilon": self.epsilon,
+            "delta": self.delta,
             "n_reports": self.n_reports,
             "bound": {"l2": self.bound.value, "statement": self.bound.statement},
             "projection_gap": self.gap,

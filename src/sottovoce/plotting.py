@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from sottovoce.errors import MissingExtraError
+from sottovoce.promise import promised
 
 if TYPE_CHECKING:
     from sottovoce.estimate import Estimate
@@ -94,7 +95,9 @@ def plot_top(estimate: Estimate, ax: Any = None, k: int = 20, level: float = 0.9
     )
     ax.legend(loc="lower right", frameon=False, fontsize=_SMALL, labelcolor=STYLE["ink"])
     ax.set_xlim(left=min(0.0, *(105 * a.raw for a in answers)))
-    _finish(ax, f"{estimate.n_reports:,} reports, epsilon {estimate.epsilon:g}, {100 * level:g} % intervals")
+    _finish(
+        ax, f"{estimate.n_reports:,} reports, {promised(estimate.epsilon, estimate.delta)}, {100 * level:g} % intervals"
+    )
     return ax
 
 
@@ -157,7 +160,7 @@ def error_figure(curves: ErrorCurves) -> Any:
     _draw_mechanism(left, curves)
     for (name, errors), style in zip(curves.strategies.items(), CURVES, strict=False):
         right.plot(curves.people, errors, linewidth=1.8, label=name, **style)
-    _finish_curves(right, curves, "Every strategy: raw, or proved where that is less")
+    _finish_curves(right, curves, "Every strategy: raw, or the bound where that is less")
     return figure
 
 
@@ -165,7 +168,7 @@ def _draw_mechanism(ax: Any, curves: ErrorCurves) -> None:
     lines = (
         (curves.l2_bound_paper, STYLE["muted"], "--", 1.8, f"the paper's bound ({curves.paper})"),
         (curves.l2_raw, STYLE["raw"], "-", 3.6, "raw, for the worst population"),
-        (curves.l2_bound, STYLE["estimate"], "-", 1.6, "projected, proved for every population"),
+        (curves.l2_bound, STYLE["estimate"], "-", 1.6, "projected, bound for every population"),
     )
     # Widths and sizes differ so that both are seen where one lies on the other.
     for errors, colour, style, width, label in lines:
@@ -187,7 +190,7 @@ def _draw_mechanism(ax: Any, curves: ErrorCurves) -> None:
             label=f"{label}, simulated ({curves.population})",
         )
     strategy = "direct, " if curves.strategies else ""
-    _finish_curves(ax, curves, f"{curves.what}: {strategy}{curves.mechanism}, epsilon {curves.epsilon:g}")
+    _finish_curves(ax, curves, f"{curves.what}: {strategy}{curves.mechanism}, {promised(curves.epsilon, curves.delta)}")
 
 
 def _finish_curves(ax: Any, curves: ErrorCurves, title: str) -> None:

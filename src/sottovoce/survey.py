@@ -23,6 +23,7 @@ from sottovoce.limits import (
     MAX_REPORT_BYTES,
 )
 from sottovoce.mechanisms.base import Counts
+from sottovoce.promise import delta_of, promised
 from sottovoce.randomness import os_source
 from sottovoce.simulation import AnyMechanism, People, Seed, count_reports, draw_reports
 from sottovoce.statement import Stated, read_statement
@@ -234,6 +235,11 @@ class Survey(Stated):
         return 1.0
 
     @property
+    def bias_bound(self) -> Ends:
+        """The most that the expectation of a raw answer can be off, however many report: for all, or one each."""
+        return 0.0
+
+    @property
     @abc.abstractmethod
     def answer_range(self) -> tuple[Ends, Ends]:
         """Between which numbers the answers must lie: for all of them, or one pair each."""
@@ -257,8 +263,8 @@ class Survey(Stated):
     @final
     def __repr__(self) -> str:
         return (
-            f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, epsilon {self.epsilon:g}, "
-            f"{self.mechanism.name}>"
+            f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, "
+            f"{promised(self.epsilon, delta_of(self))}, {self.mechanism.name}>"
         )
 
     # --- the device's side ------------------------------------------------------------------

@@ -85,7 +85,8 @@ def test_create_from_a_file(service, run, tmp_path):
 def test_list_and_show(service, run, answered):
     listed = run("survey", "list", "--json").json["surveys"]
     (line,) = [one for one in listed if one["title"] == "answered"]
-    assert line == {"id": answered.id, "title": "answered", "kind": "distribution", "epsilon": 2.0, "state": "open"}
+    about = {"id": answered.id, "title": "answered", "kind": "distribution"}
+    assert line == {**about, "epsilon": 2.0, "delta": 0.0, "state": "open"}
     assert answered.id[:12] in run("survey", "list").out
     shown = run("survey", "show", "answered", "--json").json
     assert (shown["id"], shown["n_reports"], shown["fingerprint"]) == (answered.id, 500, service.fingerprint)
@@ -93,6 +94,27 @@ def test_list_and_show(service, run, answered):
     spoken = run("survey", "show", answered.id[:8]).out
     assert answered.id in spoken
     assert service.fingerprint[:16] in spoken
+
+
+def test_a_delta_is_told_wherever_epsilon_is(service, run, collector, answered):
+    words = ["mean", "--dimension", "2", "--epsilon", "1", "--delta", "1e-6", "--mechanism", "gaussian"]
+    created = run("survey", "create", *words, "--title", "with delta").out
+    assert "mean, epsilon 1, delta 1e-06, gaussian" in created
+    live = collector.survey("with delta")
+    assert (live.status().delta, answered.status().delta) == (1e-6, 0.0)
+    listed = run("survey", "list", "--json").json["surveys"]
+    assert {one["title"]: one["delta"] for one in listed}["with delta"] == 1e-6
+    lines = [line.split() for line in run("survey", "list").out.splitlines()]
+    assert ["id", "title", "kind", "epsilon", "delta", "state"] in lines
+    assert [line[-3:] for line in lines if line[:1] == [live.id[:12]]] == [["1", "1e-06", "open"]]
+    assert [line[-3:] for line in lines if line[:1] == [answered.id[:12]]] == [["2", "0", "open"]]
+    rows = [line.split() for line in run("survey", "show", "with delta").out.splitlines()]
+    assert ["delta", "1e-06"] in rows
+    assert "delta" not in run("survey", "show", "answered").out
+    send(service.url, live.survey, live.survey.simulate([[0.5, 0.0]] * 20, seed=1))
+    counted(live)
+    assert "20 reports; epsilon 1, delta 1e-06, gaussian" in " ".join(run("estimate", "with delta").out.split())
+    assert run("estimate", "with delta", "--json").json["delta"] == 1e-6
 
 
 def test_titles_cannot_write_on_the_terminal(service, run, collector):
@@ -125,6 +147,8 @@ def test_estimate(service, run, answered):
     spoken = run("estimate", "answered").out
     assert "500 reports" in spoken
     assert "red" in spoken
+    assert "epsilon 2, randomized_response" in " ".join(spoken.split())
+    assert f"expected L2 error of all answers at most {expected.bound.value:.4g}\n" in spoken
     assert "5 hostile devices among 500 reports" in " ".join(spoken.split())
 
 

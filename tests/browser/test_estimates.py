@@ -70,6 +70,25 @@ def told(service: Service, survey: Survey, column: str) -> list[float]:
     return [row[column] for row in answer["answers"]]
 
 
+def test_the_certificate_promises_what_holds(service: Service, visitor: Visitor, drinks: Survey) -> None:
+    survey = Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian", title=secrets.token_hex(4))
+    service.publish(survey)
+    send(service, survey, [[0.5, 0.0]] * 300)
+    service.counted(survey, survey.mechanism.report_bytes)
+    pure = "No report is more than 2.72 times likelier from one answer than from any other."
+    beside = (
+        "For every set of reports, its probability with one answer is at most 2.72 times that with any other, plus "
+    )
+    page = signed_in(visitor, service, f"/survey/{drinks.id}")
+    for asked, stated, words in ((drinks, "ε = 1", pure), (survey, "ε = 1, δ = 10⁻⁶", f"{beside}10⁻⁶.")):
+        page.goto(f"{visitor.origin}/survey/{asked.id}")
+        promise = page.get_by_role("region", name="Certificate").locator("dl > div").first
+        expect(promise.locator("strong")).to_have_text(stated)
+        expect(promise).to_contain_text(words)
+        expect(page.locator(".facts")).to_contain_text(f"{stated} · {asked.id[:12]}")
+        expect(page.locator("main")).not_to_contain_text("proved")
+
+
 def test_the_estimate_moves_while_devices_send(service: Service, visitor: Visitor) -> None:
     survey = published(service, LABELS, 400)
     counted(service, survey, 400)

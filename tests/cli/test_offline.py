@@ -180,9 +180,9 @@ def test_plan_solves_for_what_is_missing(run, words):
 def test_plans_as_tables(run):
     queries = " ".join(run(*PLAN_QUERIES, "--delta", "1e-6", "--max-report-bytes", "20").out.split())
     for words in (
-        "12 queries over 12 values, radius 3.464; 2,000 people at epsilon 1: what error?",
+        "12 queries over 12 values, radius 3.464; 2,000 people at epsilon 1, delta 1e-06: what error?",
         "➜ codebook",
-        "gaussian",
+        "gaussian, delta 1e-06",
         "(too long)",
         "mechanisms of the direct strategy",
         "a prefix workload has no",
@@ -193,6 +193,16 @@ def test_plans_as_tables(run):
     mean = " ".join(run("plan", "mean", "--dimension", "8", "--epsilon", "1", "--target-error", "0.1").out.split())
     assert "mean of 8 numbers, radius 1; epsilon 1, error at most 0.1: how many people?" in mean
     assert "strategy" not in mean
+    assert "delta" not in mean
+    words = ("--users", "2000", "--target-error", "0.5", "--delta", "1e-6")
+    epsilon = " ".join(run("plan", "mean", "--dimension", "8", *words).out.split())
+    assert "2,000 people, delta 1e-06, error at most 0.5: what epsilon?" in epsilon
+    assert "codebook, delta" not in epsilon
+
+
+@pytest.mark.parametrize("words", [PLAN_QUERIES, QUERIES, MEAN], ids=" ".join)
+def test_a_bound_that_is_proved_for_ideal_rotations_alone_is_not_called_proved(run, words):
+    assert "proved" not in run(*words).out
 
 
 @pytest.mark.parametrize(
@@ -294,7 +304,7 @@ def test_the_picture_shows_the_curves():
     curves = error_curves(sv.plan(20, epsilon=1.0, users=2000))
     (axes,) = error_figure(curves).axes
     drawn = {line.get_label(): line for line in axes.lines}
-    assert list(drawn["projected, proved for every population"].get_ydata()) == list(curves.l2_bound)
+    assert list(drawn["projected, bound for every population"].get_ydata()) == list(curves.l2_bound)
     assert list(drawn["raw, for the worst population"].get_ydata()) == list(curves.l2_raw)
     assert list(drawn["the paper's bound (Theorem 4.2, as printed)"].get_ydata()) == list(curves.l2_bound_paper)
     simulated = drawn["projected, simulated (zipf)"]

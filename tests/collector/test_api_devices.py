@@ -26,7 +26,8 @@ def test_the_key(api: Api) -> None:
 
 
 def test_surveys(api: Api) -> None:
-    entry = {"id": DRINKS.id, "title": DRINKS.title, "kind": "distribution", "epsilon": 2.0, "state": "open"}
+    about = {"id": DRINKS.id, "title": DRINKS.title, "kind": "distribution"}
+    entry = {**about, "epsilon": 2.0, "delta": 0.0, "state": "open"}
     assert api.ask("GET", "/v1/surveys", token="").json() == {"surveys": [entry]}
     told = api.ask("GET", f"/v1/surveys/{DRINKS.id}", token="").json()
     assert set(told) == {"id", "statement", "signature", "key", "attachments", "state"}

@@ -55,6 +55,7 @@ const PICTURE: Picture = {
   kind: "queries",
   mechanism: "codebook",
   epsilon: 1,
+  delta: 0,
   n_reports: 100,
   minimum_reports: 10,
   waiting: 0,
@@ -105,7 +106,7 @@ test("half of the widest interval, where there is one", () => {
   assert.equal(halfWidth({ ...PICTURE, low: [null], high: [null] }), null);
 });
 
-test("what is proved to stay below a number is never told as a smaller one", () => {
+test("what stays below a number is never told as a smaller one", () => {
   assert.equal(upward(4.4817), "4.49");
   assert.equal(upward(0.02735), "0.0274");
   assert.equal(upward(0.25), "0.25");
@@ -113,12 +114,12 @@ test("what is proved to stay below a number is never told as a smaller one", () 
   for (let at = 1; at < 2000; at += 1) assert.ok(Number(upward(at / 7)) >= at / 7 - 1e-9);
 });
 
-test("only bounds that the collector has proved are told, never one guessed between two of them", () => {
+test("only bounds that the collector has stated are told, never one guessed between two of them", () => {
   // Between 100 and 1000 this bound falls late: a straight line between them would promise too much.
   const curve = { n: [100, 1000, 10_000], l2: [1, 0.5, 0.1], margin: [null, null, null], statement: "" };
-  assert.match(promise(curve, null, 900, true), /stay below 1; with 10,000 reports, below 0\.1\.$/);
-  assert.match(promise(curve, { n: 900, l2: 0.98 }, 900, true), /stay below 0\.98;/);
-  assert.match(promise(curve, { n: 800, l2: 0.99 }, 900, true), /stay below 1;/);
+  assert.match(promise(curve, null, 900, true), /is now 1; with 10,000 reports it is 0\.1\.$/);
+  assert.match(promise(curve, { n: 900, l2: 0.98 }, 900, true), /is now 0\.98;/);
+  assert.match(promise(curve, { n: 800, l2: 0.99 }, 900, true), /is now 1;/);
   assert.equal(promise(curve, null, 50, true), "Every report makes the answers more precise.");
-  assert.equal(promise(curve, null, 900, false), "The expected error is proved to stay below 1.");
+  assert.equal(promise(curve, null, 900, false), "The bound on the expected error is 1.");
 });

@@ -50,8 +50,10 @@ test("a file's name is plain, whatever the title", () => {
 });
 
 test("a picture that leaves its page says what it is", () => {
-  const caption = captionOf(1200, 0.5, 0.9);
+  const caption = captionOf(1200, { epsilon: 0.5, delta: 0 }, 0.9);
   assert.equal(caption, "1,200 reports · ε = 0.5 · 90\u00a0% intervals");
+  const gaussian = captionOf(1200, { epsilon: 0.5, delta: 1e-6 }, 0.9);
+  assert.equal(gaussian, "1,200 reports · ε = 0.5, δ = 10⁻⁶ · 90\u00a0% intervals");
   const file = captioned(new SvgPen(960, 100, "white").toString(), `<b> ${"long ".repeat(50)}`, caption);
   assert.match(file, /^<svg [^>]*width="960" height="160" viewBox="0 0 960 160"/);
   assert.match(file, /<svg y="60" xmlns=[^>]*height="100"/);

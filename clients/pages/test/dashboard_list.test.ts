@@ -12,6 +12,7 @@ const entry = (id: string, title: string, state = "open", kind = "distribution")
   state,
   kind,
   epsilon: 1,
+  delta: 0,
 });
 const ALL = [
   entry("aa11aa11", "Favourite Colour"),

@@ -10,6 +10,7 @@ const STATUS: Status = {
   title: "Colours",
   kind: "distribution",
   epsilon: 1,
+  delta: 0,
   mechanism: "hadamard",
   state: "open",
   n_reports: 7,

@@ -40,6 +40,7 @@ class Status(msgspec.Struct, frozen=True):
     mechanism: str | None = None
     rounds: int | None = None
     asked: int | None = None
+    delta: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sottovoce.cli.arguments import Commands, check_place
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.promise import delta_of, promised
 
 if TYPE_CHECKING:
     from sottovoce.engines import Counted, Tally
@@ -195,7 +196,8 @@ def _bar() -> Iterator[Callable[[int, int], object]]:
 def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
     out = console()
     table = titled_table(
-        f"{shown(survey.title) or survey.id[:12]}: {survey.mechanism.name}, epsilon {survey.epsilon:g}"
+        f"{shown(survey.title) or survey.id[:12]}: {survey.mechanism.name}, "
+        f"{promised(survey.epsilon, delta_of(survey))}"
     )
     table.add_column("", min_width=24)
     table.add_column("number", justify="right", style="bold")

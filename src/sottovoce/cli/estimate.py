@@ -13,6 +13,7 @@ from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connect
 from sottovoce.cli.output import console, plain, print_json, titled_table
 from sottovoce.cli.plan_parts import check_picture
 from sottovoce.plural import counted
+from sottovoce.promise import promised
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -28,7 +29,7 @@ _ROWS = 20
 
 _DESCRIPTION = """\
 The estimate from all reports counted so far: projected (what a distribution can give) and raw (unbiased), with
-intervals, the proved bound on the error, and how far hostile devices could have moved it. It is computed here, from
+intervals, the bound on the error, and how far hostile devices could have moved it. It is computed here, from
 the collector's counts, or from files that sottovoce aggregate wrote: several of one survey are added up.
 """
 
@@ -184,6 +185,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         "title": estimate.survey.title,
         "mechanism": estimate.survey.mechanism.name,
         "epsilon": estimate.epsilon,
+        "delta": estimate.delta,
         "n_reports": estimate.n_reports,
         **({} if live is None else {"waiting": live.status().waiting}),
         "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
@@ -213,7 +215,7 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Esti
     more = found["n_answers"] - len(found["answers"])
     table = titled_table(
         f"{shown(found['title']) or found['survey'][:12]}: {counted(found['n_reports'], 'report')}{waiting}; "
-        f"epsilon {found['epsilon']:g}, {found['mechanism']}",
+        f"{promised(found['epsilon'], found['delta'])}, {found['mechanism']}",
         f"{counted(more, 'more answer')}; --top shows more of them" if more else "",
     )
     # Wide enough for a title on one line: what is below is prose.
@@ -224,5 +226,5 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Esti
     for one in found["answers"]:
         ends = f"{one['low']:.4f} to {one['high']:.4f}"
         table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}")
-    bound = f"expected L2 error of all answers at most {plain(found['bound']['l2'])}, proved"
+    bound = f"expected L2 error of all answers at most {plain(found['bound']['l2'])}"
     return Group(table, bound, found["influence"]["statement"])

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _QUERIES = f"""\
---target-error is the expected L2 distance between estimated and true answers, proved for every distribution.
+--target-error is the expected L2 distance between estimated and true answers, for every distribution.
 
 {WORKLOADS}
 examples:
@@ -28,7 +28,7 @@ examples:
 """
 
 _MEAN = """\
---target-error is the expected L2 distance between the estimated and the true mean, proved for all vectors in the ball.
+--target-error is the expected L2 distance between the estimated and the true mean, for all vectors in the ball.
 
 examples:
   sottovoce plan mean --dimension 200 --epsilon 1 --users 1e6             what error?

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from sottovoce.cli.arguments import add_json, check_place, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 from sottovoce.cli.plan_cost import add_cost, costs_of, show_costs
+from sottovoce.promise import and_delta, delta_of, promised
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -22,7 +23,7 @@ PICTURE_ENDINGS: Final = (".png", ".svg", ".pdf")
 
 DESCRIPTION: Final = """\
 Give two of --epsilon, --users and --target-error; the third is worked out, and every mechanism that can
-serve is compared. Nobody is asked anything: the figures are exact variances and proved bounds.
+serve is compared. Nobody is asked anything: the figures are exact variances, and bounds for every population.
 """
 
 
@@ -105,10 +106,11 @@ def _draw(found: Plan | OfflinePlan, workload: Workload | None, path: Path) -> N
 def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
     from rich.markup import escape
 
+    delta = delta_of(found)
     question = {
-        "error": f"{found.users:,} people at epsilon {found.epsilon:g}: what error?",
-        "users": f"epsilon {found.epsilon:g}, error at most {found.target_error:g}: how many people?",
-        "epsilon": f"{found.users:,} people, error at most {found.target_error:g}: what epsilon?",
+        "error": f"{found.users:,} people at {promised(found.epsilon, delta)}: what error?",
+        "users": f"{promised(found.epsilon, delta)}, error at most {found.target_error:g}: how many people?",
+        "epsilon": f"{found.users:,} people{and_delta(delta)}, error at most {found.target_error:g}: what epsilon?",
     }[found.solved_for]
     direct = bool(getattr(found, "strategies", ()))
     if direct:
@@ -117,7 +119,7 @@ def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
         show_strategies(cast("OfflinePlan", found), asked, question)
     table = titled_table(
         "mechanisms of the direct strategy" if direct else f"{asked}; {question}",
-        f"L2 raw: root mean square for the worst population; L2 bound: projected, proved; {one}",
+        f"L2 raw: root mean square for the worst population; L2 bound: projected, for every population; {one}",
     )
     table.add_column("", no_wrap=True)
     table.add_column("mechanism", style="bold", no_wrap=True)
@@ -126,7 +128,7 @@ def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
     for candidate in found.candidates:
         table.add_row(
             "[green]➜[/]" if candidate is found.best else "",
-            candidate.name,
+            f"{candidate.name}{and_delta(delta_of(candidate.mechanism))}",
             plain(candidate.l2_raw),
             plain(candidate.l2_bound),
             f"± {plain(candidate.margin)}",
@@ -138,7 +140,7 @@ def _show(found: Plan | OfflinePlan, asked: str, one: str) -> None:
     answer = {
         "error": f"expected L2 error at most {plain(found.best.l2_bound)}",
         "users": f"{found.users:,} people",
-        "epsilon": f"epsilon {found.epsilon:.4g}",
+        "epsilon": f"epsilon {found.epsilon:.4g}{and_delta(delta_of(found.best.mechanism))}",
     }[found.solved_for]
     out.print()
     told = f"{answer} with strategy='direct'" if direct else answer

@@ -9,6 +9,7 @@ from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 from sottovoce.cli.workload_option import WORKLOADS, add_workload
 from sottovoce.limits import DEFAULT_STRATEGY
+from sottovoce.promise import promised
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -139,7 +140,7 @@ def _show(found: Measured, asked: str) -> None:
     from rich.markup import escape
 
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
-    private = f"epsilon {found.epsilon:g}" + (f", delta {found.delta:g}" if found.delta else "")
+    private = promised(found.epsilon, found.delta)
     table = titled_table(
         f"{found.users:,} people, {escape(asked)}, radius {found.radius:.4g}, {private}, {found.mechanism}: "
         f"simulated {often}",
@@ -155,7 +156,7 @@ def _show(found: Measured, asked: str) -> None:
         return value if found.standard_error is None else f"{value} ± {getattr(found.standard_error, name):.1g}"
 
     table.add_row("L2, raw", measured("l2_raw"), "")
-    table.add_row("L2, projected", measured("l2_projected"), f"below {plain(found.l2_bound)}, proved")
+    table.add_row("L2, projected", measured("l2_projected"), f"below {plain(found.l2_bound)}")
     if found.l2_bound_paper is not None:
         theorem = "3.2" if found.delta else "3.4"
         table.add_row("", "", f"below {plain(found.l2_bound_paper)}, Theorem {theorem} as printed")

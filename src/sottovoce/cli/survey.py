@@ -10,6 +10,7 @@ from sottovoce.cli.arguments import Commands
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
 from sottovoce.plural import counted
+from sottovoce.promise import delta_of
 
 if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
@@ -70,7 +71,7 @@ def _list(arguments: argparse.Namespace) -> int:
     collector = connected(arguments)
     listed = collector.surveys()
     if arguments.json:
-        names = ("id", "title", "kind", "epsilon", "state")
+        names = ("id", "title", "kind", "epsilon", "delta", "state")
         print_json({"surveys": [{name: getattr(one, name) for name in names} for one in listed]})
         return 0
     out = console()
@@ -81,9 +82,13 @@ def _list(arguments: argparse.Namespace) -> int:
     for heading in ("id", "title", "kind"):
         table.add_column(heading)
     table.add_column("epsilon", justify="right")
+    with_delta = any(one.delta for one in listed)
+    if with_delta:
+        table.add_column("delta", justify="right")
     table.add_column("state")
     for one in listed:
-        table.add_row(shown(one.id[:12]), shown(one.title), shown(one.kind), f"{one.epsilon:g}", one.state)
+        private = [f"{one.epsilon:g}", *([f"{one.delta:g}"] if with_delta else [])]
+        table.add_row(shown(one.id[:12]), shown(one.title), shown(one.kind), *private, one.state)
     out.print(table)
     return 0
 
@@ -118,6 +123,7 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
         ("id", survey.id),
         ("kind", status.kind),
         ("epsilon", f"{survey.epsilon:g}"),
+        *([("delta", f"{delta_of(survey):g}")] if delta_of(survey) else []),
         ("state", status.state),
         ("no estimate before", counted(status.minimum_reports, "report")),
     ]

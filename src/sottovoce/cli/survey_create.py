@@ -13,6 +13,7 @@ from sottovoce.cli.output import console, print_json, working
 from sottovoce.cli.workload_option import WORKLOADS, add_workload
 from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY, DEFAULT_USERS, MAX_REPORT_BYTES
 from sottovoce.plural import counted
+from sottovoce.promise import delta_of, promised
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -304,7 +305,8 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     out = console()
     out.print(f"[bold]{survey.id}[/]  {shown(survey.title)}", soft_wrap=True)
-    out.print(f"{status.kind}, epsilon {survey.epsilon:g}, {status.mechanism or counted(status.rounds or 0, 'round')}")
+    private = promised(survey.epsilon, delta_of(survey))
+    out.print(f"{status.kind}, {private}, {status.mechanism or counted(status.rounds or 0, 'round')}")
     out.print(f"no estimate before {counted(status.minimum_reports, 'report')}{' a round' if adaptive else ''}\n")
     out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)

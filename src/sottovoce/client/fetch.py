@@ -40,6 +40,7 @@ class Listed(msgspec.Struct, frozen=True):
     kind: str
     epsilon: float
     state: str
+    delta: float = 0.0
 
 
 class _List(msgspec.Struct, frozen=True):

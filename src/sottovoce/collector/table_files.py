@@ -61,6 +61,7 @@ def table_of(estimate: Estimate, level: float, names: Sequence[str] = (), look: 
         "kind": survey.kind,
         "mechanism": survey.mechanism.name,
         "epsilon": survey.epsilon,
+        "delta": estimate.delta,
         "n_reports": estimate.n_reports,
         "level": level,
         "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},

@@ -76,7 +76,7 @@ def save_picture(by_queries: list[DimensionPoint], by_users: list[DimensionPoint
     ):
         x = [getattr(point, along) for point in points]
         ax.loglog(x, [p.bound_paper for p in points], ":", color=STYLE["muted"], label="bound as printed (Thm 3.4)")
-        ax.loglog(x, [p.bound for p in points], "--", color=STYLE["estimate"], label="bound proved for it")
+        ax.loglog(x, [p.bound for p in points], "--", color=STYLE["estimate"], label="bound of the estimate")
         ax.loglog(x, [p.l2_raw for p in points], "o-", color=STYLE["raw"], label="raw, measured")
         ax.loglog(x, [p.l2_projected for p in points], "o-", color=STYLE["estimate"], label="projected, measured")
         ax.set_xlabel("queries" if along == "n_queries" else "people")

@@ -1,4 +1,4 @@
-"""How a plan's error falls with the number of people: what is proved, what is exact, what is measured."""
+"""How a plan's error falls with the number of people: what bounds it, what is exact, what is measured."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.experiments.distribution_error import measure
 from sottovoce.experiments.offline_error import measure_mean, measure_queries, paper_bound
 from sottovoce.theory.bounds import projected_distribution_bound, theorem_4_2
-from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.offline_bounds import bound_of
 from sottovoce.theory.offline_planner import OfflinePlan
 from sottovoce.theory.planner import Plan
 from sottovoce.theory.solving import MAX_USERS
@@ -71,6 +71,7 @@ class ErrorCurves:
     l2_bound_paper: tuple[float, ...]
     measured: tuple[Point, ...]
     strategies: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    delta: float = 0.0
 
 
 def affordable(plan: Plan | OfflinePlan) -> int:
@@ -138,7 +139,6 @@ def _offline(
     plan: OfflinePlan, workload: Workload | None, crowds: Crowds, progress: Callable[[int], object] | None
 ) -> ErrorCurves:
     m = plan.best.mechanism
-    V, tau2 = m.worst_total_variance, m.proxy
     measured = []
     for n in crowds.points:
         stated = n, plan.epsilon, m.delta, m.name
@@ -151,10 +151,8 @@ def _offline(
         )
         measured.append(Point(n, found.mean.l2_raw, found.mean.l2_projected))
     papers = [paper_bound(m.dimension, plan.domain_size, m.radius, m.epsilon, m.delta, n) for n in crowds.lines]
-    bounds = [
-        offline_bound(m.dimension, plan.domain_size, m.radius, tau2, V, n, sharing=m.sharing_factor(n))
-        for n in crowds.lines
-    ]
+    ours = bound_of(m, plan.domain_size)
+    bounds = [ours(n, m.sharing_factor(n)) for n in crowds.lines]
     queries = f"Answers to {plan.dimension:,} queries over {plan.domain_size or 0:,} values"
     return ErrorCurves(
         what=queries if plan.kind == "queries" else f"Mean of {plan.dimension:,} numbers",
@@ -165,11 +163,12 @@ def _offline(
         paper="Theorem 3.2, as printed" if m.delta else "Theorem 3.4, as printed",
         population="zipf" if plan.kind == "queries" else "vectors around one direction",
         people=crowds.lines,
-        l2_raw=tuple(math.sqrt(V / n) for n in crowds.lines),
+        l2_raw=tuple(math.sqrt(m.worst_total_variance / n) for n in crowds.lines),
         l2_bound=tuple(bound.value for bound in bounds),
         l2_bound_paper=tuple(math.nan if paper is None else paper for paper in papers),
         measured=tuple(measured),
         strategies={} if workload is None else _strategies(plan, crowds.lines),
+        delta=m.delta,
     )
 
 

@@ -1,6 +1,7 @@
 /** A chart handed to the person as a file. */
 import { el } from "../parts/dom.js";
-import { counted, figure, percent } from "../parts/format.js";
+import { counted, percent } from "../parts/format.js";
+import { promised, type Promised } from "../parts/promise.js";
 import { escaped } from "./pen.js";
 
 const CAPTION = 60;
@@ -8,8 +9,8 @@ const CAPTION = 60;
 const LONGEST = 100;
 
 /** What a picture away from its page must say of itself: how many answered, how softly, and how sure the intervals are. */
-export const captionOf = (reports: number, epsilon: number, level: number): string =>
-  `${counted(reports, "report")} · ε = ${figure(epsilon)} · ${percent(level)} intervals`;
+export const captionOf = (reports: number, promise: Promised, level: number): string =>
+  `${counted(reports, "report")} · ${promised(promise)} · ${percent(level)} intervals`;
 
 /** The picture with its title and a line about it above; dark on light, as exported pictures are. */
 export function captioned(picture: string, title: string, line: string): string {

@@ -18,6 +18,12 @@ export function figure(value: number): string {
   return `${digits.replace("-", "−")} × 10${raised(power)}`;
 }
 
+/** 0.000001 as 10⁻⁶: for what is always small, where nobody counts zeros. */
+export function power(value: number): string {
+  const [digits = "", exponent = ""] = Number(value.toPrecision(3)).toExponential().split("e");
+  return `${digits === "1" ? "" : `${digits} × `}10${raised(exponent)}`;
+}
+
 /** The figures of a power: "-7" as "⁻⁷". */
 const raised = (power: string): string =>
   power.replace("+", "").replace(/[-\d]/g, (sign) => (sign === "-" ? "⁻" : ("⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(sign)] as string)));

@@ -7,6 +7,7 @@ export interface Status {
   title: string;
   kind: string;
   epsilon: number;
+  delta: number;
   mechanism: string | null;
   state: "open" | "sealed" | "deleted";
   n_reports: number;

@@ -1,4 +1,4 @@
-/** How precise the estimate is and will be: the proved bound against the number of reports, and what has been seen of it. */
+/** How precise the estimate is and will be: the bound against the number of reports, and what has been seen of it. */
 import { lines, type LinesSpec } from "../charts/lines.js";
 import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js";
 import type { Chart } from "../charts/stage.js";
@@ -35,7 +35,8 @@ export interface BoundView {
 }
 
 /** The curve is asked for once: only the place on it moves as reports arrive. */
-export function boundView({ id, title, epsilon }: Status): BoundView {
+export function boundView(survey: Status): BoundView {
+  const { id, title } = survey;
   const host = el("div");
   const said = el("p", { class: "quiet" });
   const save = el("button", { type: "button", class: "plain small", "aria-label": "Save as SVG: error against reports", onclick: () => saved() }, "SVG");
@@ -56,7 +57,7 @@ export function boundView({ id, title, epsilon }: Status): BoundView {
 
   const heading = [title, "error against reports"].filter((part) => part !== "").join(" · ");
   const saved = (): void => {
-    if (chart !== null) saveSvg(captioned(chart.toSvg(), heading, captionOf(reports, epsilon, LEVEL)), fileName(title || "survey", "error"));
+    if (chart !== null) saveSvg(captioned(chart.toSvg(), heading, captionOf(reports, survey, LEVEL)), fileName(title || "survey", "error"));
   };
 
   async function load(): Promise<void> {
@@ -112,7 +113,7 @@ function specOf(curve: Curve, reports: number, open: boolean, points: { n: numbe
     logX: true,
     logY: true,
     series: [
-      { name: "proved bound on the expected L2 error", y: kept.map((at) => curve.l2[at] ?? null) },
+      { name: "bound on the expected L2 error", y: kept.map((at) => curve.l2[at] ?? null) },
       { name: "half of a rare answer’s 95 % interval, expected", y: hasMargin ? margin : [] },
       { name: "half of the widest 95 % interval, seen", x: points.map(({ n }) => n), y: points.map(({ half }) => half), as: "points" as const },
     ].filter(({ y }) => y.length > 0),
@@ -120,18 +121,18 @@ function specOf(curve: Curve, reports: number, open: boolean, points: { n: numbe
   };
 }
 
-/** What is proved now, and as long as more can come at the first known number of reports that is four times as large or more. */
+/** What the expected error stays below now, and as long as more can come at the first known number of reports that is four times as large or more. */
 export function promise(curve: Curve, exact: Exact | null, reports: number, open: boolean): string {
-  const now = exact?.n === reports ? exact.l2 : provedAt(curve, reports);
+  const now = exact?.n === reports ? exact.l2 : boundAt(curve, reports);
   const later = curve.n.findIndex((n) => n >= 4 * Math.max(1, reports));
   const then = curve.l2[later] ?? null;
-  if (!open) return now === null ? "" : `The expected error is proved to stay below ${upward(now)}.`;
+  if (!open) return now === null ? "" : `The bound on the expected error is ${upward(now)}.`;
   if (now === null || then === null) return "Every report makes the answers more precise.";
-  return `Now the expected error is proved to stay below ${upward(now)}; with ${count(curve.n[later] as number)} reports, below ${upward(then)}.`;
+  return `The bound on the expected error is now ${upward(now)}; with ${count(curve.n[later] as number)} reports it is ${upward(then)}.`;
 }
 
 /** The bound at the largest known number that is reached: more reports only lower it, so it holds, though it is not the lowest. */
-function provedAt({ n, l2 }: Curve, reports: number): number | null {
+function boundAt({ n, l2 }: Curve, reports: number): number | null {
   const above = n.findIndex((known) => known > reports);
   return l2[(above < 0 ? n.length : above) - 1] ?? null;
 }

@@ -1,7 +1,8 @@
-/** What is proved of the estimate that is shown, each thing in a sentence; and what hostile devices could do to it. */
+/** What holds of the estimate that is shown, each thing in a sentence; and what hostile devices could do to it. */
 import { ask, Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
-import { count, counted, figure, percent } from "../parts/format.js";
+import { count, counted, percent } from "../parts/format.js";
+import { likelier, promised } from "../parts/promise.js";
 import { inWords, sentence } from "../parts/trouble.js";
 import { upward, type Picture } from "./survey_picture.js";
 
@@ -21,7 +22,7 @@ export interface CertificateView {
 }
 
 export function certificateView(id: string): CertificateView {
-  const proved = el("dl", { class: "proved" });
+  const facts = el("dl", { class: "certified" });
   const share = el("select", { id: "hostile" }, ...SHARES.map((part) => el("option", { value: part, selected: part === 0.01 }, percent(part))));
   const told = el("p", { role: "status", class: "influence" });
   const look = el("button", { type: "button", class: "plain small", onclick: () => void hostile() }, "Work it out");
@@ -29,7 +30,7 @@ export function certificateView(id: string): CertificateView {
     "section",
     { class: "card certificate", "aria-labelledby": "certificate", hidden: true },
     el("h2", { id: "certificate" }, "Certificate"),
-    proved,
+    facts,
     el("h3", {}, "Hostile devices"),
     el("div", { class: "hostile" }, el("label", { for: "hostile" }, "If this share of the reports lies:"), share, look),
     told,
@@ -53,22 +54,22 @@ export function certificateView(id: string): CertificateView {
       const lines = statements(picture).map(([name, value, words]) =>
         el("div", {}, el("dt", {}, name), el("dd", {}, el("strong", { class: "figures" }, value), el("span", {}, words))),
       );
-      fill(proved, ...lines);
+      fill(facts, ...lines);
       element.hidden = false;
     },
   };
 }
 
-/** Name, figure and sentence of everything that is proved. */
-function statements(picture: Picture): [string, string, string][] {
-  const { epsilon, bound, projection, projection_gap: gap, n_reports: reports, minimum_reports: minimum, level } = picture;
+/** Name, figure and sentence of everything that holds. */
+export function statements(picture: Picture): [string, string, string][] {
+  const { bound, projection, projection_gap: gap, n_reports: reports, minimum_reports: minimum, level } = picture;
   const error = bound.l2 === null ? "no bound is known" : `at most ${upward(bound.l2)}`;
   const exact = gap <= 0 ? "exact" : `within ${upward(Math.sqrt(gap))}`;
   return [
     [
       "Privacy",
-      `ε = ${figure(epsilon)}`,
-      `No report is more than ${upward(Math.exp(epsilon))} times likelier from one answer than from any other. This holds for every person whose device runs this code, whatever the collector does with the reports.`,
+      promised(picture),
+      `${likelier(picture)} This holds for every person whose device runs this code, whatever the collector does with the reports.`,
     ],
     ["Expected L2 error", error, `For every distribution of the people. ${sentence(bound.statement)}`],
     ["Projection", exact, `Raw answers are moved to the nearest ones that people could really have: on the ${projection}.${gap <= 0 ? "" : " What is shown is at most that far, in L2, from the nearest."}`],

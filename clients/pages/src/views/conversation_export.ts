@@ -15,6 +15,7 @@ export function conversationOf(status: Status, rounds: Told[]): Record<string, u
     title: status.title,
     kind: status.kind,
     epsilon: status.epsilon,
+    delta: status.delta,
     rounds: status.rounds,
     minimum_reports: status.minimum_reports,
     asked: rounds.map(({ info, picture }) => ({

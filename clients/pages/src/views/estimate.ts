@@ -92,7 +92,7 @@ export function estimateView(onLevel: () => void): EstimateView {
       const shown = charts.find(({ section }) => section === made);
       if (!shown || picture === null) return;
       const heading = [title, titleOf(panel)].filter((part) => part !== "").join(" · ");
-      const caption = captionOf(picture.n_reports, picture.epsilon, picture.level);
+      const caption = captionOf(picture.n_reports, picture, picture.level);
       saveSvg(captioned(shown.chart.toSvg(), heading, caption), fileName(title || "survey", panel.title));
     };
     return { section: made, host, panel };

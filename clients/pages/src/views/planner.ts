@@ -37,7 +37,7 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
         "p",
         { class: "quiet" },
         "Two of people, epsilon and error give the third. ",
-        "Nobody is asked anything: these are exact variances and proved bounds.",
+        "Nobody is asked anything: these are exact variances, and bounds for every population.",
       ),
     ),
     shown.head,

@@ -1,4 +1,4 @@
-/** One survey: its estimate as it comes in, what is proved of it, and what can be done with it. */
+/** One survey: its estimate as it comes in, what holds of it, and what can be done with it. */
 import type { Context } from "../dashboard/session.js";
 import { ask, Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";

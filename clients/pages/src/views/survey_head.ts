@@ -1,8 +1,9 @@
 /** What stands above an estimate: what the survey is, how it stands, and its count as it grows. */
 import { kindName } from "../dashboard/list/kinds.js";
 import { el, fill } from "../parts/dom.js";
-import { count, counted, figure } from "../parts/format.js";
+import { count, counted } from "../parts/format.js";
 import type { Status } from "../parts/live.js";
+import { promised } from "../parts/promise.js";
 
 export interface HeadView {
   element: HTMLElement;
@@ -27,7 +28,7 @@ export function headView(): HeadView {
     document.title = `${status.title || "Survey"} · Sottovoce`;
     fill(title, status.title || "Untitled survey");
     const mechanism = status.mechanism === null ? [] : [status.mechanism.replaceAll("_", " ")];
-    fill(facts, [kindName(status.kind), ...mechanism, `ε = ${figure(status.epsilon)}`, status.id.slice(0, 12)].join(" · "));
+    fill(facts, [kindName(status.kind), ...mechanism, promised(status), status.id.slice(0, 12)].join(" · "));
     fill(state, status.state === "open" ? "open" : status.state);
     state.className = `pill ${status.state}`;
     fill(number, count(reports));

@@ -21,6 +21,7 @@ export interface Picture {
   kind: string;
   mechanism: string;
   epsilon: number;
+  delta: number;
   n_reports: number;
   minimum_reports: number;
   waiting: number;
@@ -109,7 +110,7 @@ export function halfWidth({ low, high }: Picture): number | null {
 export const titleOf = (panel: Panel): string =>
   sentence(panel.view === "heatmap" ? panel.title.replace(`${panel.row_name} x ${panel.column_name}`, `${panel.row_name} × ${panel.column_name}`) : panel.title);
 
-/** Three digits, rounded up: what is proved to stay below a number is not proved to stay below a smaller one. */
+/** Three digits, rounded up: what stays below a number may not stay below a smaller one. */
 export function upward(value: number): string {
   if (!(value > 0) || !Number.isFinite(value)) return figure(value);
   const unit = 10 ** (Math.floor(Math.log10(value)) - 2);

@@ -34,7 +34,7 @@ _AWAY: Final = {503: "the database is away; try again later"}
         {201: TokenCreated},
         {
             400: "the body is no JSON of this shape",
-            408: "the body took too long",
+            408: "the body took too long, or was cut off",
             413: "the body is too long",
             415: "the body is not JSON, or compressed",
             507: "the disk is full; nothing was kept",

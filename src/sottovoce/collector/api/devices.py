@@ -42,7 +42,7 @@ async def get_key(request: AnyRequest) -> Answer:
 async def list_surveys(request: AnyRequest) -> Answer:
     service = service_of(request)
     records = await service.ask(service.store.surveys)
-    entries = [SurveyEntry(one.id, one.title, one.kind, one.epsilon, one.state) for one in records]
+    entries = [SurveyEntry(one.id, one.title, one.kind, one.epsilon, one.delta, one.state) for one in records]
     return json_answer(Surveys(entries))
 
 

@@ -37,7 +37,7 @@ _question: Final = msgspec.json.Decoder(Question)
 
 _REFUSES: Final = {
     400: "the body is no JSON of this shape",
-    408: "the body took too long",
+    408: "the body took too long, or was cut off",
     413: "the body is too long",
     415: "the body is not JSON, or compressed",
     422: "no survey can be made of this; `field` says why",

@@ -137,7 +137,7 @@ def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:
         {
             400: "the sender went away",
             404: "there is no such survey",
-            408: "the body took too long",
+            408: "the body took too long, or was cut off",
             409: "the survey is not sealed, its reports are not all in segments yet, or it is adaptive",
             410: "the survey has been deleted",
             413: "the body is too long",

@@ -80,7 +80,7 @@ async def get_openapi(request: AnyRequest) -> Answer:
         {200: LogLevel},
         {
             400: "the body is no JSON of this shape",
-            408: "the body took too long",
+            408: "the body took too long, or was cut off",
             413: "the body is too long",
             415: "the body is not JSON, or compressed",
         },

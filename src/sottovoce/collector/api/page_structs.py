@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.structs import AnswerRow, Bound, Count, Hex64
+from sottovoce.collector.api.structs import AnswerRow, Bound, Count, Delta, Hex64
 from sottovoce.collector.panels import Panel
 
 __all__ = [
@@ -102,6 +102,7 @@ class Picture(_Out):
     kind: str
     mechanism: str
     epsilon: float
+    delta: Delta
     n_reports: Count
     minimum_reports: Count
     waiting: Count
@@ -127,6 +128,7 @@ class TableBody(_Out):
     kind: str
     mechanism: str
     epsilon: float
+    delta: Delta
     n_reports: Count
     level: float
     bound: Bound

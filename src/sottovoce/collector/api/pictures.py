@@ -96,6 +96,7 @@ def _picture(service: Service, record: SurveyRecord, survey: Survey, level: floa
         kind=record.kind,
         mechanism=survey.mechanism.name,
         epsilon=record.epsilon,
+        delta=estimate.delta,
         n_reports=estimate.n_reports,
         minimum_reports=record.minimum_reports,
         waiting=0,

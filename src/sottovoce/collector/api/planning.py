@@ -107,7 +107,7 @@ def _mean(asked: PlanRequest) -> Planned:
         size = check_dimension(asked.dimension)
     with wrong(_blamed(asked)):
         found = plan_mean(size, radius, asked.epsilon, asked.users, asked.target_error, max_report_bytes=limit)
-    note = "errors are proved for all vectors in the ball; a margin is that of every coordinate"
+    note = "errors are bounds for all vectors in the ball; a margin is that of every coordinate"
     return _told(found, MeanOffers(size, radius, limit).at, [note])
 
 

@@ -29,7 +29,7 @@ _request: Final = msgspec.json.Decoder(PlanRequest)
         {200: Planned},
         {
             400: "the body is no JSON of this shape",
-            408: "the body took too long",
+            408: "the body took too long, or was cut off",
             413: "the body is too long",
             415: "the body is not JSON, or compressed",
             422: "there is no such plan; `field` says why",

@@ -36,7 +36,7 @@ _opening: Final = msgspec.json.Decoder(RoundOpening)
 
 _REFUSES: Final = {
     400: "the body is no JSON of this shape",
-    408: "the body took too long",
+    408: "the body took too long, or was cut off",
     413: "the body is too long",
     415: "the body is not JSON, or compressed",
     422: "the statement is no survey that could be published",

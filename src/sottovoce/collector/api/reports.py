@@ -51,7 +51,7 @@ def uploaded_to(path: str) -> str | None:
         {
             400: "the body is no batch, and no JSON of this shape",
             404: "there is no such survey",
-            408: "the body took too long",
+            408: "the body took too long, or was cut off",
             409: "the survey is sealed",
             410: "the survey has been deleted",
             413: "the body is too long, or holds too many reports",

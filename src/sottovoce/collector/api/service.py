@@ -226,7 +226,7 @@ class Service:
             to_base64url(record.signature),
             self.public,
             self._attachments(record),
-            record.state,
+            "open" if record.state == "open" else "sealed",
         )
 
     def _attachments(self, record: SurveyRecord) -> list[str]:

@@ -70,7 +70,7 @@ _sign_in: Final = msgspec.json.Decoder(SignIn)
             400: "the body is no JSON of this shape",
             401: "the token is unknown or revoked, or there are several session cookies, which are then cleared",
             403: _OTHER_SITE,
-            408: "the body took too long",
+            408: "the body took too long, or was cut off",
             413: "the body is too long",
             415: "the body is not JSON, or compressed",
             503: "the database is away; try again later",

@@ -53,9 +53,11 @@ MAX_LABEL: Final = 1000
 
 Hex64 = Annotated[str, Meta(pattern=HEX_64)]
 SurveyState = Literal["open", "sealed", "deleted"]
+StandingState = Literal["open", "sealed"]
 Line = Annotated[str, Meta(max_length=200, pattern=LINE)]
 Minimum = Annotated[int, Meta(ge=1, le=MAX_MINIMUM)]
 Count = Annotated[int, Meta(ge=0)]
+Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
 
 
 class _In(msgspec.Struct, forbid_unknown_fields=True):
@@ -128,6 +130,7 @@ class SurveyEntry(_Out):
     title: str
     kind: str
     epsilon: float
+    delta: Delta
     state: SurveyState
 
 
@@ -145,7 +148,7 @@ class Envelope(_Out):
     signature: str
     key: str
     attachments: list[str]
-    state: SurveyState
+    state: StandingState
 
 
 class RefusedReport(_Out):
@@ -178,6 +181,7 @@ class Status(_Out):
     title: str
     kind: str
     epsilon: float
+    delta: Delta
     mechanism: str | None
     state: SurveyState
     n_reports: Count
@@ -229,6 +233,7 @@ class EstimateBody(_Out):
     survey: Hex64
     mechanism: str
     epsilon: float
+    delta: Delta
     n_reports: Count
     bound: Bound
     projection_gap: float

@@ -102,6 +102,7 @@ def status_of(service: Service, survey_id: str) -> Status:
         title=record.title,
         kind=record.kind,
         epsilon=record.epsilon,
+        delta=record.delta,
         mechanism=None if isinstance(survey, AdaptiveSurvey) else survey.mechanism.name,
         state=record.state,
         n_reports=n_reports,
@@ -156,7 +157,8 @@ def _forget(store: Store) -> None:
                 return
         time.sleep(_PAUSE)
     _log.warning(
-        "others read or write all the time: the database's own log may keep what was deleted until more is counted"
+        "others read or write all the time: the database's own log may keep what was deleted until a counting process, "
+        "which tries again every few seconds, finds a quiet moment"
     )
 
 

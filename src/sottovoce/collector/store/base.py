@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import msgspec
+
 __all__ = [
     "Arrival",
     "Checkpoint",
@@ -34,6 +36,12 @@ SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 Refusal: TypeAlias = Literal["unknown", "sealed", "deleted"]
 """Why a survey takes no reports."""
+
+
+class _Stated(msgspec.Struct):
+    """What is read of a statement without reading the rest."""
+
+    delta: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,11 @@ class SurveyRecord:
     labels: tuple[str, ...] = ()
     """What an analyst calls the choices of a round."""
     state: SurveyState = "open"
+
+    @property
+    def delta(self) -> float:
+        """What the statement says; 0 where it says nothing: the promise is then pure epsilon-LDP."""
+        return msgspec.json.decode(self.canonical or b"{}", type=_Stated).delta
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 /** One survey in the list. */
 import { el, fill } from "../../parts/dom.js";
-import { count, counted, figure } from "../../parts/format.js";
+import { count, counted } from "../../parts/format.js";
 import type { Status } from "../../parts/live.js";
+import { promised } from "../../parts/promise.js";
 import { nameOf, type Entry } from "./entries.js";
 import { kindName, kindPicture } from "./kinds.js";
 
@@ -46,7 +47,7 @@ export function cardOf(entry: Entry): Card {
     el("h2", {}, el("a", { href: `/survey/${entry.id}` }, nameOf(entry))),
     el("p", { class: "count" }, number, unit),
     progress,
-    el("p", { class: "card-end quiet figures" }, el("span", {}, `ε = ${figure(entry.epsilon)} `), more),
+    el("p", { class: "card-end quiet figures" }, el("span", {}, `${promised(entry)} `), more),
   );
   return { element, update };
 }

@@ -7,6 +7,7 @@ export interface Entry {
   title: string;
   kind: string;
   epsilon: number;
+  delta: number;
   state: string;
 }
 

@@ -1,0 +1,50 @@
+/** What is promised: no more than holds, and delta beside epsilon wherever there is one. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readSurvey } from "../../js/src/index.js";
+import { likelier, promised } from "../src/parts/promise.js";
+import { troubleOf } from "../src/survey/trouble.js";
+import { statements } from "../src/views/certificate.js";
+import type { Picture } from "../src/views/survey_picture.js";
+
+test("delta stands beside epsilon where it is not 0, rounded up and never away", () => {
+  assert.equal(promised({ epsilon: 1, delta: 0 }), "ε = 1");
+  assert.equal(promised({ epsilon: 0.5, delta: 1e-6 }), "ε = 0.5, δ = 10⁻⁶");
+  assert.equal(promised({ epsilon: 2, delta: 1.2301e-9 }), "ε = 2, δ = 1.24 × 10⁻⁹");
+});
+
+test("pure privacy is told of every report, with a delta of every set of them", () => {
+  assert.equal(
+    likelier({ epsilon: 1, delta: 0 }),
+    "No report is more than 2.72 times likelier from one answer than from any other.",
+  );
+  assert.equal(
+    likelier({ epsilon: 1, delta: 1e-6 }),
+    "For every set of reports, its probability with one answer is at most 2.72 times that with any other, plus 10⁻⁶.",
+  );
+});
+
+test("the certificate promises no more than holds", () => {
+  const found = { bound: { l2: 0.1, statement: "sqrt(V / n)" }, projection: "ball", projection_gap: 0, n_reports: 500, minimum_reports: 100, level: 0.95 };
+  const told = (delta: number) => statements({ ...found, epsilon: 1, delta } as Picture);
+  const [name, pure, words] = told(0)[0]!;
+  assert.deepEqual([name, pure], ["Privacy", "ε = 1"]);
+  assert.ok(words.startsWith("No report is more than 2.72 times likelier from one answer than from any other. This holds"));
+  const [, figures, gaussian] = told(1e-6)[0]!;
+  assert.equal(figures, "ε = 1, δ = 10⁻⁶");
+  assert.ok(gaussian.startsWith("For every set of reports, ") && gaussian.includes("plus 10⁻⁶. This holds"));
+  assert.ok(!gaussian.includes("No report"));
+  assert.ok(told(0).concat(told(1e-6)).every((line) => !/proved/.test(line.join(" "))));
+});
+
+test("the survey page answers none with a delta, so that what it says of epsilon holds", async () => {
+  const stated = { dimension: 1, epsilon: 1, format: 1, kind: "mean", radius: 1, title: "" };
+  const codebook = { candidates: 32, layers: 6, marked: 11, name: "codebook", rotations: 15, size: 64 };
+  const gaussian = { name: "gaussian", noise_variance: 739609951928, steps: 94905 };
+  const read = (delta: number, mechanism: object) => readSurvey(JSON.stringify({ ...stated, delta, mechanism }));
+  for (const mechanism of [codebook, { name: "binary" }]) assert.equal((await read(0, mechanism)).epsilon, 1);
+  for (const mechanism of [codebook, { name: "binary" }, gaussian]) {
+    const refused = await read(1e-6, mechanism).then(() => null, (error: unknown) => error);
+    assert.equal(troubleOf(refused).title, "This page cannot answer this survey", mechanism.name);
+  }
+});
