@@ -74,6 +74,7 @@ def test_what_it_just_may(change: dict[str, Any]) -> None:
 def test_a_codebook_that_carries_nothing_is_refused(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within the limits of a survey none is so weak, hence a planted one."""
     monkeypatch.setattr(CodebookConstants, "scale", scale)
+    monkeypatch.setattr("sottovoce.mechanisms.codebook.codebook_constants", CodebookConstants)  # none that is kept
     with pytest.raises(MechanismError, match="carries nothing"):
         codebook()
 

@@ -77,7 +77,7 @@ def test_surveys_explain_themselves(name: str) -> None:
 def bound_of(plan, users: int, epsilon: float) -> float:
     """The guaranteed error of the plan's mechanism elsewhere."""
     m = create_vector(plan.best.name, plan.dimension, plan.radius, epsilon, plan.delta, users)
-    sharing = 1.05 if plan.best.name == "codebook" else 1.0
+    sharing = max(1.05, m.sharing_factor(users)) if plan.best.name == "codebook" else 1.0
     bound = offline_bound(
         *(m.dimension, plan.domain_size, m.radius, m.proxy, m.worst_total_variance, users),
         sharing=sharing,
@@ -144,6 +144,16 @@ def test_mechanisms_whose_parameters_follow_the_users_in_a_circle(monkeypatch) -
     monkeypatch.setattr(offline_planner, "choose_vector", choose)
     asked = offline_planner._Asked("mean", 4, None, 1.0, 0.0, 64)
     assert asked._users_for(1.0, 1.0) == 1000
+
+
+@pytest.mark.parametrize(("target", "delta"), [(1.2e-3, 0.0), (1e-3, 1e-6), (1e-4, 0.0), (1e-4, 1e-6)])
+def test_people_who_share_rotations_more_and_more(target: float, delta: float) -> None:
+    """Few coordinates, a large epsilon: rotations are capped, and beyond some crowd another mechanism is better."""
+    plan = sv.plan(dimension=4, radius=1.0, epsilon=8.0, delta=delta, target_error=target)
+    assert plan.best.l2_bound <= target < bound_of(plan, plan.users - 1, 8.0)
+    assert plan.users < 10**10
+    chosen = sv.Survey.mean(4, 1.0, 8.0, delta, users=plan.users).mechanism
+    assert chosen.name == plan.best.name == plan.candidates[0].name
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 1000, MAX_USERS - 1, MAX_USERS])
@@ -297,7 +307,7 @@ def test_what_cannot_be_met_is_told_with_the_bound_that_forbids_it() -> None:
         PlanError, match=r"any epsilon up to 16: there the bound \(exact total variance.* is still 0\.\d"
     ):
         sv.plan(dimension=200, users=1000, target_error=0.001)
-    with pytest.raises(PlanError, match=r"more than 1e\+15 people .* bound of codebook \(.*\) is still"):
+    with pytest.raises(PlanError, match=r"more than 1e\+15 people .* bound of (codebook|rejection) \(.*\) is still"):
         sv.plan(workload=Prefix(100), epsilon=0.01, target_error=1e-6)
     with pytest.raises(PlanError, match=r"\(projection on the hull: .*\) is still"):
         sv.plan(workload=Identity(50_000), users=100, target_error=0.01)

@@ -19,7 +19,7 @@ from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.vector import VectorMechanism, lift
 from sottovoce.randomness import Source, epsilon_of
 from sottovoce.randomness.philox import Key
-from sottovoce.theory.codebook import SHARING, CodebookConstants, best_sizes
+from sottovoce.theory.codebook import SHARING, CodebookConstants, best_sizes, codebook_constants
 
 __all__ = ["Codebook", "layers_for", "mark"]
 
@@ -118,7 +118,7 @@ class Codebook(VectorMechanism):
     def constants(self) -> CodebookConstants:
         """De-biasing and error constants at the rounded probability really used."""
         inside = float(self.levels.probability_inside)
-        return CodebookConstants(self.size, self.candidates, self.marked, inside)
+        return codebook_constants(self.size, self.candidates, self.marked, inside)
 
     def _randomize(self, vector: Floats, source: Source) -> Report:
         from sottovoce.kernels.rotations import rotate

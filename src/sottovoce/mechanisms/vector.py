@@ -92,7 +92,10 @@ class VectorMechanism(Mechanism):
 
     @property
     def bias_bound(self) -> float:
-        """The most that any coordinate's expectation can be off, however many people report: 0 for most mechanisms."""
+        """The most that any coordinate's expectation can be off, however many people report; 0 where it is unbiased.
+
+        What the rotations of `codebook` leave is measured and not proved, and not in it: see its theory page.
+        """
         return 0.0
 
     @final

@@ -20,7 +20,6 @@ _ROUND: Final = tuple(
 )
 _GRID: Final = (*_ROUND, 10**9)
 """Ten numbers to a power of ten, nearly evenly apart in logarithm, that can be said in a sentence."""
-"""Eight a decade, both ends included."""
 
 
 @dataclass(frozen=True)
@@ -78,4 +77,5 @@ def rare_margin(survey: Survey, n: int) -> float:
         case _:
             return float("nan")
     low, high = survey.answer_range
-    return float(min(NormalDist().inv_cdf(0.975) * np.sqrt(variance[0]), np.max(high) - np.min(low)))
+    margin = NormalDist().inv_cdf(0.975) * np.sqrt(variance[0]) + np.max(survey.bias_bound)
+    return float(min(margin, np.max(high) - np.min(low)))

@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.theory.order_statistics import largest_mean, norm_mean
 
-__all__ = ["CodebookConstants", "best_sizes", "limit_noise"]
+__all__ = ["CodebookConstants", "best_sizes", "codebook_constants", "limit_noise"]
 
 WITHIN = 1.02
 """The default number of candidates is the least whose noise is within this factor of the limit's."""
@@ -119,6 +119,12 @@ class CodebookConstants:
         gap = self.inside / m - self._outside_each
         C = self.scale**2 * self.size
         return max(0.0, m * h * gap**2 - C) / (1 - self.second_moment)
+
+
+@lru_cache(maxsize=1024)
+def codebook_constants(size: int, candidates: int, marked: int, inside: float) -> CodebookConstants:
+    """One object for equal sizes: a plan makes many mechanisms of the same, and some constants take a while to find."""
+    return CodebookConstants(size, candidates, marked, inside)
 
 
 @lru_cache(maxsize=4096)

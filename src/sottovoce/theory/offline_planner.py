@@ -17,7 +17,6 @@ import numpy as np
 
 from sottovoce.errors import MechanismError, PlanError
 from sottovoce.limits import (
-    DEFAULT_USERS,
     MAX_EPSILON,
     MAX_REPORT_BYTES,
     check_delta,
@@ -25,9 +24,8 @@ from sottovoce.limits import (
     check_radius,
 )
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import choose_vector, vector_candidates
+from sottovoce.mechanisms.vector_registry import choose_vector, design_sharing, vector_candidates
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.codebook import SHARING
 from sottovoce.theory.offline_bounds import bound_of
 from sottovoce.theory.planner import explain
 from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
@@ -41,10 +39,10 @@ __all__ = [
     "OfflinePlan",
     "VectorCandidate",
     "compare_vectors",
-    "design_sharing",
     "explain_vectors",
     "plan_mean",
     "plan_queries",
+    "widest_margin",
 ]
 
 
@@ -171,12 +169,6 @@ class OfflinePlan:
             **asked,
             "candidates": [c.to_dict() for c in self.candidates],
         }
-
-
-def design_sharing(mechanism: VectorMechanism, users: int) -> float:
-    """The factor for shared rotations, at its design value: it wobbles a little as their number is rounded up."""
-    factor = mechanism.sharing_factor(users)
-    return max(1 + SHARING, factor) if factor > 1 else 1.0
 
 
 def _bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> Bound:
@@ -320,35 +312,17 @@ class _Asked:
         return choose_vector(self.dimension, self.radius, epsilon, self.delta, users, self.max_report_bytes)
 
     def _users_for(self, epsilon: float, target: float) -> int:
-        """The fewest users whose guaranteed error is at most the target.
-
-        The parameters of a mechanism depend a little on the users expected, and its fewest users on its parameters:
-        each is found from the other until nothing changes. Where they go round in a circle, the fewest that were
-        enough for their own mechanism are taken.
-        """
-        users, enough = DEFAULT_USERS, MAX_USERS
-        for _ in range(8):
-            mechanism = self._best(epsilon, users)
-            found = self._fewest(mechanism, design_sharing(mechanism, users), target)
-            if found <= users:
-                enough = min(enough, users)
-            if found == users:
-                break
-            users = found
-        return enough
-
-    def _fewest(self, mechanism: VectorMechanism, sharing: float, target: float) -> int:
-        """The fewest users for this very mechanism, each sharing rotations as much; its error falls as they grow."""
-        ours = bound_of(mechanism, self.domain_size)
+        """The fewest users whose guaranteed error is at most the target, each with the mechanism that suits them."""
 
         def bound(users: int) -> Bound:
-            return ours(users, sharing)
+            return _bound(self._best(epsilon, users), self.domain_size, users)
 
         last = bound(MAX_USERS)
         if last.value > target:
+            name = self._best(epsilon, MAX_USERS).name
             raise PlanError(
-                f"an error of {target:g} needs more than {MAX_USERS:.0e} people at epsilon {mechanism.epsilon:g}: the "
-                f"bound of {mechanism.name} ({last.statement}) is still {last.value:.3g}; raise epsilon or the target"
+                f"an error of {target:g} needs more than {MAX_USERS:.0e} people at epsilon {epsilon:g}: the "
+                f"bound of {name} ({last.statement}) is still {last.value:.3g}; raise epsilon or the target"
             )
         return fewest_users(lambda users: bound(users).value <= target)
 
