@@ -76,7 +76,8 @@ class Estimate:
         farther from the truth in L2 than `raw`; for other strategies the nearest by the noise's own measure, which on a
         single draw may be farther.
     raw
-        The unbiased estimate; entries may be negative or sum to something other than one.
+        The estimate before projecting, unbiased but for the grid of `gaussian`; entries may be negative or sum to
+        something other than one.
     n_reports
         How many reports it is made from.
     gap

@@ -150,9 +150,11 @@ def test_a_server_that_says_nothing(played: Played) -> None:
         over.wait(60)
 
     played.twists["GET", ""] = silent
-    with pytest.raises(ServiceError, match=r"cannot be reached: no answer within 0\.05 seconds") as info:
-        Http(played.url, timeout=0.05).get("/x")
-    over.set()
+    try:
+        with pytest.raises(ServiceError, match=r"cannot be reached: no answer within 0\.05 seconds") as info:
+            Http(played.url, timeout=0.05).get("/x")
+    finally:
+        over.set()
     assert (info.value.code, info.value.status) == ("unreachable", 0)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
+from collector.service import until
 from sottovoce.collector.committer import Committer, Overloaded
 from sottovoce.collector.store.base import Arrival, Refusal
 from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
@@ -411,8 +411,7 @@ def test_nobody_waits_for_ever_for_a_database_that_hangs(make: Make) -> None:
         first = pool.submit(committer.commit, arrival(1))
         assert store.entered.acquire(timeout=PATIENCE)
         queued = pool.submit(committer.commit, arrival(2))
-        while committer.depth < 2:
-            time.sleep(0.001)
+        until(lambda: committer.depth == 2, "both are on their way")
         now = 0.2
         for waiting in (first, queued):
             with pytest.raises(StoreUnavailableError, match="does not answer; send these again"):
@@ -421,8 +420,7 @@ def test_nobody_waits_for_ever_for_a_database_that_hangs(make: Make) -> None:
             committer.commit(arrival(3))
         store.gate.set()
         # The transaction that hung has come through: what it held is kept, and others are taken again.
-        while committer.depth:
-            time.sleep(0.001)
+        until(lambda: not committer.depth, "nothing is on its way")
         assert committer.commit(arrival(4)) is None
     assert len(store.groups) == 2
     assert committer.depth == 0

@@ -288,6 +288,14 @@ def test_bound_curve_falls_and_agrees_with_estimates(survey: Survey) -> None:
     assert all(math.isnan(margin) for margin in curve.margin) == (survey.kind == "queries")
 
 
+def test_margin_holds_what_does_not_average_out() -> None:
+    survey = Survey.mean(4, 1.0, 8.0, 1e-6, "gaussian", users=100)
+    estimate = survey._estimate(np.zeros(4, dtype=np.int64), 10**9)
+    low, high = estimate.interval()
+    assert bound_curve(survey).margin[-1] == pytest.approx((high - low)[0] / 2)
+    assert bound_curve(survey).margin[-1] > survey.mechanism.bias_bound
+
+
 def test_margin_is_half_of_a_rare_values_interval() -> None:
     """For a value that nobody has, among so many reports that the estimate is surely not at an end of its range."""
     survey = Survey.distribution(["a", "b", "c"], 1.0)

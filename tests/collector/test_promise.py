@@ -47,6 +47,6 @@ def test_a_file_comes_with_its_delta(api: Api) -> None:
     assert json.loads(about[b"sottovoce.delta"]) == 1e-6
 
 
-def test_what_is_left_of_a_deleted_survey_has_none() -> None:
-    assert survey_record(canonical=b"").delta == 0.0
+def test_a_record_says_what_was_signed() -> None:
     assert survey_record(canonical=GAUSSIAN.canonical).delta == 1e-6
+    assert survey_record(canonical=Survey.distribution(3, 1.0).canonical).delta == 0.0

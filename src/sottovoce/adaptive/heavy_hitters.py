@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
     @property
     def certain(self) -> bool:
-        """Whether the interval leaves no doubt that somebody has it; otherwise it may be nothing but noise."""
+        """Whether the interval excludes 0, and so somebody has it where it holds; otherwise it may be mere noise."""
         return self.low > 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -40,7 +40,8 @@ class Status(msgspec.Struct, frozen=True):
     mechanism: str | None = None
     rounds: int | None = None
     asked: int | None = None
-    delta: float = 0.0
+    delta: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None
+    """None where the collector does not say."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""

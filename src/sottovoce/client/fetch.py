@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar, final
+from typing import Annotated, Any, Final, TypeVar, final
 
 import msgspec
 
@@ -40,7 +40,8 @@ class Listed(msgspec.Struct, frozen=True):
     kind: str
     epsilon: float
     state: str
-    delta: float = 0.0
+    delta: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None
+    """None where the collector does not say."""
 
 
 class _List(msgspec.Struct, frozen=True):

@@ -225,13 +225,14 @@ class Strategy(abc.ABC):
         """
         J = self.workload.domain.size
         sharing = self.sharing_factor(n_reports)
-        shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
+        more = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
+        more += f", and {bias:.3g} that does not average out" if (bias := self.coordinate_bias) else ""
         spread = math.sqrt(sharing * max(0.0, self.coordinate_variance) / n_reports)
         hull = math.sqrt(2 * math.sqrt(2 * sharing * self.column_proxy * math.log(J) / n_reports))
         diameter = 2 * self.workload.radius
-        value = self.operator_norm * (min(spread, hull) + self.coordinate_bias)
+        value = self.operator_norm * (min(spread, hull) + bias)
         if value >= diameter:
             return Bound(diameter, "no two sets of answers are farther apart: twice the radius")
         if hull < spread:
-            return Bound(value, f"{BY_PROJECTION} the hull: |R| sqrt(2 tau sqrt(2 log J / n)){shared}")
-        return Bound(value, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){shared}")
+            return Bound(value, f"{BY_PROJECTION} the hull: |R| sqrt(2 tau sqrt(2 log J / n)){more}")
+        return Bound(value, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){more}")

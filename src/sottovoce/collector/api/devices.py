@@ -41,9 +41,14 @@ async def get_key(request: AnyRequest) -> Answer:
 )
 async def list_surveys(request: AnyRequest) -> Answer:
     service = service_of(request)
-    records = await service.ask(service.store.surveys)
-    entries = [SurveyEntry(one.id, one.title, one.kind, one.epsilon, one.delta, one.state) for one in records]
-    return json_answer(Surveys(entries))
+    return json_answer(await service.ask(_listed, service))
+
+
+def _listed(service: Service) -> Surveys:
+    """Statements are read for it, which may be long: not on the event loop."""
+    return Surveys(
+        [SurveyEntry(one.id, one.title, one.kind, one.epsilon, one.delta, one.state) for one in service.store.surveys()]
+    )
 
 
 @route(

@@ -135,7 +135,6 @@ def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:
         "Hand in the counts that an engine made of a sealed survey's reports: estimates are made from them.",
         {200: HandedIn},
         {
-            400: "the sender went away",
             404: "there is no such survey",
             408: "the body took too long, or was cut off",
             409: "the survey is not sealed, its reports are not all in segments yet, or it is adaptive",

@@ -69,7 +69,7 @@ class SurveyRecord:
     @property
     def delta(self) -> float:
         """What the statement says; 0 where it says nothing: the promise is then pure epsilon-LDP."""
-        return msgspec.json.decode(self.canonical or b"{}", type=_Stated).delta
+        return msgspec.json.decode(self.canonical, type=_Stated).delta
 
 
 @dataclass(frozen=True)
