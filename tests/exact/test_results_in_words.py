@@ -54,7 +54,7 @@ def test_common_values_are_a_collection() -> None:
     assert list(result) == list(found)
     assert len(result) == 2
     told = json.loads(json.dumps(result.to_dict()))
-    assert told["found"][1] == {"value": "otto", "frequency": 0.2, "low": 0.1, "high": 0.3}
+    assert told["found"][1] == {"value": "otto", "frequency": 0.2, "low": 0.1, "high": 0.3, "certain": True}
     assert told["rounds"] == 3
 
 

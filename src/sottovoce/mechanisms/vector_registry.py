@@ -12,13 +12,11 @@ from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.theory.codebook import SHARING
 
 __all__ = [
     "VECTOR_MECHANISMS",
     "choose_vector",
     "create_vector",
-    "design_sharing",
     "restore_vector",
     "vector_candidates",
     "within_counters",
@@ -74,30 +72,19 @@ def vector_candidates(dimension: int, radius: float, epsilon: float, delta: floa
     return served
 
 
-def design_sharing(mechanism: VectorMechanism, users: int) -> float:
-    """The factor for shared rotations, at its design value: it wobbles a little as their number is rounded up."""
-    factor = mechanism.sharing_factor(users)
-    return max(1 + SHARING, factor) if factor > 1 else 1.0
-
-
 def choose_vector(
     dimension: int, radius: float, epsilon: float, delta: float, users: int, max_report_bytes: int
 ) -> VectorMechanism:
-    """The mechanism of least total variance whose report is small enough.
+    """The mechanism of least total variance whose report is small enough; what sharing rotations adds is not counted.
 
-    What sharing rotations adds counts only beyond its design value, where a crowd is too large for the rotations there
-    can be: up to there it buys reports of a few bytes.
+    How much that is depends on how many counters the survey may have, which is settled afterwards.
     """
     fitting = [
         m for m in vector_candidates(dimension, radius, epsilon, delta, users) if m.report_bytes <= max_report_bytes
     ]
     if not fitting:
         raise MechanismError(f"no mechanism fits into {max_report_bytes} bytes a report; allow a few more")
-
-    def variance(m: VectorMechanism) -> float:
-        return m.worst_total_variance * max(1.0, m.sharing_factor(users) / (1 + SHARING))
-
-    return min(fitting, key=lambda m: (variance(m), m.report_bits))
+    return min(fitting, key=lambda m: (m.worst_total_variance, m.report_bits))
 
 
 def within_counters(

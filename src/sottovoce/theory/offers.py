@@ -16,12 +16,12 @@ from sottovoce.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.limits import MAX_DIMENSION
 from sottovoce.mechanisms import FiniteMechanism, candidates
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import design_sharing, vector_candidates
+from sottovoce.mechanisms.vector_registry import vector_candidates
 from sottovoce.strategies.base import Setting
 from sottovoce.strategies.registry import create
 from sottovoce.theory.bounds import debias, projected_distribution_bound
 from sottovoce.theory.offline_bounds import bound_of
-from sottovoce.theory.offline_planner import widest_margin
+from sottovoce.theory.offline_planner import design_sharing, widest_margin
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Workload
 
 __all__ = ["DistributionOffers", "MeanOffers", "Offer", "Priced", "QueryOffers", "priced"]

@@ -24,8 +24,9 @@ from sottovoce.limits import (
     check_radius,
 )
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import choose_vector, design_sharing, vector_candidates
+from sottovoce.mechanisms.vector_registry import vector_candidates
 from sottovoce.theory.bounds import Bound
+from sottovoce.theory.codebook import SHARING
 from sottovoce.theory.offline_bounds import bound_of
 from sottovoce.theory.planner import explain
 from sottovoce.theory.solving import MAX_USERS, Given, Solved, fewest_users, least_epsilon
@@ -39,6 +40,7 @@ __all__ = [
     "OfflinePlan",
     "VectorCandidate",
     "compare_vectors",
+    "design_sharing",
     "explain_vectors",
     "plan_mean",
     "plan_queries",
@@ -171,6 +173,17 @@ class OfflinePlan:
         }
 
 
+def design_sharing(mechanism: VectorMechanism, users: int) -> float:
+    """The factor for shared rotations, at its design value: it wobbles a little as their number is rounded up."""
+    factor = mechanism.sharing_factor(users)
+    return max(1 + SHARING, factor) if factor > 1 else 1.0
+
+
+def _raw(mechanism: VectorMechanism, users: int) -> float:
+    """The root mean square error before projecting, for the worst population."""
+    return math.sqrt(mechanism.worst_total_variance * design_sharing(mechanism, users) / users)
+
+
 def _bound(mechanism: VectorMechanism, domain_size: int | None, users: int) -> Bound:
     return bound_of(mechanism, domain_size)(users, design_sharing(mechanism, users))
 
@@ -202,7 +215,7 @@ def compare_vectors(
         found.append(
             VectorCandidate(
                 mechanism=mechanism,
-                l2_raw=math.sqrt(mechanism.worst_total_variance * design_sharing(mechanism, users) / users),
+                l2_raw=_raw(mechanism, users),
                 bound=_bound(mechanism, domain_size, users),
                 margin=widest_margin(mechanism, users),
                 fits=mechanism.report_bytes <= max_report_bytes,
@@ -309,7 +322,12 @@ class _Asked:
         )
 
     def _best(self, epsilon: float, users: int) -> VectorMechanism:
-        return choose_vector(self.dimension, self.radius, epsilon, self.delta, users, self.max_report_bytes)
+        """The first that fits of what `compare_vectors` would list."""
+        found = vector_candidates(self.dimension, self.radius, epsilon, self.delta, users)
+        fitting = [m for m in found if m.report_bytes <= self.max_report_bytes]
+        if not fitting:
+            raise MechanismError(f"no mechanism fits into {self.max_report_bytes} bytes a report; allow a few more")
+        return min(fitting, key=lambda m: (_raw(m, users), m.report_bits))
 
     def _users_for(self, epsilon: float, target: float) -> int:
         """The fewest users whose guaranteed error is at most the target, each with the mechanism that suits them."""
