@@ -149,7 +149,7 @@ def test_nothing_is_built_that_is_not_needed(
     played: Played, survey: DistributionSurvey, piece: bytes, status: int, around: tuple[bytes, bytes]
 ) -> None:
     """Millions of small things cost no more than the bytes they came in, three times over while these are joined."""
-    body = around[0] + piece * (2**22 // len(piece)) + around[1]
+    body = around[0] + piece * (2**21 // len(piece)) + around[1]
     played.twists["GET", survey.id] = lambda _: (status, {}, body)
     mine = Device(MemoryStore())
     tracemalloc.start()
@@ -160,18 +160,18 @@ def test_nothing_is_built_that_is_not_needed(
     finally:
         tracemalloc.stop()
         mine.close()
-    assert peak < 4 * 2**22
+    assert peak < 4 * 2**21
 
 
 def test_that_would_have_been_noticed() -> None:
     """The same bytes read without knowing what they must be."""
     tracemalloc.start()
     try:
-        msgspec.json.decode(b"[" + b"[]," * (2**22 // 3) + b"0]")
+        msgspec.json.decode(b"[" + b"[]," * (2**21 // 3) + b"0]")
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak > 4 * 2**22
+    assert peak > 4 * 2**21
 
 
 def test_answers_of_a_kind(played: Played) -> None:
