@@ -114,6 +114,7 @@ GROUPS = (
             "exact/test_vector_steps.py",
             "exact/test_binary.py",
             "exact/test_gaussian.py",
+            "exact/test_gaussian_bias.py",
             "exact/test_rejection.py",
             "exact/test_bad_input.py",
             "exact/test_refusals.py",
