@@ -130,7 +130,7 @@ def test_the_first_that_fits_is_best() -> None:
 
 def test_mechanisms_whose_parameters_follow_the_users_in_a_circle(monkeypatch) -> None:
     # With up to 999 users expected 1,000 are needed, with more 900 are: a circle. 1,000 are enough for their own.
-    def candidates(dimension, radius, epsilon, delta, users):
+    def fitting(dimension, radius, epsilon, delta, users, limit):
         variance = 1000.0 if users < 1000 else 900.0
         only = SimpleNamespace(
             dimension=4,
@@ -139,12 +139,11 @@ def test_mechanisms_whose_parameters_follow_the_users_in_a_circle(monkeypatch) -
             worst_total_variance=variance,
             bias_bound=0.0,
             sharing_factor=lambda n: 1.0,
-            report_bytes=2,
             report_bits=16,
         )
         return [only]
 
-    monkeypatch.setattr(offline_planner, "vector_candidates", candidates)
+    monkeypatch.setattr(offline_planner, "fitting_vectors", fitting)
     asked = offline_planner._Asked("mean", 4, None, 1.0, 0.0, 64)
     assert asked._users_for(1.0, 1.0) == 1000
 

@@ -17,6 +17,7 @@ __all__ = [
     "VECTOR_MECHANISMS",
     "choose_vector",
     "create_vector",
+    "fitting_vectors",
     "restore_vector",
     "vector_candidates",
     "within_counters",
@@ -72,6 +73,17 @@ def vector_candidates(dimension: int, radius: float, epsilon: float, delta: floa
     return served
 
 
+def fitting_vectors(
+    dimension: int, radius: float, epsilon: float, delta: float, users: int, max_report_bytes: int
+) -> list[VectorMechanism]:
+    """Every deployable mechanism whose report is small enough; there is one, or it is an error."""
+    found = vector_candidates(dimension, radius, epsilon, delta, users)
+    fitting = [m for m in found if m.report_bytes <= max_report_bytes]
+    if not fitting:
+        raise MechanismError(f"no mechanism fits into {max_report_bytes} bytes a report; allow a few more")
+    return fitting
+
+
 def choose_vector(
     dimension: int, radius: float, epsilon: float, delta: float, users: int, max_report_bytes: int
 ) -> VectorMechanism:
@@ -79,11 +91,7 @@ def choose_vector(
 
     How much that is depends on how many counters the survey may have, which is settled afterwards.
     """
-    fitting = [
-        m for m in vector_candidates(dimension, radius, epsilon, delta, users) if m.report_bytes <= max_report_bytes
-    ]
-    if not fitting:
-        raise MechanismError(f"no mechanism fits into {max_report_bytes} bytes a report; allow a few more")
+    fitting = fitting_vectors(dimension, radius, epsilon, delta, users, max_report_bytes)
     return min(fitting, key=lambda m: (m.worst_total_variance, m.report_bits))
 
 

@@ -21,6 +21,7 @@ from sottovoce.mechanisms.base import Counts, Floats, Mechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.simulation import AnyMechanism
 from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
+from sottovoce.theory.offline_bounds import besides
 from sottovoce.workloads import Workload
 
 __all__ = ["Ends", "Projection", "Setting", "Statement", "Strategy"]
@@ -225,8 +226,8 @@ class Strategy(abc.ABC):
         """
         J = self.workload.domain.size
         sharing = self.sharing_factor(n_reports)
-        more = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
-        more += f", and {bias:.3g} that does not average out" if (bias := self.coordinate_bias) else ""
+        bias = self.coordinate_bias
+        more = besides(sharing, bias)
         spread = math.sqrt(sharing * max(0.0, self.coordinate_variance) / n_reports)
         hull = math.sqrt(2 * math.sqrt(2 * sharing * self.column_proxy * math.log(J) / n_reports))
         diameter = 2 * self.workload.radius

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
+    "besides",
     "bound_of",
     "corollary_2_3",
     "lemma_2_2",
@@ -111,8 +112,7 @@ def offline_bound(
     >>> round(offline_bound(4096, 1000, 1.0, 8.5, 4096 * 6.4, 10**5).value, 3)
     0.262
     """
-    more = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
-    more += f", and {bias:.3g} that does not average out" if bias else ""
+    more = besides(sharing, bias)
     low = Bound(math.sqrt(sharing * worst_total_variance / n_reports) + bias, f"{BY_VARIANCE}: sqrt(V / n){more}")
     low = min(low, Bound(2 * radius, "no two answers are farther apart: 2 r"), key=float)
     if domain_size is None:
@@ -122,6 +122,12 @@ def offline_bound(
     if high < low.value:
         return Bound(high, f"{BY_PROJECTION} the hull: sqrt(2 r tau sqrt(2 log J / n)){more}")
     return low
+
+
+def besides(sharing: float, bias: float) -> str:
+    """What the statement of a bound adds where people share rotations, or something does not average out."""
+    shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
+    return shared + (f", and {bias:.3g} that does not average out" if bias else "")
 
 
 def bound_of(mechanism: VectorMechanism, domain_size: int | None) -> Callable[[int, float], Bound]:

@@ -24,7 +24,7 @@ from sottovoce.limits import (
     check_radius,
 )
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import vector_candidates
+from sottovoce.mechanisms.vector_registry import fitting_vectors, vector_candidates
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.codebook import SHARING
 from sottovoce.theory.offline_bounds import bound_of
@@ -323,10 +323,7 @@ class _Asked:
 
     def _best(self, epsilon: float, users: int) -> VectorMechanism:
         """The first that fits of what `compare_vectors` would list."""
-        found = vector_candidates(self.dimension, self.radius, epsilon, self.delta, users)
-        fitting = [m for m in found if m.report_bytes <= self.max_report_bytes]
-        if not fitting:
-            raise MechanismError(f"no mechanism fits into {self.max_report_bytes} bytes a report; allow a few more")
+        fitting = fitting_vectors(self.dimension, self.radius, epsilon, self.delta, users, self.max_report_bytes)
         return min(fitting, key=lambda m: (_raw(m, users), m.report_bits))
 
     def _users_for(self, epsilon: float, target: float) -> int:
