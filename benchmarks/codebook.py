@@ -13,8 +13,9 @@ import numpy as np
 from sottovoce.kernels.normals import many_normals
 from sottovoce.kernels.rotations import fold_counts
 from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.questions.people import People
 from sottovoce.randomness import os_source
-from sottovoce.simulation import People, count_reports
+from sottovoce.surveys.simulation import count_reports
 
 __all__ = ["run"]
 

@@ -19,7 +19,7 @@ import urllib3
 
 from benchmarks.load import JSON_TYPE, Order, Outcome
 from benchmarks.peers import ENVIRONMENT, REQUIREMENTS, prepared_environment
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 __all__ = ["Target", "bare", "baseline", "collector", "drive"]

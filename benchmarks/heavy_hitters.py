@@ -1,4 +1,4 @@
-"""Strategies of adaptive surveys: what they find beside what their analysis predicts, and how long they take.
+"""Adaptive strategies: what they find beside what their analysis predicts, and how long they take.
 
 The ten most common of 2**60 values held by a million people, Zipf-distributed over a million of them, at epsilon 2;
 and the median of 2**40 values at epsilon 1. Everything but the people themselves is timed, planning included.
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.quantile import Quantile, smooth_rank_error
+from sottovoce.adaptive.session import Session
 
 __all__ = ["run"]
 
@@ -45,7 +46,7 @@ def _recalls(strategy: HeavyHitters, runs: int) -> tuple[list[float], list[float
         names = rng.integers(2**60, size=RANKS)
         people = names[rng.choice(RANKS, size=USERS, p=_zipf())]
         started = perf_counter()
-        found = strategy.run(strategy.survey(2**60, 2.0, USERS).session(people, seed=seed))
+        found = strategy.run(Session.simulated(strategy.panel(2**60, 2.0, USERS), people, seed=seed))
         seconds.append(perf_counter() - started)
         recalls.append(len(set(found.values) & set(names[:10].tolist())) / 10)
     return recalls, seconds
@@ -90,10 +91,10 @@ def _few_choices() -> list[Row]:
 def _median() -> list[Row]:
     strategy = Quantile("value")
     people = np.minimum(np.random.default_rng(1).lognormal(15, 2, size=USERS), 2**40 - 1).astype(np.int64)
-    survey, ordered = strategy.survey(2**40, 1.0, USERS), np.sort(people)
+    panel, ordered = strategy.panel(2**40, 1.0, USERS), np.sort(people)
     errors = []
     for seed in range(RUNS):
-        value = strategy.run(survey.session(people, seed=seed)).value
+        value = strategy.run(Session.simulated(panel, people, seed=seed)).value
         below, reached = (np.searchsorted(ordered, value, side) / USERS for side in ("left", "right"))
         errors.append(max(0.0, float(below) - 0.5, 0.5 - float(reached)))
     mean, bound = float(np.mean(errors)), strategy.plan(2**40, 1.0, USERS).error.value

@@ -64,7 +64,7 @@ def _cycle_row() -> Row:
         spectrum = np.conj(fft.rfft(counts, workers=-1)) * fft.rfft(hits, workers=-1)
         np.rint(fft.irfft(spectrum, n=space.points, workers=-1)).astype(np.int64)
 
-    ours, theirs = _best_seconds(lambda: hyperplane_sums(counts, space), cyclic)
+    ours, theirs = _best_seconds(lambda: hyperplane_sums(counts, space.order, space.dimension), cyclic)
     return _row("hyperplane sums, 954,305 points", ours, theirs, "transforms of that length", CYCLE_TARGET)
 
 

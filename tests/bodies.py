@@ -14,7 +14,7 @@ import numpy as np
 
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.errors import ReportError
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.workloads import Prefix
 
@@ -67,8 +67,8 @@ def surveys() -> dict[str, Survey]:
         "rejection": Survey.queries(prefixes, 1.0, mechanism="rejection", strategy="direct"),
         "optimized": Survey.queries(prefixes, 1.0, strategy="optimized"),
         "hierarchical": Survey.queries(prefixes, 1.0, strategy="hierarchical"),
-        "question": adaptive().question(1, "value < 30"),
-        "choice": adaptive().choice(2, "value // 10", 10),
+        "question": Survey.round(adaptive(), 1, "value < 30"),
+        "choice": Survey.round(adaptive(), 2, "value // 10", 10),
     }
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from sottovoce.plotting import CURVES, STYLE, finish_axes, new_figure
+from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure
+from sottovoce.planning.plan import plan
+from sottovoce.populations.distributions import frequencies
 from sottovoce.projections import project_hull
-from sottovoce.theory.planner import plan
 
 
 def _bare(ax: Any) -> None:
@@ -30,11 +30,11 @@ def sides_picture() -> Any:
     _bare(ax)
     ax.set(xlim=(0, 3), ylim=(0, 1))
     _box(ax, 0.45, "device", ["your answer: tea", "", "draws, once"])
-    _box(ax, 1.55, "collector", ["counts of whispers", "", "tea 412, coffee 310, …"])
+    _box(ax, 1.55, "collector", ["counts of reports", "", "tea 412, coffee 310, …"])
     _box(ax, 2.6, "analyst", ["shares, with intervals", "", "tea 53 % ± 3 %"])
     arrow = {"arrowstyle": "->", "color": STYLE["raw"], "linewidth": 2}
     ax.annotate("", (1.17, 0.45), (0.82, 0.45), arrowprops=arrow)
-    ax.text(1.0, 0.52, "a whisper", ha="center", fontsize=11, color=STYLE["raw"])
+    ax.text(1.0, 0.52, "a report", ha="center", fontsize=11, color=STYLE["raw"])
     ax.annotate("", (2.22, 0.45), (1.94, 0.45), arrowprops={**arrow, "color": STYLE["muted"]})
     ax.plot([1.0, 1.0], [0.02, 0.4], "--", color=STYLE["muted"], linewidth=1.2)
     ax.plot([1.0, 1.0], [0.62, 0.98], "--", color=STYLE["muted"], linewidth=1.2)
@@ -103,17 +103,20 @@ def rounds_picture() -> Any:
 
 
 def planning_picture() -> Any:
-    """Error against people for four epsilons, and a target."""
+    """The margin of one share against people for four epsilons, and a target."""
     figure = new_figure(9, 4.4)
     ax = figure.subplots()
-    people = np.unique(np.geomspace(1e3, 1e8, 60).astype(int))
+    people = np.unique(np.geomspace(1e3, 1e8, 30).astype(int))
+    words = frequencies("zipf", 1000)
     for epsilon, style in zip((0.5, 1.0, 2.0, 4.0), CURVES, strict=False):
-        errors = [plan(1000, epsilon=epsilon, users=int(n)).best.l2_bound for n in people]
-        ax.loglog(people, errors, label=f"epsilon {epsilon:g}", linewidth=1.8, **style)
-    ax.axhline(0.03, color=STYLE["ink"], linewidth=1.2, linestyle=":")
-    ax.text(1.2e3, 0.0315, "the target, 0.03", fontsize=10, color=STYLE["ink"])
+        margins = [
+            100 * plan(1000, epsilon=epsilon, users=int(n), criterion="margin", population=words).margin for n in people
+        ]
+        ax.loglog(people, margins, label=f"epsilon {epsilon:g}", linewidth=1.8, **style)
+    ax.axhline(0.2, color=STYLE["ink"], linewidth=1.2, linestyle=":")
+    ax.text(1.2e3, 0.22, "the target, 0.2 points", fontsize=10, color=STYLE["ink"])
     ax.axvline(1e6, color=STYLE["ink"], linewidth=1.2, linestyle=":")
-    ax.text(1.1e6, math.sqrt(0.2), "a million people", fontsize=10, color=STYLE["ink"])
-    finish_axes(ax, "people", "expected L2 error over 1,000 values, proved")
+    ax.text(1.1e6, 8, "a million people", fontsize=10, color=STYLE["ink"])
+    finish_axes(ax, "people", "margin of one share (95 %), points")
     ax.legend(frameon=False, labelcolor=STYLE["ink"], loc="lower left")
     return figure

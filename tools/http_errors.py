@@ -45,8 +45,8 @@ ERRORS = (
     Code(409, "not_sealed", "counts were handed in of a survey that may still change", "seal it, and count all of it"),
     Code(409, "round_not_next", "an earlier round is missing or open, or the round has another question",
          "close the earlier one; read the rounds again"),
-    Code(409, "rounds_spent", "all rounds of an adaptive survey have been asked", "make a survey of more rounds"),
-    Code(409, "survey_adaptive", "an adaptive survey has no reports of its own", "ask for one of its rounds"),
+    Code(409, "rounds_spent", "all rounds of a panel have been asked", "make a panel of more rounds"),
+    Code(409, "survey_adaptive", "a panel has no reports of its own", "ask for one of its rounds"),
     Code(409, "survey_deleted", "a deleted survey was published again", "change its title: that makes another survey"),
     Code(409, "survey_not_adaptive", "a survey without rounds was asked for one", "use its estimate"),
     Code(409, "survey_sealed", "the survey takes no more reports", "delete the report; nobody will want it"),
@@ -64,7 +64,7 @@ ERRORS = (
     Code(422, "invalid_survey", "the statement is no survey, or not written canonically", "send what `to_json` gives"),
     Code(422, "minimum_too_low", "`minimum_reports` is below the operator's", "leave it out, or ask for more"),
     Code(422, "other_reports", "the counts handed in are of more or fewer reports", "export anew, and count all of it"),
-    Code(422, "round_of_a_survey", "a round was published as a survey of its own", "open it under its survey"),
+    Code(422, "round_of_a_panel", "a round was published as a survey of its own", "open it under its panel"),
     Code(422, "too_many_counters", "nobody could hold its counts", "ask for fewer values, or another mechanism"),
     Code(422, "unexpected_attachment", "other attachments came than the survey names", "send exactly those it names"),
     Code(422, "wrong_attachment", "an attachment is no base64", "mend it"),
@@ -89,7 +89,7 @@ BODIES = (
     Code(410, "survey_deleted", "as above", "as above"),
     Code(413, "too_many_reports", "more reports than `max_batch_reports`", "send them in several bodies"),
     Code(422, "empty_batch", "a body without a report", "send at least one"),
-    Code(422, "survey_adaptive", "reports were sent to an adaptive survey", "send each to the id of its round"),
+    Code(422, "survey_adaptive", "reports were sent to a panel", "send each to the id of its round"),
     Code(422, "wrong_survey", "the batch says that it is of another survey than the address", "send it there"),
 )
 """Why a whole body of reports is refused; beside those above."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import concept_drawings
+from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure
 from sottovoce.mechanisms import create
-from sottovoce.plotting import CURVES, STYLE, finish_axes, new_figure
 from sottovoce.populations.distributions import frequencies
-from sottovoce.simulation import histogram_of
-from sottovoce.survey import Survey
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images" / "concepts"
 
@@ -55,7 +55,7 @@ def suspicion_picture() -> Any:
 
 
 def projection_picture() -> Any:
-    """Forty shares from ten thousand whispers: raw, projected, and true."""
+    """Forty shares from ten thousand reports: raw, projected, and true."""
     values, people = 40, 10_000
     survey = Survey.distribution(values, epsilon=1.0, mechanism="hadamard")
     truth = frequencies("zipf", values)
@@ -70,7 +70,7 @@ def projection_picture() -> Any:
     finish_axes(ax, "value", "share of the people")
     ax.yaxis.set_major_formatter("{x:.0%}")
     raw, projected = (float(np.linalg.norm(found - truth)) for found in (estimate.raw, estimate.values))
-    title = f"{people:,} whispers, epsilon 1: L2 error {raw:.3f} raw, {projected:.3f} projected"
+    title = f"{people:,} reports, epsilon 1: L2 error {raw:.3f} raw, {projected:.3f} projected"
     ax.set_title(title, loc="left", fontsize=13, color=STYLE["ink"], pad=10)
     ax.legend(frameon=False, labelcolor=STYLE["ink"])
     return figure

@@ -31,7 +31,7 @@ has been measured:
 
 ```console
 $ sottovoce calibrate --spark
-$ sottovoce plan distribution --domain-size 1e6 --epsilon 1 --users 1e9 --cost --workers 20
+$ sottovoce plan shares --values 1e6 --epsilon 1 --users 1e9 --cost --workers 20
 ```
 
 The figures below come from such a measurement, `docs/rates.json`, on a small machine; nobody has counted 10^12 reports

@@ -28,7 +28,7 @@ from browser.dashboard import publish, send, signed_in  # noqa: E402
 from browser.survey_page import SurveyPage  # noqa: E402
 from browser.visitor import Visitor  # noqa: E402
 from collector.service import Service, running  # noqa: E402
-from sottovoce.survey import Survey  # noqa: E402
+from sottovoce.surveys.survey import Survey  # noqa: E402
 from sottovoce.workloads import parse_workload  # noqa: E402
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 1.5, "has_touch": True}
@@ -190,8 +190,8 @@ def main() -> None:
         made.take("heatmap", DESK, "light", made.at(f"/survey/{there.tables.id}", "From 12,000 reports."))
         made.take("conversation", DESK, "light", made.at(f"/survey/{there.talk.id}", "of people"))
         made.take("conversation", PHONE, "dark", made.at(f"/survey/{there.talk.id}", "of people", "Round 2"))
-        made.take("planner", DESK, "light", made.at("/plan", "Which mechanism, and why"))
-        made.take("planner", PHONE, "dark", made.at("/plan", "Which mechanism, and why"))
+        made.take("planner", DESK, "light", made.at("/plan", "Which design, and why"))
+        made.take("planner", PHONE, "dark", made.at("/plan", "Which design, and why"))
         made.take("create", DESK, "light", made.at("/new", "What do you want to know?"))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.plotting import STYLE, finish_axes, new_figure
+from sottovoce.figures.style import STYLE, finish_axes, new_figure
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FOLDER = DOCS / "images" / "tutorials"

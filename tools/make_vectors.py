@@ -85,7 +85,7 @@ def mechanism_vectors(name: str) -> list[dict[str, Any]]:
 def over_space(survey: sv.Survey, order: int, dimension: int) -> sv.Survey:
     """The survey with this space in place of the one that the library would choose."""
     statement = json.loads(survey.to_json())
-    statement["mechanism"].update(order=order, dimension=dimension)
+    statement["design"]["mechanism"].update(order=order, dimension=dimension)
     return sv.Survey.from_json(json.dumps(statement))
 
 
@@ -160,9 +160,9 @@ def philox_vectors() -> dict[str, Any]:
 def codebook_vectors() -> dict[str, Any]:
     """Surveys answered by the codebook, each with reports drawn from known bytes."""
     surveys = [
-        sv.Survey.mean(3, 1.0, 1.0),
-        sv.Survey.mean(300, 2.5, 4.0),
-        sv.Survey.queries(Prefix(range(18, 40)), 0.5, strategy="direct"),
+        sv.Survey.mean(3, 1.0, 1.0, mechanism="codebook"),
+        sv.Survey.mean(300, 2.5, 4.0, mechanism="codebook"),
+        sv.Survey.queries(Prefix(range(18, 40)), 0.5, mechanism="codebook", strategy="direct"),
     ]
     return {
         "about": "Surveys answered by the codebook: what a client derives, and reports drawn from known bytes. "
@@ -187,9 +187,10 @@ def codebook_vectors() -> dict[str, Any]:
 
 def vectors_of(survey: Any) -> list[list[float]]:
     """Zero, an axis, a vector with several entries, and one outside the ball; or columns."""
+    asked = survey.question.workload
     if survey.kind == "queries":
-        return [survey.workload.column(value).tolist() for value in (0, 10, 21)]
-    d, r = survey.dimension, survey.radius
+        return [asked.column(value).tolist() for value in (0, 10, 21)]
+    d, r = asked.n_queries, asked.radius
     several = [round(r / 4 * (-1) ** i / (i + 1), 6) if i < 5 else 0.0 for i in range(d)]
     return [[0.0] * d, [-r] + [0.0] * (d - 1), several, [3 * x for x in [r, r] + [0.0] * (d - 2)]]
 

@@ -1,4 +1,4 @@
-"""Vectors of adaptive surveys: what a device derives from a survey and a round, and reports from known bytes."""
+"""Vectors of panels: what a device derives from a panel and a round of it, and reports from known bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.protocols.rounds import QuestionRound, Round
 from sottovoce.randomness import ByteSource
 
 __all__ = ["adaptive_vectors"]
@@ -35,18 +34,18 @@ CHOICES = [("find(country, ('FR', 'DE'))", 3), ("prefix(words, 10)", 1024), ("ag
 
 
 def adaptive_vectors(tape: Tape) -> dict[str, Any]:
-    """Surveys, the draw of a round, and rounds with reports; `tape` makes a recorder of known bytes from a label."""
+    """Panels, the draw of a round, and rounds with reports; `tape` makes a recorder of known bytes from a label."""
     small = sv.Survey.adaptive(PEOPLE, rounds=6, epsilon=1.0, title="Sechs Fragen")
     wide = sv.Survey.adaptive(2**60, rounds=300, epsilon=0.5, radius=2.5)
-    rounds: list[Round] = [small.question(j + 1, sv.query(text)) for j, text in enumerate(QUESTIONS)]
-    rounds += [small.choice(j + 1, sv.query(text), size) for j, (text, size) in enumerate(CHOICES)]
-    rounds.append(wide.question(300, sv.query("2.5 if value >= 2**59 else -1.25".replace("2**59", str(2**59)))))
+    rounds = [sv.Survey.round(small, j, text) for j, text in enumerate(QUESTIONS, 1)]
+    rounds += [sv.Survey.round(small, j, text, size) for j, (text, size) in enumerate(CHOICES, 1)]
+    rounds.append(sv.Survey.round(wide, 300, f"2.5 if value >= {2**59} else -1.25"))
     return {
-        "about": "Adaptive surveys; how a device draws its round (1 + below(rounds)); and rounds: the number or choice "
-        "that a record gives, clipped by the device, the bytes drawn, and the bytes sent. Integers of 2**53 and more "
-        "stand as decimal text.",
-        "surveys": [_stated(survey) for survey in (small, wide)],
-        "seats": [_seat(survey, run, tape) for survey in (small, wide) for run in range(3)],
+        "about": "Panels, as `surveys`; how a device draws its round (1 + below(rounds)); and rounds: the number or "
+        "choice that a record gives, clipped by the device, the bytes drawn, and the bytes sent. Integers of 2**53 and "
+        "more stand as decimal text.",
+        "surveys": [_stated(panel) for panel in (small, wide)],
+        "seats": [_seat(panel, run, tape) for panel in (small, wide) for run in range(3)],
         "rounds": [_round(asked, tape) for asked in rounds],
         "thresholds": [_thresholds(epsilon, radius) for epsilon, radius in ((1.0, 1.0), (0.25, 3.0), (16.0, 1e-3))],
     }
@@ -56,13 +55,13 @@ def _stated(stated: Any) -> dict[str, Any]:
     return {"survey": json.loads(stated.canonical), "canonical": stated.to_json(), "id": stated.id}
 
 
-def _seat(survey: Any, run: int, tape: Tape) -> dict[str, Any]:
-    recorder = tape(f"sottovoce seat {survey.id} {run}")
-    return {"id": survey.id, "round": 1 + ByteSource(recorder).below(survey.rounds), "tape": recorder.read.hex()}
+def _seat(panel: sv.Panel, run: int, tape: Tape) -> dict[str, Any]:
+    recorder = tape(f"sottovoce seat {panel.id} {run}")
+    return {"id": panel.id, "round": 1 + ByteSource(recorder).below(panel.rounds), "tape": recorder.read.hex()}
 
 
-def _round(asked: Round, tape: Tape) -> dict[str, Any]:
-    records = RECORDS if asked.survey.domain == PEOPLE else [0, 2**59 - 1, 2**59, 2**60 - 1]
+def _round(asked: sv.Survey, tape: Tape) -> dict[str, Any]:
+    records = RECORDS if asked.domain == PEOPLE else [0, 2**59 - 1, 2**59, 2**60 - 1]
     return {
         **_stated(asked),
         "tag": asked.tag.hex(),
@@ -70,15 +69,15 @@ def _round(asked: Round, tape: Tape) -> dict[str, Any]:
     }
 
 
-def _report(asked: Round, record: object, run: int, tape: Tape) -> dict[str, Any]:
+def _report(asked: sv.Survey, record: object, run: int, tape: Tape) -> dict[str, Any]:
     recorder = tape(f"sottovoce {asked.id} {record} {run}")
-    given = asked._private_input(record)
+    given = asked.private_input(record)
     payload = asked.mechanism.encode(asked.mechanism.randomize(given, ByteSource(recorder)))
-    positions = {name: str(column[0]) for name, column in asked.survey.domain.columns([record]).items()}
+    positions = {name: str(column[0]) for name, column in asked.domain.columns([record]).items()}
     number = float(np.asarray(given).reshape(-1)[0])
     return {
         "positions": positions,
-        "input": number.hex() if isinstance(asked, QuestionRound) else int(number),
+        "input": number.hex() if asked.kind == "vector" else int(number),
         "tape": recorder.read.hex(),
         "report": (asked.tag + payload).hex(),
     }

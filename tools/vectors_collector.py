@@ -42,7 +42,7 @@ MOST = 10
 COLOURS = sv.Survey.distribution(["red", "green", "blue"], 1.0, "randomized_response", title="Farbe, “sotto voce”")
 AGES = sv.Survey.distribution(range(18, 118), 2.0, "unary_optimized", title="Age")
 PEOPLE = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=4, epsilon=1.0, title="People")
-YOUNG = PEOPLE.question(2, sv.query("age < 30"))
+YOUNG = sv.Survey.round(PEOPLE, 2, "age < 30")
 STRANGERS = sv.Survey.adaptive({"age": range(100)}, rounds=4, epsilon=1.0)
 
 
@@ -165,9 +165,9 @@ def _refused_envelope(fault: str, told: Envelope) -> dict[str, Any]:
 
 def _bad_rounds() -> Iterator[tuple[str, int, Envelope]]:
     yield "a round of another number", 3, envelope(YOUNG)
-    yield "a round of another survey", 2, envelope(STRANGERS.question(2, sv.query("age < 30")))
+    yield "a round of another panel", 2, envelope(sv.Survey.round(STRANGERS, 2, "age < 30"))
     yield "a survey that is no round", 2, envelope(COLOURS)
-    yield "the adaptive survey itself", 2, envelope(PEOPLE)
+    yield "the panel itself", 2, envelope(PEOPLE)
     yield "a round signed by another key", 2, envelope(YOUNG, OTHER)
 
 
@@ -243,7 +243,7 @@ def _binary(tape: Tape) -> Iterator[tuple[str, Any, bytes]]:
     yield "a bit that is neither 0 nor 1", YOUNG, encode_batch(YOUNG.id, [(first, YOUNG.tag + b"\2")])
     yield "as many as may be", COLOURS, encode_batch(COLOURS.id, [pairs[0]] * MOST)
     yield "one more than may be", COLOURS, encode_batch(COLOURS.id, [pairs[0]] * (MOST + 1))
-    yield "reports of an adaptive survey itself", PEOPLE, encode_batch(PEOPLE.id, [(first, report)])
+    yield "reports of a panel itself", PEOPLE, encode_batch(PEOPLE.id, [(first, report)])
     yield "a survey that nobody published", STRANGERS, encode_batch(STRANGERS.id, [(first, report)])
 
 

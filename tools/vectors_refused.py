@@ -22,7 +22,7 @@ TEN = {"start": 0, "step": 1, "size": 10}
 def bad_survey_vectors() -> list[dict[str, Any]]:
     """Every case, with the class of the error that it causes."""
     found = []
-    for fault, text in (*_distributions(), *_workloads(), *_vectors(), *_rounds()):
+    for fault, text in (*_shares(), *_workloads(), *_vectors(), *_rounds()):
         try:
             sv.Survey.from_json(text)
         except SottovoceError as error:
@@ -36,17 +36,25 @@ def _swap(text: str, **changes: Any) -> str:
     return json.dumps({**json.loads(text), **changes}, separators=(",", ":"))
 
 
+def _asking(text: str, **changes: Any) -> str:
+    return _swap(text, question={**json.loads(text)["question"], **changes})
+
+
+def _designed(text: str, **changes: Any) -> str:
+    return _swap(text, design={**json.loads(text)["design"], **changes})
+
+
 def _tuned(text: str, **changes: Any) -> str:
-    return _swap(text, mechanism={**json.loads(text)["mechanism"], **changes})
+    return _designed(text, mechanism={**json.loads(text)["design"]["mechanism"], **changes})
 
 
-def _distributions() -> Iterator[Case]:
+def _shares() -> Iterator[Case]:
     good = sv.Survey.distribution(16, 1.0, "subset_selection").to_json()
     blocks = sv.Survey.distribution(16, 1.0, "hadamard_blocks").to_json()
     space = sv.Survey.distribution(16, 1.0, "projective_geometry").to_json()
 
     def over(domain: Any) -> str:
-        return _swap(good, domain=domain)
+        return _asking(good, domain=domain)
 
     two = {"labels": ["x", "y"]}
     yield from (
@@ -60,10 +68,15 @@ def _distributions() -> Iterator[Case]:
         ("a key twice", good.replace('"epsilon":1', '"epsilon":8,"epsilon":1')),
         ("an unknown field", _swap(good, salt=1)),
         ("a missing field", json.dumps({k: v for k, v in json.loads(good).items() if k != "title"})),
-        ("an unknown format", _swap(good, format=2)),
-        ("a format that is no integer", good.replace('"format":1', '"format":1.0')),
+        ("an unknown format", _swap(good, format=3)),
+        ("the format before this one", _swap(good, format=1)),
+        ("a format that is no integer", good.replace('"format":2', '"format":2.0')),
         ("a format that is a truth value", _swap(good, format=True)),
-        ("an unknown kind", _swap(good, kind="census")),
+        ("an unknown kind", _asking(good, kind="census")),
+        ("a kind that is no text", _asking(good, kind=["shares"])),
+        ("a question that is text", _swap(good, question="shares")),
+        ("a question without its domain", _swap(good, question={"kind": "shares"})),
+        ("a question with more than it should hold", _asking(good, radius=1)),
         ("a title of two lines", _swap(good, title="a\nb")),
         ("a title that is too long", _swap(good, title="x" * 201)),
         ("a title that is no text", _swap(good, title=5)),
@@ -75,9 +88,16 @@ def _distributions() -> Iterator[Case]:
         ("epsilon as a truth value", _swap(good, epsilon=True)),
         ("huge epsilon", _swap(good, epsilon=10**400)),
         ("an unknown mechanism", _tuned(good, name="rappor")),
-        ("a mechanism that is text", _swap(good, mechanism="hadamard")),
+        ("a mechanism that is text", _designed(good, mechanism="hadamard")),
+        ("a mechanism for vectors", _designed(good, mechanism=CODEBOOK)),
+        ("a design that is text", _swap(good, design="histogram")),
+        ("shares by a strategy for queries", _designed(good, strategy="haar", mechanism={"name": "haar", "tilt": 0})),
+        ("shares by the direct strategy", _designed(good, strategy="direct", mechanism=CODEBOOK)),
+        ("delta above 0 for shares", _swap(good, delta=1e-6)),
+        ("a negative delta", _swap(good, delta=-1e-6)),
+        ("delta as a truth value", _swap(good, delta=False)),
         ("an unknown parameter", _tuned(good, threshold=5)),
-        ("a missing parameter", _swap(good, mechanism={"name": "subset_selection"})),
+        ("a missing parameter", _designed(good, mechanism={"name": "subset_selection"})),
         ("subset size 0", _tuned(good, subset_size=0)),
         ("subset size J", _tuned(good, subset_size=16)),
         ("a subset size that is no integer", _tuned(good, subset_size=4.0)),
@@ -118,7 +138,7 @@ def _workloads() -> Iterator[Case]:
     records = {"attributes": [{"name": "a", "domain": bits}, {"name": "b", "domain": TEN}]}
 
     def asked(kind: str, domain: Any = TEN, **own: Any) -> str:
-        return _stated("queries", workload={"type": kind, "domain": domain, **own})
+        return _stated({"kind": "queries", "workload": {"type": kind, "domain": domain, **own}})
 
     def dense(*numbers: float, **own: Any) -> str:
         stated = {"shape": [1, 2], "matrix": _doubles(*numbers), **own}
@@ -156,42 +176,69 @@ def _workloads() -> Iterator[Case]:
 
 def _vectors() -> Iterator[Case]:
     """Of means and of mechanisms for vectors."""
-    good = _stated("mean", dimension=3, radius=1)
-    yield "dimension 0", _swap(good, dimension=0)
-    yield "a dimension that is no integer", _swap(good, dimension=3.0)
-    yield "radius 0", _swap(good, radius=0)
+    good = _stated({"kind": "vector", "dimension": 3, "radius": 1})
+    yield "dimension 0", _asking(good, dimension=0)
+    yield "a dimension that is no integer", _asking(good, dimension=3.0)
+    yield "radius 0", _asking(good, radius=0)
+    yield "a radius as text", _asking(good, radius="1")
+    yield "vectors by a histogram", _designed(good, strategy="histogram", mechanism={"name": "hadamard"})
     yield "delta above 0 for a codebook", _swap(good, delta=1e-6)
     yield "delta 1", _swap(good, delta=1)
     yield "a size that is no power of two", _tuned(good, size=96)
-    yield "a size that is not above the dimension", _swap(good, dimension=64)
+    yield "a size that is not above the dimension", _asking(good, dimension=64)
     yield "more candidates than twice the size", _tuned(good, candidates=256)
     yield "more marked than half of the candidates", _tuned(good, marked=17)
     yield "no rotation", _tuned(good, rotations=0)
     yield "too few layers", _tuned(good, layers=5)
-    yield "binary for three numbers", _swap(good, mechanism={"name": "binary"})
+    yield "binary for three numbers", _designed(good, mechanism={"name": "binary"})
     noise = {"name": "gaussian", "steps": 369, "noise_variance": 11_000_000}
-    yield "Gaussian noise that is too small", _swap(good, delta=1e-6, mechanism=noise)
-    yield "Gaussian noise without delta", _swap(good, mechanism={**noise, "noise_variance": 2**40})
-    yield "a clip above epsilon", _swap(good, mechanism={"name": "rejection", "tilt": 2**39, "clip": 2**40 + 1})
+    yield "Gaussian noise that is too small", _swap(_designed(good, mechanism=noise), delta=1e-6)
+    yield "Gaussian noise without delta", _designed(good, mechanism={**noise, "noise_variance": 2**40})
+    tilted = {"name": "rejection", "tilt": 2**39, "clip": 2**40 + 1}
+    yield "a clip above epsilon", _designed(good, mechanism=tilted)
 
 
 def _rounds() -> Iterator[Case]:
-    people = sv.Survey.adaptive(range(10), rounds=4, epsilon=1.0)
-    good = people.question(2, sv.query("value < 5")).to_json()
-    stated = json.loads(good)["survey"]
-    yield "rounds that are no integer", _swap(people.to_json(), rounds=4.0)
-    yield "a round beyond the last", _swap(good, round=5)
-    yield "a round that is no integer", _swap(good, round=2.0)
-    yield "a round with another epsilon", _swap(good, epsilon=2)
-    yield "a round of a survey that has none", _swap(good, survey={**stated, "kind": "distribution"})
-    yield "a question by the codebook", _swap(good, mechanism=CODEBOOK)
-    yield "a question that is a text", _swap(good, query="value")
-    yield "a question that could go wrong", _swap(good, query=["/", 1, ["attribute", "value"]])
+    """Of panels, and of surveys with a seat in one."""
+    panel = sv.Survey.adaptive(range(10), rounds=4, epsilon=1.0)
+    mean, choice = sv.Survey.round(panel, 2, "value < 5").to_json(), sv.Survey.round(panel, 2, "value", 10).to_json()
+    stated = json.loads(panel.to_json())
+
+    def seated(text: str, **changes: Any) -> str:
+        return _swap(text, seat={**json.loads(text)["seat"], **changes})
+
+    yield "rounds that are no integer", _swap(panel.to_json(), panel={**stated["panel"], "rounds": 4.0})
+    yield "a panel with more than it should hold", _swap(panel.to_json(), panel={**stated["panel"], "users": 100})
+    yield "a panel with a question", _swap(panel.to_json(), question={"kind": "shares", "domain": TEN})
+    yield "a panel of another format", _swap(panel.to_json(), format=1)
+    yield "a round beyond the last", seated(mean, round=5)
+    yield "a round that is no integer", seated(mean, round=2.0)
+    yield "a seat that is a number", _swap(mean, seat=2)
+    yield "a seat without its query", _swap(mean, seat={"panel": stated, "round": 2})
+    yield "a seat with more than it should hold", seated(mean, size=2)
+    yield "a seat in a panel of another format", seated(mean, panel={**stated, "format": 1})
+    yield "a seat in a survey that is no panel", seated(mean, panel=json.loads(mean))
+    yield "a round with another epsilon", _swap(mean, epsilon=2)
+    yield "a round with delta above 0", _swap(mean, delta=1e-6)
+    yield "a mean of two numbers", _asking(mean, dimension=2)
+    yield "a mean within another radius than the panel's", _asking(mean, radius=2)
+    yield "a mean by the codebook", _designed(mean, mechanism=CODEBOOK)
+    yield "a choice that is a label", _asking(choice, domain={"labels": ["no", "yes"]})
+    yield "choices that do not begin at 0", _asking(choice, domain={"start": 1, "step": 1, "size": 10})
+    yield "a single choice", _asking(choice, domain={"start": 0, "step": 1, "size": 1})
+    yield "more than 2^20 choices", _asking(choice, domain={"start": 0, "step": 1, "size": 2**20 + 1})
+    yield "a choice by a query that gives no integer", seated(choice, query=["*", 0.5, ["attribute", "value"]])
+    asked = {"type": "prefix", "domain": TEN}
+    yield "queries in a round", _swap(_stated({"kind": "queries", "workload": asked}), seat=json.loads(mean)["seat"])
+    yield "a query that is a text", seated(mean, query="value")
+    yield "a query that could go wrong", seated(mean, query=["/", 1, ["attribute", "value"]])
 
 
-def _stated(kind: str, **own: Any) -> str:
-    common = {"format": 1, "kind": kind, "title": "", "epsilon": 1, "delta": 0, "mechanism": CODEBOOK}
-    return json.dumps({**common, **own}, separators=(",", ":"))
+def _stated(question: dict[str, Any]) -> str:
+    """A survey by the codebook."""
+    design = {"strategy": "direct", "mechanism": CODEBOOK}
+    common = {"format": 2, "title": "", "epsilon": 1, "delta": 0, "question": question, "design": design}
+    return json.dumps(common, separators=(",", ":"))
 
 
 def _doubles(*numbers: float) -> str:

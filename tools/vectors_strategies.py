@@ -1,4 +1,4 @@
-"""Vectors of strategies: what a device derives from a survey and its attachment, reports, and what it must refuse.
+"""Vectors of designs: what a device derives from a survey and its attachment, reports, and what it must refuse.
 
 Nothing is searched for and nothing is compressed here, because both may differ between machines: channels and
 coordinates are written out by hand, and their attachments packed as zlib's stored blocks.
@@ -21,7 +21,10 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.haar import Haar
+from sottovoce.mechanisms.hadamard import Hadamard
+from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.hierarchical import Hierarchical
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampled import LevelResponse, tilted_weights
 from sottovoce.mechanisms.subset_selection import SubsetSelection
@@ -35,6 +38,7 @@ from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges
+from vectors_refused import CODEBOOK
 
 __all__ = ["strategy_vectors"]
 
@@ -63,7 +67,7 @@ DENSE = [[0.75, -0.5, 0.25], [2.5, 0.0, 1.5]]
 
 def strategy_vectors(tape: Tape) -> dict[str, Any]:
     """Surveys with reports, and refusals; `tape` makes a recorder of known bytes from a label."""
-    surveys = [sv.Survey.queries(made.workload, made.mechanism.epsilon, strategy=made) for made in _strategies()]
+    surveys = [_asked_by(design) for design in _designs()]
     return {
         "about": "Surveys of queries whose strategy is not direct. `derived` is what a client works out; "
         "`attachments` may each stand for the digest named; `input` is what is randomized for a value: its number, or "
@@ -78,7 +82,7 @@ def strategy_vectors(tape: Tape) -> dict[str, Any]:
     }
 
 
-def _strategies() -> Iterator[Strategy]:
+def _designs() -> Iterator[Strategy]:
     ages, records = Prefix(range(18, 31)), Marginals(k=2, club=3, member=2, team=5)
     yield HierarchicalStrategy(ages, Hierarchical(13, 1.0, 3, 5))
     yield HierarchicalStrategy(Prefix(16), Hierarchical(16, 0.5, 2, -12))
@@ -96,6 +100,9 @@ def _strategies() -> Iterator[Strategy]:
     yield Histogram(Prefix(5), RandomizedResponse(5, 2.0))
     yield Histogram(ages, SubsetSelection(13, 1.0, 4))
     yield Histogram(Ranges(6), UnaryOptimized(6, 1.0))
+    yield Histogram(Prefix(5), Hadamard(5, 1.0))
+    yield Histogram(ages, HadamardBlocks(13, 2.0, 4))
+    yield Histogram(Ranges(6), ProjectiveGeometry(6, 1.0, 3, 3))
     yield OptimizedStrategy.of(Prefix(4), 1.0, ChannelMatrix(np.array(CYCLE), 7), np.array([1, 2, 2, 3]) / 8)
     yield OptimizedStrategy.of(Identity(2), 1.0, ChannelMatrix(np.array(_pair(LIMIT)), 32), np.array([0.5, 0.5]))
     signed = Coordinates(np.array(SIGNED, dtype=np.float32), np.full(4, 0.25))
@@ -109,18 +116,18 @@ def _pair(most: int) -> Rows:
 
 
 def _survey(survey: Any, tape: Tape) -> dict[str, Any]:
-    J = survey.workload.domain.size
-    packed = _attachments(survey.strategy)
+    J, design = survey.domain.size, survey.design
+    packed = _attachments(design)
     for attachment in packed:
-        if sv.Survey.from_json(survey.to_json(), {survey.strategy.digest: attachment}).id != survey.id:
+        if sv.Survey.from_json(survey.to_json(), {design.digest: attachment}).id != survey.id:
             raise ValueError("an attachment stands for another survey")
     return {
-        "strategy": survey.strategy.name,
+        "strategy": design.name,
         "canonical": survey.to_json(),
         "id": survey.id,
         "tag": survey.tag.hex(),
         "domain_size": J,
-        "digest": survey.strategy.digest,
+        "digest": design.digest,
         "attachments": [attachment.hex() for attachment in packed],
         "derived": _derived(survey.mechanism),
         "report_bytes": survey.mechanism.report_bytes,
@@ -128,14 +135,14 @@ def _survey(survey: Any, tape: Tape) -> dict[str, Any]:
     }
 
 
-def _attachments(strategy: Strategy) -> list[bytes]:
+def _attachments(design: Strategy) -> list[bytes]:
     """Bytes that a device may be sent: for a channel stored by hand, and compressed where a literal is kept."""
-    if isinstance(strategy, OptimizedStrategy):
-        matrix = strategy.mechanism.matrix
-        rows, weights = matrix.integers.tolist(), list(strategy.weights)
+    if isinstance(design, OptimizedStrategy):
+        matrix = design.mechanism.matrix
+        rows, weights = matrix.integers.tolist(), list(design.weights)
         kept = [bytes.fromhex(PACKED)] if rows == CYCLE else []
         return [pack_channel(rows, matrix.bits, weights), *kept]
-    return [] if strategy.attachment is None else [strategy.attachment]
+    return [] if design.attachment is None else [design.attachment]
 
 
 def _derived(mechanism: Any) -> dict[str, Any]:
@@ -164,7 +171,7 @@ def _derived(mechanism: Any) -> dict[str, Any]:
 
 def _report(survey: Any, value: int, run: int, tape: Tape) -> dict[str, Any]:
     recorder = tape(f"sottovoce {survey.id} {value} {run}")
-    given = survey.strategy.inputs(np.array([value]))[0]
+    given = survey.design.inputs(np.array([value]))[0]
     payload = survey.mechanism.encode(
         survey.mechanism.randomize(given if given.ndim else int(given), ByteSource(recorder))
     )
@@ -219,20 +226,26 @@ def channel_digest(content: bytes, weights: list[float]) -> str:
 # --- refusals --------------------------------------------------------------------------------
 
 
-def _stating(strategy: Strategy, /, **changes: Any) -> str:
-    """The strategy's survey with some fields changed, canonical or not."""
-    survey = sv.Survey.queries(strategy.workload, strategy.mechanism.epsilon, strategy=strategy)
-    return json.dumps({**json.loads(survey.to_json()), **changes}, separators=(",", ":"), sort_keys=True)
+def _asked_by(design: Strategy) -> sv.Survey:
+    return sv.Survey.queries(design.workload, design.mechanism.epsilon, strategy=design)
 
 
-def _named(strategy: Strategy, digest: str) -> str:
-    return _stating(strategy, strategy={"name": strategy.name, "digest": digest})
+def _stating(design: Strategy, /, **changes: Any) -> str:
+    """The design's survey with some of the fields of its design changed, canonical or not; None leaves one out."""
+    stated = json.loads(_asked_by(design).to_json())
+    changed = {**stated["design"], **changes}
+    stated["design"] = {name: field for name, field in changed.items() if field is not None}
+    return _compact(stated)
+
+
+def _compact(stated: dict[str, Any]) -> str:
+    return json.dumps(stated, separators=(",", ":"), sort_keys=True)
 
 
 def _by_name() -> dict[str, Strategy]:
-    """One strategy of each name, the first; for `optimized` also the pair at its limit."""
+    """One design of each strategy, the first; for `optimized` also the pair at its limit."""
     found: dict[str, Strategy] = {}
-    for made in _strategies():
+    for made in _designs():
         found.setdefault(made.name if made.name not in found or made.name != "optimized" else "pair", made)
     return found
 
@@ -249,10 +262,10 @@ def _bad_attachments() -> Iterator[tuple[str, str, str, bytes]]:
         over, content = pair if bits == 32 else cycle, channel_content(rows, bits, **how)
         digest = channel_digest(content, shares)
         numbers = struct.pack(f"<Q{len(shares)}d", len(shares), *shares)
-        return fault, _named(over, digest), digest, numbers + content[:13] + stored(content[13:])
+        return fault, _stating(over, digest=digest), digest, numbers + content[:13] + stored(content[13:])
 
     def damaged(fault: str, attachment: bytes, digest: str = right) -> Any:
-        return fault, _named(cycle, digest), digest, attachment
+        return fault, _stating(cycle, digest=digest), digest, attachment
 
     yield channel("channel: one unit above e^epsilon", _pair(LIMIT + 1), 32)
     yield channel("channel: a column one unit too large", [[45, *CYCLE[0][1:]], *CYCLE[1:]])
@@ -284,16 +297,16 @@ def _bad_attachments() -> Iterator[tuple[str, str, str, bytes]]:
     yield from _bad_coordinates(known["factorized"])
 
 
-def _bad_coordinates(strategy: Strategy) -> Iterator[tuple[str, str, str, bytes]]:
+def _bad_coordinates(design: Strategy) -> Iterator[tuple[str, str, str, bytes]]:
     def coordinates(fault: str, rows: list[list[float]], weights: list[float], tail: bytes = b"") -> Any:
         shape = struct.pack("<II", len(rows), len(weights))
         singles = [x for row in rows for x in row]
         numbers = struct.pack(f"<{len(weights)}d", *weights) + struct.pack(f"<{len(singles)}f", *singles)
         attachment = shape + numbers + tail
         digest = hashlib.sha256(attachment).hexdigest()
-        return f"coordinates: {fault}", _named(strategy, digest), digest, attachment
+        return f"coordinates: {fault}", _stating(design, digest=digest), digest, attachment
 
-    even, good = [0.25] * 4, strategy.attachment or b""
+    even, good = [0.25] * 4, design.attachment or b""
     yield coordinates("a column longer than 1", [[1.0, 0.0, 0.0, 0.0], [0.125] * 4, [0.0] * 4], even)
     yield coordinates("an entry that is no number", [[float("nan"), 0.0, 0.0, 0.0], *SIGNED[1:]], even)
     yield coordinates("weights that do not sum to one", SIGNED, [0.25, 0.25, 0.25, 0.5])
@@ -304,8 +317,8 @@ def _bad_coordinates(strategy: Strategy) -> Iterator[tuple[str, str, str, bytes]
     yield coordinates("a byte too many", SIGNED, even, b"\x00")
     for fault, attachment in (("empty", b""), ("the last byte missing", good[:-1])):
         digest = hashlib.sha256(attachment).hexdigest()
-        yield f"coordinates: {fault}", _named(strategy, digest), digest, attachment
-    yield "coordinates: another digest", _named(strategy, "0" * 64), "0" * 64, good
+        yield f"coordinates: {fault}", _stating(design, digest=digest), digest, attachment
+    yield "coordinates: another digest", _stating(design, digest="0" * 64), "0" * 64, good
 
 
 def _bad_surveys() -> Iterator[tuple[str, str]]:
@@ -313,21 +326,24 @@ def _bad_surveys() -> Iterator[tuple[str, str]]:
     known = _by_name()
     haar, fourier, tree, cycle = known["haar"], known["fourier"], known["hierarchical"], known["optimized"]
 
-    def tuned(strategy: Strategy, **changes: Any) -> str:
-        stated = json.loads(_stating(strategy))["mechanism"]
-        return _stating(strategy, mechanism={**stated, **changes})
+    def tuned(design: Strategy, **changes: Any) -> str:
+        stated = json.loads(_stating(design))["design"]["mechanism"]
+        return _stating(design, mechanism={**stated, **changes})
 
-    direct = sv.Survey.queries(Prefix(4), 1.0, strategy="direct", users=1000)
-    yield "direct, stated", json.dumps({**json.loads(direct.to_json()), "strategy": {"name": "direct"}})
-    yield "an unknown strategy", _stating(haar, strategy={"name": "wavelet"})
-    yield "a strategy that is text", _stating(haar, strategy="haar")
-    yield "a digest without an attachment", _stating(haar, strategy={"name": "haar", "digest": "0" * 64})
-    yield "an attachment without a digest", _stating(cycle, strategy={"name": "optimized"})
+    yield "an unknown strategy", _stating(haar, strategy="wavelet")
+    yield "a strategy that is no text", _stating(haar, strategy={"name": "haar"})
+    yield "no strategy", _stating(haar, strategy=None)
+    yield "no mechanism", _stating(haar, mechanism=None)
+    yield "a design with more than it should hold", _stating(haar, users=1000)
+    yield "a digest without an attachment", _stating(haar, digest="0" * 64)
+    yield "an attachment without a digest", _stating(cycle, digest=None)
     yield "an attachment that nobody has", _stating(cycle)
     yield "another strategy's mechanism", _stating(haar, mechanism={"name": "hierarchical", "branching": 2, "tilt": 0})
-    unstated = {name: field for name, field in json.loads(_stating(haar)).items() if name != "strategy"}
-    yield "no strategy stated for such a mechanism", json.dumps(unstated, separators=(",", ":"))
-    yield "delta above 0", _stating(haar, delta=1e-6)
+    yield "direct by a tree", _stating(haar, strategy="direct")
+    yield "direct by a mechanism for values", _stating(known["histogram"], strategy="direct")
+    yield "a histogram by a mechanism for vectors", _stating(known["histogram"], mechanism=CODEBOOK)
+    yield "delta above 0", _compact({**json.loads(_stating(haar)), "delta": 1e-6})
+    yield "a histogram with delta above 0", _compact({**json.loads(_stating(known["histogram"])), "delta": 1e-6})
     yield "a missing parameter", _stating(tree, mechanism={"name": "hierarchical", "branching": 2})
     yield "branching 1", tuned(tree, branching=1)
     yield "branching above J", tuned(tree, branching=14)
@@ -338,7 +354,6 @@ def _bad_surveys() -> Iterator[tuple[str, str]]:
     yield "order 0", tuned(fourier, order=0)
     yield "another order than the tables'", tuned(fourier, order=3)
     yield "one attribute only where tables are asked", tuned(fourier, order=1, only=1)
-    yield "a histogram by a mechanism that prefers values", _stating(known["histogram"], mechanism={"name": "hadamard"})
 
 
 def _refused(fault: str, survey: str, digest: str, attachment: bytes) -> dict[str, str]:

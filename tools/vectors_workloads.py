@@ -72,7 +72,7 @@ def _survey(workload: Workload, values: list[Any], tape: Tape) -> dict[str, Any]
 
 
 def _reports(survey: Any, value: Any, tape: Tape) -> Iterator[dict[str, Any]]:
-    column = survey.workload.column(survey.workload.domain.index(value))
+    column = survey.question.workload.column(survey.domain.index(value))
     shown = np.trim_zeros(column, "b").tolist()
     for run in count():
         recorder = tape(f"sottovoce {survey.id} {value} {run}")

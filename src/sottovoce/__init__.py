@@ -7,18 +7,19 @@
 True
 """
 
-from sottovoce import adaptive, engines, errors
-from sottovoce.aggregate import Aggregate, Reports
+from sottovoce import adaptive, engines, errors, questions
+from sottovoce.adaptive.session import Session
 from sottovoce.analyst import connect
 from sottovoce.audit import audit
 from sottovoce.domain import Domain
-from sottovoce.estimate import Estimate
 from sottovoce.expressions import Query, query
 from sottovoce.mechanisms import MECHANISMS, Mechanism
-from sottovoce.survey import Survey
-from sottovoce.theory.planner import Plan, plan
-
-__version__ = "0.1.0"
+from sottovoce.planning.plan import Plan, plan
+from sottovoce.surveys.aggregate import Aggregate, Reports
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
+from sottovoce.version import __version__ as __version__
 
 __all__ = [
     "MECHANISMS",
@@ -26,9 +27,11 @@ __all__ = [
     "Domain",
     "Estimate",
     "Mechanism",
+    "Panel",
     "Plan",
     "Query",
     "Reports",
+    "Session",
     "Survey",
     "adaptive",
     "audit",
@@ -37,4 +40,5 @@ __all__ = [
     "errors",
     "plan",
     "query",
+    "questions",
 ]

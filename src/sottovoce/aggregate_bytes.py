@@ -12,9 +12,9 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.errors import MismatchError, ReportError
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import SURVEY_ID_BYTES
 
 __all__ = ["MEDIA_TYPE", "encoded_bytes", "from_bytes", "to_bytes"]

@@ -22,8 +22,8 @@ from sottovoce.errors import MismatchError, ReportError, SottovoceError
 from sottovoce.limits import SHARD_CELLS
 from sottovoce.mechanisms.shards import Shard, shard_length
 from sottovoce.sharded import ShardedAggregate, check_possible
-from sottovoce.statement import MAX_SURVEY_BYTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.statement import MAX_SURVEY_BYTES
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import SURVEY_ID_BYTES
 
 __all__ = ["AggregateFile", "write_aggregate"]

@@ -32,6 +32,8 @@ private value: `ValueOutsideDomainError` knows the domain, not the value, and is
 raised outside any ``except`` block so that no chained exception holds it either.
 """
 
+from typing import Self
+
 __all__ = [
     "BudgetError",
     "CapacityError",
@@ -61,7 +63,20 @@ __all__ = [
 
 
 class SottovoceError(Exception):
-    """Root of the tree: catch this to catch everything the package raises on purpose."""
+    """Root of the tree: catch this to catch everything the package raises on purpose.
+
+    Attributes
+    ----------
+    field
+        The parameter that is wrong, where one is to blame: forms show the message beside it.
+    """
+
+    field: str | None = None
+
+    def at(self, field: str) -> Self:
+        """The same error, naming the parameter that is wrong; one that is named already stays."""
+        self.field = self.field or field
+        return self
 
 
 class SurveyError(SottovoceError, ValueError):

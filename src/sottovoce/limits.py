@@ -27,10 +27,13 @@ MAX_REPORT_BYTES = 2**20
 """Largest report any survey may ask a device to send."""
 
 DEFAULT_REPORT_BYTES = 64
-"""Report size above which ``mechanism="auto"`` does not go."""
+"""Longest report that a survey asks of devices unless it is told otherwise, whatever the question."""
 
 DEFAULT_USERS = 1_000_000
 """How many people a survey expects unless it is told."""
+
+MAX_USERS = 10**10
+"""More people than there are: no survey expects more, and a plan that needs more is refused."""
 
 DEFAULT_STRATEGY = "auto"
 """How a survey of queries answers them unless it is told."""
@@ -69,7 +72,7 @@ def _shown(number: Any) -> str:
     return text if 0 < len(text) <= 40 else "far out of range"
 
 
-def _as_float(number: Any) -> float:
+def as_float(number: Any) -> float:
     """A real number as a float; one that is too large becomes an infinity, which no range holds."""
     try:
         return float(number)
@@ -97,10 +100,10 @@ def check_epsilon(epsilon: object) -> float:
         "typical deployments use 0.5 to 4 (smaller is more private)"
     )
     if isinstance(epsilon, bool) or not isinstance(epsilon, Real):
-        raise SurveyError(f"epsilon has type {type(epsilon).__name__}: {remedy}")
-    number = _as_float(epsilon)
+        raise SurveyError(f"epsilon has type {type(epsilon).__name__}: {remedy}").at("epsilon")
+    number = as_float(epsilon)
     if not MIN_EPSILON <= number <= MAX_EPSILON:
-        raise SurveyError(f"epsilon is {_shown(epsilon)}: {remedy}")
+        raise SurveyError(f"epsilon is {_shown(epsilon)}: {remedy}").at("epsilon")
     return number
 
 
@@ -120,10 +123,10 @@ def check_integer(name: str, number: object, smallest: int, largest: int) -> int
     if isinstance(number, bool) or not isinstance(number, Integral):
         raise SurveyError(
             f"{name} has type {type(number).__name__}: it must be an integer from {smallest} to {largest}"
-        )
+        ).at(name)
     found = int(number)
     if not smallest <= found <= largest:
-        raise SurveyError(f"{name} is {_shown(found)}: it must be an integer from {smallest} to {largest}")
+        raise SurveyError(f"{name} is {_shown(found)}: it must be an integer from {smallest} to {largest}").at(name)
     return found
 
 
@@ -132,23 +135,33 @@ def check_dimension(dimension: object) -> int:
     return check_integer("dimension", dimension, 1, MAX_DIMENSION)
 
 
+def check_number(name: str, number: object, smallest: float, largest: float, meaning: str) -> float:
+    """Return `number` as a float if the parameter called `name` may take it; `meaning` says what it is."""
+    remedy = f"it must be a number from {smallest:g} to {largest:g}: {meaning}"
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise SurveyError(f"{name} has type {type(number).__name__}: {remedy}").at(name)
+    found = as_float(number)
+    if not smallest <= found <= largest:
+        raise SurveyError(f"{name} is {_shown(number)}: {remedy}").at(name)
+    return found
+
+
+MIN_RADIUS = 1e-100
+MAX_RADIUS = 1e100
+"""Between these the norms of vectors can be squared without loss."""
+
+
 def check_radius(radius: object) -> float:
     """Return `radius` as a float if a ball may have it."""
-    remedy = "radius must be a finite number above 0: the largest norm a person's vector may have"
-    if isinstance(radius, bool) or not isinstance(radius, Real):
-        raise SurveyError(f"radius has type {type(radius).__name__}: {remedy}")
-    number = _as_float(radius)
-    if not 1e-100 <= number <= 1e100:
-        raise SurveyError(f"radius is {_shown(radius)}: {remedy}, from 1e-100 to 1e100")
-    return number
+    return check_number("radius", radius, MIN_RADIUS, MAX_RADIUS, "the largest norm a person's vector may have")
 
 
 def check_delta(delta: object) -> float:
     """Return `delta` as a float if a survey may leave out that much probability."""
     remedy = "delta must be a number from 0 (pure epsilon-LDP) to below 1; where it is used, 1e-6 or less is usual"
     if isinstance(delta, bool) or not isinstance(delta, Real):
-        raise SurveyError(f"delta has type {type(delta).__name__}: {remedy}")
-    number = _as_float(delta)
+        raise SurveyError(f"delta has type {type(delta).__name__}: {remedy}").at("delta")
+    number = as_float(delta)
     if not 0 <= number < 1:
-        raise SurveyError(f"delta is {_shown(delta)}: {remedy}")
+        raise SurveyError(f"delta is {_shown(delta)}: {remedy}").at("delta")
     return number

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, cast, final
 
 import numpy as np
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.errors import CapacityError, MismatchError, NoReportsError, ReportError
 from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS
 from sottovoce.mechanisms.base import Counts, Mechanism
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.shards import Shard
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 
 if TYPE_CHECKING:
-    from sottovoce.estimate import Estimate
+    from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["ShardedAggregate", "check_possible", "in_parts", "in_shards"]
 
@@ -65,7 +65,7 @@ class ShardedAggregate(abc.ABC):
         if mechanism.cells <= DEFAULT_COUNTERS or not in_parts(mechanism):
             return survey.estimate(self.aggregate())
         # A codebook's estimate takes counts in either form; the other mechanisms never get here.
-        return survey._estimate(cast(Counts, self), self.n_reports)
+        return survey.estimate_counts(cast(Counts, self), self.n_reports)
 
     @final
     def __add__(self, other: ShardedAggregate) -> ShardedAggregate:

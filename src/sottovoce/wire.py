@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import MismatchError, ReportError
-from sottovoce.statement import TAG_BYTES
+from sottovoce.surveys.statement import TAG_BYTES
 
 __all__ = [
     "BATCH_HEADER_BYTES",

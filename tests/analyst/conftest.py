@@ -61,7 +61,7 @@ def counted(live: LiveSurvey) -> None:
 
 @contextmanager
 def devices(url: str, survey: Any, records: Any, seed: int = 7) -> Iterator[None]:
-    """People who answer an adaptive survey's rounds as they open, each of them one, until the block ends."""
+    """People who answer a panel's rounds as they open, each of them one, until the block ends."""
     columns = survey.domain.columns(records)
     n = len(next(iter(columns.values())))
     seats = np.random.default_rng(seed).integers(1, survey.rounds + 1, size=n)

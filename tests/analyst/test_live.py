@@ -81,7 +81,7 @@ def test_an_unknown_survey(collector):
 def test_only_surveys_can_be_published(collector):
     adaptive = sv.Survey.adaptive(10, 2, 1.0)
     with pytest.raises(SurveyError, match="a round is published by asking"):
-        collector.publish(adaptive.question(1, "value < 3"))
+        collector.publish(sv.Survey.round(adaptive, 1, "value < 3"))
     with pytest.raises(SurveyError, match="not str"):
         collector.publish("a survey")
     with pytest.raises(SurveyError, match="minimum_reports is 0"):

@@ -51,14 +51,14 @@ def session(played: Played) -> object:
 
 def test_a_round_that_belongs_to_something_else(played: Played) -> None:
     other = sv.Survey.adaptive(sv.Domain.of(10), rounds=2, epsilon=1.0)
-    for foreign in (COLOURS, other.question(1, sv.query("value < 3"))):
+    for foreign in (COLOURS, sv.Survey.round(other, 1, sv.query("value < 3"))):
         with_rounds(played, foreign)
-        with pytest.raises(SessionError, match=f"round 1 is no round of survey {AGES.id[:12]}"):
+        with pytest.raises(SessionError, match=f"round 1 is no round of panel {AGES.id[:12]}"):
             session(played)
 
 
 def test_rounds_out_of_order(played: Played) -> None:
-    first, second = (AGES.question(number, sv.query("value < 3")) for number in (1, 2))
+    first, second = (sv.Survey.round(AGES, number, sv.query("value < 3")) for number in (1, 2))
     with_rounds(played, first)
     session(played)
     for listed in ((second,), (first, second)):  # one is missing; the second was opened while the first still is
@@ -68,7 +68,7 @@ def test_rounds_out_of_order(played: Played) -> None:
 
 
 def test_more_names_than_choices(played: Played) -> None:
-    with_rounds(played, AGES.choice(1, sv.query("value"), 3), labels=("a", "b"))
+    with_rounds(played, sv.Survey.round(AGES, 1, sv.query("value"), 3), labels=("a", "b"))
     with pytest.raises(SessionError, match="names 2 choices for round 1, which has 3"):
         session(played)
 
@@ -118,7 +118,7 @@ def test_segments_merged_while_they_are_exported_count_once(played: Played, tmp_
     assert told == [2, 4]
     assert read_export(COLOURS, tmp_path / "out").n_reports == 4
     assert live.export(tmp_path / "out").reports == 0
-    assert repr(live).startswith("<live distribution survey")
+    assert repr(live).startswith("<live shares survey")
 
 
 def test_a_segment_that_is_listed_and_never_there_ends_the_export(played: Played, tmp_path: Path) -> None:

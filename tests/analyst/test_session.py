@@ -17,13 +17,13 @@ PEOPLE = {"age": np.arange(3000) % 100, "country": ["DE", "FR", "FR"] * 1000}
 """A share of 0.3 is below 30; a third is in DE."""
 
 
-def people(title: str, rounds: int = 3) -> sv.protocols.adaptive.AdaptiveSurvey:
+def people(title: str, rounds: int = 3) -> sv.surveys.panel.Panel:
     return sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds, 4.0, title=title)
 
 
 def open_round(live, asked):
     """Open a round as a session does that is cut short right afterwards."""
-    return live._collector.publish_round(asked)
+    return live.open_round(asked)
 
 
 def test_questions_are_answered_by_devices(service, collector):
@@ -61,13 +61,13 @@ def test_a_session_without_any_round(collector):
 def test_an_open_round_is_finished_first(service, collector):
     survey = people("cut short")
     live = collector.publish(survey)
-    asked = survey.question(1, "age < 30")
+    asked = sv.Survey.round(survey, 1, "age < 30")
     open_round(live, asked)
     session = live.session(reports=100, finish=False)
     assert len(session.history) == 0
     with devices(service.url, survey, PEOPLE):
         answer = session.ask("age < 60")
-    assert [(one.round, one.query) for one in session.history] == [(1, asked.query.text), (2, answer.query)]
+    assert [(one.round, one.query) for one in session.history] == [(1, asked.query_text), (2, answer.query)]
 
 
 def test_interrupted_while_waiting_and_taken_up_by_another_process(service, collector):
@@ -91,7 +91,7 @@ def test_interrupted_while_waiting_and_taken_up_by_another_process(service, coll
 def test_interrupted_after_sealing(service, collector):
     survey = people("sealed and not read")
     live = collector.publish(survey)
-    asked = survey.question(1, "age < 30")
+    asked = sv.Survey.round(survey, 1, "age < 30")
     opened = open_round(live, asked)
     reports = asked.simulate(PEOPLE, seed=3)
     send(service.url, asked, reports)
@@ -122,9 +122,9 @@ def test_an_earlier_round_that_is_open_keeps_later_ones_closed(collector):
     survey = people("in order")
     live = collector.publish(survey)
     session = live.session(seconds=0)
-    open_round(live, survey.question(1, "age < 30"))
+    open_round(live, sv.Survey.round(survey, 1, "age < 30"))
     with pytest.raises(SessionError, match=r"round 2 could not be opened"):
-        session.crowd.answer(survey.question(2, "age < 60"))
+        session.crowd.answer(sv.Survey.round(survey, 2, "age < 60"))
 
 
 def test_seconds_do_not_close_a_round_below_the_minimum(service, collector):
@@ -134,7 +134,7 @@ def test_seconds_do_not_close_a_round_below_the_minimum(service, collector):
     thread = threading.Thread(target=lambda: found.append(session.ask("age < 30")))
     thread.start()
     until(live.rounds, "the round is open")
-    asked = survey.question(1, "age < 30")
+    asked = sv.Survey.round(survey, 1, "age < 30")
     send(service.url, asked, asked.simulate({name: column[:39] for name, column in PEOPLE.items()}, seed=1))
     opened = collector.survey(asked.id)
     counted(opened)
@@ -149,7 +149,7 @@ def test_seconds_do_not_close_a_round_below_the_minimum(service, collector):
 def test_a_round_sealed_too_early_counts_as_unanswered(service, collector):
     survey = people("too early")
     live = collector.publish(survey)
-    asked = survey.question(1, "age < 30")
+    asked = sv.Survey.round(survey, 1, "age < 30")
     opened = open_round(live, asked)
     send(service.url, asked, asked.simulate({name: column[: MINIMUM - 1] for name, column in PEOPLE.items()}, seed=1))
     opened.seal()
@@ -173,7 +173,7 @@ def test_a_collector_that_dies_and_comes_back_while_a_round_is_waited_for(tmp_pa
 
 def test_the_median_by_a_strategy_that_knows_nothing_of_collectors(service, collector):
     strategy = sv.adaptive.Quantile("age")
-    survey = strategy.survey({"age": range(16)}, epsilon=4.0, users=4000, title="median")
+    survey = strategy.panel({"age": range(16)}, epsilon=4.0, users=4000, title="median")
     live = collector.publish(survey)
     # Everybody is 11: every share asked for is 0 or 1, so a wrong turn needs an error of 1/2, and the standard error of
     # a share is below 1.04 / 2 / sqrt(800) = 0.02 with the 800 people that are waited for.
@@ -185,7 +185,7 @@ def test_the_median_by_a_strategy_that_knows_nothing_of_collectors(service, coll
 def test_the_most_common_values_by_a_strategy_that_knows_nothing_of_collectors(service, collector):
     strategy = sv.adaptive.HeavyHitters("value", k=1)
     # As many as come in one batch: the round may be closed as soon as the first of them are counted.
-    survey = strategy.survey(2**10, epsilon=4.0, users=BATCH, title="most common")
+    survey = strategy.panel(2**10, epsilon=4.0, users=BATCH, title="most common")
     live = collector.publish(survey)
     # Everybody has one value: its frequency is 1 and all others 0, more than a hundred standard errors apart.
     with devices(service.url, survey, np.full(BATCH, 777)):
@@ -202,8 +202,8 @@ def test_rounds_are_exported_a_folder_each(service, collector, tmp_path):
         session.ask("age < 60")
     done = live.export(tmp_path)
     assert done.reports == sum(one.n_reports for one in session.history)
-    for past in session.state.past:
-        assert read_export(past.asked, tmp_path / f"round-{past.asked.round:05d}") == past.aggregate
+    for number, past in enumerate(session.state.past, 1):
+        assert read_export(past.asked, tmp_path / f"round-{number:05d}") == past.aggregate
 
 
 def test_sessions_that_cannot_be(collector):

@@ -7,28 +7,33 @@ import argparse
 import pytest
 
 import sottovoce as sv
-from sottovoce.cli.domain_option import domain_of, parse_values
-from sottovoce.errors import DomainError
+from sottovoce.cli.question_options import asked_question, parse_values
+from sottovoce.errors import DomainError, SurveyError
+from sottovoce.questions import Shares
 
 
-def given(**options):
-    return argparse.Namespace(**({"domain_size": None, "labels": None, "attributes": None} | options))
+def domain_of(**words):
+    """The domain of a question whose options are these words."""
+    options = dict.fromkeys(one.name for one in Shares.parameters) | words
+    return asked_question(Shares, argparse.Namespace(**options)).domain
 
 
-def test_the_three_ways(tmp_path):
+def test_the_four_ways(tmp_path):
     (tmp_path / "colours.txt").write_text("red\n\n light green \nblue\n", encoding="utf-8")
-    assert domain_of(given(domain_size=10)) == 10
-    assert domain_of(given(labels="red, green,blue")) == ["red", "green", "blue"]
-    assert domain_of(given(labels=f"@{tmp_path}/colours.txt")) == ["red", "light green", "blue"]
-    people = sv.Domain.of(domain_of(given(attributes=["age=-5..99", "sex=f,m", "name=text:3", "score=11"])))
-    assert people == sv.Domain.product(age=range(-5, 100), sex=["f", "m"], name=sv.Domain.text(3), score=11)
+    assert domain_of(values=10) == sv.Domain.of(10)
+    assert domain_of(range="-5..99") == sv.Domain.of(range(-5, 100))
+    assert domain_of(labels="red, green,blue") == sv.Domain.of(["red", "green", "blue"])
+    assert domain_of(labels=f"@{tmp_path}/colours.txt") == sv.Domain.of(["red", "light green", "blue"])
+    people = domain_of(attributes=["age=-5..9", "sex=f,m", "name=text:3", "score=11"])
+    assert people == sv.Domain.product(age=range(-5, 10), sex=["f", "m"], name=sv.Domain.text(3), score=11)
 
 
 @pytest.mark.parametrize(
-    ("options", "helpful"),
+    ("words", "helpful"),
     [
         ({}, "exactly one way"),
-        ({"domain_size": 3, "labels": "a,b"}, "exactly one way"),
+        ({"values": 3, "labels": "a,b"}, "exactly one way"),
+        ({"range": "18-99"}, "like 18..99"),
         ({"attributes": ["age"]}, "write it like age=0..99"),
         ({"attributes": ["=1..2"]}, "write it like age=0..99"),
         ({"attributes": ["age=1..2", "age=1..3"]}, "given before"),
@@ -37,15 +42,15 @@ def test_the_three_ways(tmp_path):
         ({"labels": "@nul\0l"}, "cannot be read"),
     ],
 )
-def test_what_cannot_be_read_is_told(options, helpful):
-    with pytest.raises(DomainError, match=helpful):
-        domain_of(given(**options))
+def test_what_cannot_be_read_is_told(words, helpful):
+    with pytest.raises(SurveyError, match=helpful):
+        domain_of(**words)
 
 
 def test_a_binary_file_holds_no_labels(tmp_path):
     (tmp_path / "picture").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(DomainError, match="not a text file"):
-        domain_of(given(labels=f"@{tmp_path}/picture"))
+        domain_of(labels=f"@{tmp_path}/picture")
 
 
 @pytest.mark.parametrize("text", ["9..1", "a", "", "text:0", "text:99", "1", "a,a"])

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from browser.visitor import Visitor
 from collector.service import Service
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 _REMEMBER = "try { localStorage.setItem('sottovoce.signed-in', 'yes') } catch {}"
 """What the page itself notes, so that it does not ask who is signed in where nobody ever was."""

@@ -8,8 +8,8 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from browser.visitor import Visitor
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
 _RECORDS = """
 async () => {
@@ -34,7 +34,7 @@ class SurveyPage:
     page: Page
 
     @classmethod
-    def visit(cls, visitor: Visitor, survey: Survey | AdaptiveSurvey) -> SurveyPage:
+    def visit(cls, visitor: Visitor, survey: Survey | Panel) -> SurveyPage:
         return cls(visitor.open(f"/s/{survey.id}"))
 
     @property

@@ -14,7 +14,7 @@ from browser import setting
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
 from collector.service import Service, kept_port, running
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 LOST_CONNECTION = r"ERR_(INTERNET_DISCONNECTED|CONNECTION_(REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|FAILED)"
 

@@ -1,4 +1,4 @@
-"""An adaptive survey as a conversation: a question is typed, devices fill its round, its answer is read, and so on."""
+"""A panel as a conversation: a question is typed, devices fill its round, its answer is read, and so on."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from browser.dashboard import new_token, send, signed_in, too_wide
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
 from collector.service import Service
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
 TOLERANCE = 20
 """In percent: a bit's variance is at most 1 / tanh(1)^2 = 1.73, so 2,000 give a standard error of 2.95; this is 6.8 of
@@ -26,7 +26,7 @@ them, beyond which a normal lies with probability 1e-11."""
 HOSTILE = '<img src=x onerror="globalThis.harmed=1">'
 
 
-def published(service: Service, rounds: int = 3, title: str = "Ages", minimum: int = 1) -> AdaptiveSurvey:
+def published(service: Service, rounds: int = 3, title: str = "Ages", minimum: int = 1) -> Panel:
     domain = {"age": range(100), "smokes": ["no", "yes"]}
     survey = Survey.adaptive(domain, rounds=rounds, epsilon=2.0, title=f"{title} {secrets.token_hex(4)}")
     said = {"statement": survey.to_json(), "minimum_reports": minimum}
@@ -34,7 +34,7 @@ def published(service: Service, rounds: int = 3, title: str = "Ages", minimum: i
     return survey
 
 
-def round_survey(service: Service, survey: AdaptiveSurvey, number: int) -> Any:
+def round_survey(service: Service, survey: Panel, number: int) -> Any:
     """A round as devices get it."""
     envelope = service.ask("GET", f"/v1/surveys/{survey.id}/rounds/{number}").json
     return Survey.from_json(envelope["statement"])
@@ -140,7 +140,7 @@ def test_a_choice_among_several(service: Service, visitor: Visitor) -> None:
     survey = published(service)
     page = signed_in(visitor, service, f"/survey/{survey.id}")
     page.get_by_text("A choice among several").click()
-    page.get_by_label(re.compile("called, one a line")).fill(f"young{HOSTILE}\nold")
+    page.get_by_label(re.compile("called, one per line")).fill(f"young{HOSTILE}\nold")
     asked = ask(page, "age >= 50", 1)
     expect(asked).to_contain_text(f"young{HOSTILE}")
     send(service, round_survey(service, survey, 1), [(70, "no")] * 200)

@@ -37,31 +37,31 @@ def test_from_the_form_to_the_first_answer(service: Service, visitors: Visitors)
     analyst, person = visitors(), visitors()
     page = signed_in(analyst, service, "/new")
     called = title()
-    page.get_by_role("textbox", name="Answers, one a line").fill("red\ngreen\nblue")
+    page.get_by_role("textbox", name="Labels").fill("red\ngreen\nblue")
     survey_id = publish(page, called)
     said = service.ask("GET", f"/v1/surveys/{survey_id}/status").json
-    assert (said["title"], said["kind"], said["epsilon"], said["state"]) == (called, "distribution", 1, "open")
+    assert (said["title"], said["kind"], said["epsilon"], said["state"]) == (called, "shares", 1, "open")
     tab = SurveyPage(person.open(f"/s/{survey_id}"))
     tab.answer("green")
     expect(page.get_by_text("1 report", exact=False).first).to_be_visible()
 
 
-@pytest.mark.parametrize("chosen", ["queries", "mean", "adaptive"])
+@pytest.mark.parametrize("chosen", ["queries", "vector", "adaptive"])
 def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str) -> None:
     page = signed_in(visitor, service, "/new")
     kind(page, chosen)
     if chosen == "queries":
-        page.get_by_role("textbox", name="Which queries?").fill("prefix:8")
+        page.get_by_role("textbox", name="Workload").fill("prefix:8")
     if chosen == "adaptive":
-        page.get_by_role("textbox", name="Answers, one a line").fill("red\ngreen\nblue")
+        page.get_by_role("textbox", name="Labels").fill("red\ngreen\nblue")
     survey_id = publish(page, title())
     assert service.ask("GET", f"/v1/surveys/{survey_id}/status").json["kind"] == chosen
 
 
 MISTAKES = {
     "no title": {"Title": ""},
-    "no answers": {"Answers, one a line": ""},
-    "an answer twice": {"Answers, one a line": "red\nred"},
+    "no answers": {"Labels": ""},
+    "an answer twice": {"Labels": "red\nred"},
     "no epsilon": {"Epsilon: how much one report may reveal": "0"},
     "words for epsilon": {"Epsilon: how much one report may reveal": "much"},
     "far too much epsilon": {"Epsilon: how much one report may reveal": "1000"},
@@ -72,7 +72,7 @@ MISTAKES = {
 def test_a_mistake_is_told_at_its_field(service: Service, visitor: Visitor, mistake: str) -> None:
     visitor.expects("status of 422")
     page = signed_in(visitor, service, "/new")
-    good = {"Title": title(), "Answers, one a line": "red\ngreen"}
+    good = {"Title": title(), "Labels": "red\ngreen"}
     for name, text in (good | MISTAKES[mistake]).items():
         page.get_by_role("textbox", name=name).fill(text)
     before = len(service.ask("GET", "/v1/surveys").json["surveys"])
@@ -86,7 +86,7 @@ def test_a_mistake_is_told_at_its_field(service: Service, visitor: Visitor, mist
 def test_a_mistake_is_told_once_and_no_longer_than_it_lasts(service: Service, visitor: Visitor) -> None:
     page = signed_in(visitor, service, "/new")
     page.get_by_role("textbox", name="Title").fill(title())
-    answers = page.get_by_role("textbox", name="Answers, one a line")
+    answers = page.get_by_role("textbox", name="Labels")
     answers.fill("red\nred")
     page.get_by_role("button", name="Check", exact=True).click()
     expect(page.get_by_text("is there twice")).to_have_count(1)
@@ -99,7 +99,7 @@ def test_a_minimum_that_is_too_low_is_told_at_its_field(service: Service, visito
     page = signed_in(visitor, service, "/new")
     floor = page.get_by_role("textbox", name="No estimate before so many reports")
     page.get_by_role("textbox", name="Title").fill(title())
-    page.get_by_role("textbox", name="Answers, one a line").fill("red\ngreen")
+    page.get_by_role("textbox", name="Labels").fill("red\ngreen")
     page.get_by_text("More settings").click()
     floor.fill("1")
     page.route("**/v1/surveys", lambda route: route.fulfill(status=422, json=TOO_LOW))
@@ -123,7 +123,42 @@ def test_publishing_is_in_reach_at_once(service: Service, visitors: Visitors) ->
     expect(publish_button).to_be_visible()
     page.evaluate("() => scrollTo(0, 0)")
     expect(publish_button).to_be_in_viewport(ratio=1)
-    expect(page.get_by_label("If so many people answer")).to_have_count(0)
+
+
+def test_what_only_the_collector_knows_is_told_at_its_field_too(service: Service, visitor: Visitor) -> None:
+    visitor.expects("status of 422")
+    page = signed_in(visitor, service, "/new")
+    kind(page, "queries")
+    page.get_by_role("textbox", name="Title").fill(title())
+    workload = page.get_by_role("textbox", name="Workload")
+    workload.fill("quantiles:10")
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(workload).to_have_attribute("aria-invalid", "true")
+    expect(workload).to_have_accessible_description(re.compile("is not a workload; write one like"))
+
+
+def test_the_form_asks_what_the_collector_declares(service: Service, visitor: Visitor) -> None:
+    page = signed_in(visitor, service, "/new")
+    for question in service.ask("GET", "/v1/questions").json["questions"]:
+        kind(page, question["kind"])
+        alone = [one["name"] for one in question["parameters"] if not one["group"]]
+        for name in alone:
+            expect(page.get_by_role("textbox", name=name.capitalize(), exact=True)).to_be_visible()
+        ways = [one["name"] for one in question["parameters"] if one["group"]]
+        assert page.locator("input[name^=way-]").evaluate_all("(all) => all.map((one) => one.value)") == ways
+
+
+def test_the_accuracy_is_the_planners(service: Service, visitor: Visitor) -> None:
+    page = signed_in(visitor, service, "/new")
+    page.get_by_role("textbox", name="Title").fill(title())
+    page.get_by_role("textbox", name="Labels").fill("red\ngreen\nblue")
+    page.get_by_text("More settings").click()
+    page.get_by_role("textbox", name="People expected").fill("10000")
+    page.get_by_role("button", name="Check", exact=True).click()
+    asked = {"kind": "shares", "parameters": {"labels": ["red", "green", "blue"]}, "epsilon": 1, "users": 10_000}
+    margin = service.ask("POST", "/v1/plans", json=asked).json["margin"]
+    words = f"With 10,000 people: Each share is known to about ± {100 * margin:.3g} points"
+    expect(page.locator(".accuracy")).to_contain_text(words)
 
 
 def test_what_was_typed_outlives_a_reload(service: Service, visitor: Visitor) -> None:
@@ -146,7 +181,7 @@ def test_markup_is_text_and_the_form_is_accessible(service: Service, visitors: V
     page = signed_in(visitor, service, "/new")
     hostile = '<img src=x onerror="globalThis.harmed=1">'
     page.get_by_role("textbox", name="Title").fill(f"{hostile} {title()}")
-    page.get_by_role("textbox", name="Answers, one a line").fill(f"red{hostile}\ngreen")
+    page.get_by_role("textbox", name="Labels").fill(f"red{hostile}\ngreen")
     page.get_by_role("button", name="Check", exact=True).click()
     expect(page.get_by_role("button", name=re.compile("Publish"))).to_be_visible()
     assert faults(page) == []

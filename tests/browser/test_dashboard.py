@@ -14,7 +14,7 @@ from browser.accessibility import faults
 from browser.dashboard import expect_count, new_token, revoke, send, sign_in, signed_in, too_wide
 from browser.visitor import Visitor, Visitors
 from collector.service import Service, kept_port, running
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 LOST_CONNECTION = r"ERR_(CONNECTION_(REFUSED|RESET|CLOSED|ABORTED)|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING)"
 HOSTILE = '<img src=x onerror="globalThis.harmed=1"><script>globalThis.harmed=1</script>'

@@ -39,9 +39,13 @@ def changed(page: Page, before: str) -> str:
     return str(answer(page).text_content())
 
 
-def error(page: Page) -> float:
-    """The expected error that stands beside the slider."""
-    return float(page.get_by_role("textbox", name="Error, as a number").input_value())
+MARGIN = re.compile(r"^Margin of one answer .*, as a number$")
+L2 = "L2 over all answers, as a number"
+
+
+def error(page: Page, name: str | re.Pattern[str] = MARGIN) -> float:
+    """The error that stands beside the slider."""
+    return float(page.get_by_role("textbox", name=name).input_value())
 
 
 def test_more_people_mean_less_error(page: Page) -> None:
@@ -61,23 +65,58 @@ def test_less_epsilon_means_more_error(page: Page) -> None:
 
 def test_working_out_how_many_people_there_must_be(page: Page, service: Service, visitor: Visitor) -> None:
     page.locator("label[for=solve-users]").click()
-    field = page.get_by_role("textbox", name="Error, as a number")
-    field.fill("0.01")
+    field = page.get_by_role("textbox", name=MARGIN)
+    field.fill("0.02")
     field.press("Enter")
-    expect(page).to_have_url(re.compile(r"target_error=0\.01(&|$)"))
+    expect(page).to_have_url(re.compile(r"margin=0\.02(&|$)"))
+    expect(page.locator(".stale")).to_have_count(0)
     needed = int(page.get_by_role("textbox", name="People, as a number").input_value().replace(",", ""))
-    asked = visitor.asked("POST", "/v1/plan")[-1].post_data_json
-    assert asked["target_error"] == 0.01
-    assert needed == service.ask("POST", "/v1/plan", json=asked).json["users"]
+    asked = visitor.asked("POST", "/v1/plans")[-1].post_data_json
+    assert asked["margin"] == 0.02
+    assert needed == service.ask("POST", "/v1/plans", json=asked).json["users"]
 
 
-@pytest.mark.parametrize("kind", ["queries", "mean", "adaptive"])
-def test_every_kind_of_survey(page: Page, kind: str) -> None:
+def test_both_errors_are_shown_whichever_is_compared(page: Page) -> None:
+    before = str(answer(page).text_content())
+    expect(answer(page)).to_contain_text(re.compile(r"each share is known to about .* points .*; all 40 together: L2"))
+    page.locator("label[for=criterion-l2]").click()
+    expect(page).to_have_url(re.compile("criterion=l2"))
+    after = changed(page, before)
+    assert f"L2 {error(page, L2):g}" in after
+    designs = page.get_by_role("region", name="Designs")
+    expect(designs).to_contain_text(re.compile("design.*margin.*L2.*report.*chosen", re.DOTALL))
+
+
+@pytest.mark.parametrize("kind", ["queries", "vector", "adaptive"])
+def test_every_kind_of_survey(service: Service, visitor: Visitor, kind: str) -> None:
+    page = signed_in(visitor, service, "/plan?workload=prefix:16")
+    expect(answer(page)).to_have_text(re.compile(r"\d"))
     before = str(answer(page).text_content())
     page.locator(f"input[name=kind][value={kind}]").check(force=True)
     changed(page, before)
-    expect(page.get_by_role("table").filter(has_text="mechanism").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Which design, and why")).to_be_visible()
     expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(2)
+
+
+def test_the_same_survey_is_made_of_a_plan(page: Page, service: Service, visitor: Visitor) -> None:
+    planned = service.ask("POST", "/v1/plans", json=visitor.asked("POST", "/v1/plans")[-1].post_data_json).json
+    page.get_by_role("link", name="Make a survey of this").click()
+    page.get_by_role("textbox", name="Title").fill("Planned")
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.get_by_role("button", name="Publish")).to_be_visible()
+    drafted = visitor.asked("POST", "/v1/drafts")[-1].post_data_json
+    assert service.ask("POST", "/v1/drafts", json=drafted | {"title": ""}).json["id"] == planned["survey"]
+
+
+def test_a_refusal_is_told_at_its_field(service: Service, visitor: Visitor) -> None:
+    visitor.expects("status of 422")
+    page = signed_in(visitor, service, "/plan?kind=queries&workload=quantiles:10")
+    workload = page.get_by_role("textbox", name="Workload")
+    expect(workload).to_have_attribute("aria-invalid", "true")
+    expect(answer(page)).to_contain_text("what is marked")
+    workload.fill("prefix:16")
+    expect(answer(page)).to_have_text(re.compile(r"\d"))
+    expect(page.locator(".stale, [aria-invalid=true]")).to_have_count(0)
 
 
 def test_nonsense_in_a_field_is_told(page: Page) -> None:
@@ -96,9 +135,9 @@ def test_what_is_worked_out_stays_so_for_another_kind(page: Page) -> None:
     before = str(answer(page).text_content())
     page.locator("label[for=solve-epsilon]").click()
     before = changed(page, before)
-    page.locator("input[name=kind][value=queries]").check(force=True)
+    page.locator("input[name=kind][value=vector]").check(force=True)
     assert changed(page, before).startswith("epsilon")
-    expect(page).to_have_url(re.compile("kind=queries.*solve=epsilon"))
+    expect(page).to_have_url(re.compile("kind=vector.*solve=epsilon"))
 
 
 def test_an_address_brings_the_plan_back(page: Page, visitor: Visitor) -> None:

@@ -15,7 +15,7 @@ from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
 from collector.service import Service
 from sottovoce.signing import SigningKey, to_base64url
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 Envelope = dict[str, Any]
 Change = Callable[[Envelope], Envelope]
@@ -57,9 +57,9 @@ CHANGES: dict[str, Change] = {
     "id": lambda envelope: envelope | {"id": "0" * 64},
     "epsilon": statement(epsilon=1.9),
     "epsilon and id": renamed(epsilon=1.9),
-    "mechanism": statement(mechanism={"name": "randomized_response"}),
+    "mechanism": statement(design={"strategy": "histogram", "mechanism": {"name": "randomized_response"}}),
     "title": statement(title="Something harmless"),
-    "radius": statement(radius=2),
+    "radius": statement(question={"kind": "vector", "dimension": 2, "radius": 2}),
 }
 
 

@@ -9,6 +9,7 @@ import statistics
 import numpy as np
 import pytest
 
+from sottovoce.adaptive.session import Session
 from sottovoce.experiments.adaptive_curves import (
     REPEATS,
     adaptive_curves,
@@ -26,10 +27,10 @@ from sottovoce.experiments.analysts import (
     signs,
     values,
 )
-from sottovoce.experiments.distribution_error import seeds_of
-from sottovoce.survey import Survey
+from sottovoce.experiments.repeats import seeds_of
+from sottovoce.planning.panel import error_line, plan_panel
+from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS, adaptive_bound, predicted_worst_error, theorem_5_2
-from sottovoce.theory.adaptive_planner import error_line, plan_adaptive
 
 SIMULATE = ("simulate", "adaptive", "--rounds", "6", "--users", "3000", "--epsilon", "1", "--seed", "5")
 QUANTILE = (*SIMULATE, "--strategy", "quantile")
@@ -101,13 +102,13 @@ def test_the_same_seed_gives_the_same_errors_and_another_gives_others(run, words
 
 def test_errors_are_those_of_sessions_against_both_truths():
     found = measure_adaptive(5, 900, 2.0, repeats=3, seed=11)
-    survey = Survey.adaptive(values(), 5, 2.0)
+    panel = Panel(values(), 5, 2.0)
     questions_seed, *seeds = seeds_of(11, 7)
     multipliers = random_multipliers(5, questions_seed)
     population, own = [], []
     for people_seed, session_seed in zip(seeds[::2], seeds[1::2], strict=True):
         drawn = people(900, people_seed)
-        session = survey.session(drawn, session_seed)
+        session = Session.simulated(panel, drawn, session_seed)
         answers = np.array([session.ask(question(m)).value for m in multipliers])
         means = np.array([signs(m)[drawn - 1].mean() for m in multipliers])
         population.append(np.abs(answers).max())
@@ -162,11 +163,11 @@ def test_tables_for_people(run, words, expected):
 def test_plan_solves_for_what_is_missing(run):
     found = run(*PLAN, "--json").json
     bound = adaptive_bound(20, 1.0, 1.0, 10**6).value
-    assert (found["solved_for"], found["target_error"], found["linf_bound"]) == ("error", bound, bound)
+    assert (found["solved_for"], found["error"], found["linf_bound"]) == ("error", bound, bound)
     assert found["linf_predicted"] == predicted_worst_error(20, 1.0, 1.0, 10**6)
     assert found["linf_bound_paper"] == theorem_5_2(20, 1.0, 1.0, 10**6).value
     target = str(bound * (1 + 1e-9))
-    stated = {"--rounds": "20", "--users": "1e6", "--epsilon": "1", "--target": target}
+    stated = {"--rounds": "20", "--users": "1e6", "--epsilon": "1", "--error": target}
     for missing in ("--rounds", "--users", "--epsilon"):
         given = [word for name, number in stated.items() if name != missing for word in (name, number)]
         solved = run("plan", "adaptive", *given, "--json").json
@@ -178,20 +179,22 @@ def test_plan_solves_for_what_is_missing(run):
 
 def test_plans_are_tight():
     """One person fewer, one round more, or a little less epsilon would miss the target."""
-    few = plan_adaptive(rounds=12, epsilon=0.5, target_error=0.1)
+    few = plan_panel(rounds=12, epsilon=0.5, error=0.1)
     assert few.line.bound <= 0.1 < adaptive_bound(12, 1.0, 0.5, few.users - 1).value
-    many = plan_adaptive(users=10**5, epsilon=0.5, target_error=0.1)
+    many = plan_panel(users=10**5, epsilon=0.5, error=0.1)
     assert many.line.bound <= 0.1 < adaptive_bound(many.rounds + 1, 1.0, 0.5, 10**5).value
-    private = plan_adaptive(rounds=12, users=10**5, target_error=0.1)
+    private = plan_panel(rounds=12, users=10**5, error=0.1)
     assert private.line.bound <= 0.1 < adaptive_bound(12, 1.0, private.epsilon * 0.99, 10**5).value
-    assert plan_adaptive(users=10**12, epsilon=8.0, target_error=1.9).rounds == MAX_ROUNDS
+    assert plan_panel(users=10**10, epsilon=8.0, error=1.9).rounds == MAX_ROUNDS
 
 
-def test_errors_grow_with_the_radius():
-    one, three = plan_adaptive(12, 10**5, 1.0), plan_adaptive(12, 10**5, 1.0, radius=3.0)
+def test_errors_grow_with_the_radius(run):
+    one, three = plan_panel(12, 10**5, 1.0), plan_panel(12, 10**5, 1.0, radius=3.0)
     assert three.line.bound == pytest.approx(3 * one.line.bound)
     assert three.line.predicted == pytest.approx(3 * one.line.predicted)
     assert one.line == error_line(12, 1.0, 1.0, 10**5)
+    words = ("plan", "adaptive", "--rounds", "12", "--users", "1e5", "--epsilon", "1", "--radius", "3", "--json")
+    assert run(*words).json["linf_bound"] == three.line.bound
 
 
 def test_plan_shows_fewer_and_more_rounds(run):
@@ -207,9 +210,9 @@ def test_plan_shows_fewer_and_more_rounds(run):
     ("given", "answer"),
     [
         (("--rounds", "20", "--users", "1e6", "--epsilon", "1"), "expected largest error at most 0.03717"),
-        (("--rounds", "20", "--target", "0.02", "--epsilon", "1"), "3,454,780 people"),
-        (("--rounds", "20", "--users", "1e6", "--target-error", "0.02"), "epsilon 2.58"),
-        (("--users", "1e6", "--target", "0.05", "--epsilon", "1"), "32 rounds"),
+        (("--rounds", "20", "--error", "0.02", "--epsilon", "1"), "3,454,780 people"),
+        (("--rounds", "20", "--users", "1e6", "--error", "0.02"), "epsilon 2.58"),
+        (("--users", "1e6", "--error", "0.05", "--epsilon", "1"), "32 rounds"),
     ],
 )
 def test_plans_as_tables(run, given, answer):
@@ -223,7 +226,7 @@ def test_plans_as_tables(run, given, answer):
 
 
 def test_curves_are_the_formulas_and_points_are_simulations():
-    plan, done = plan_adaptive(8, 2000, 1.0), list[int]()
+    plan, done = plan_panel(8, 2000, 1.0), list[int]()
     curves = adaptive_curves(plan, done.append)
     assert sum(done) == people_simulated(plan)
     assert (curves.lines[0].rounds, curves.lines[-1].rounds) == (1, 64)
@@ -239,7 +242,7 @@ def test_curves_are_the_formulas_and_points_are_simulations():
 
 
 def test_too_many_people_are_not_simulated_for_a_picture():
-    plan = plan_adaptive(8, 10**9, 1.0)
+    plan = plan_panel(8, 10**9, 1.0)
     assert people_simulated(plan) == 0
     assert adaptive_curves(plan).measured == ()
 
@@ -281,12 +284,12 @@ def changed(words: tuple[str, ...], options: dict[str, str | None]) -> list[str]
         (QUANTILE, {"repeats": "0"}, "SimulationError", "repeats must be"),
         (HITTERS, {"rounds": "3"}, "SimulationError", "leave --rounds out"),
         (HITTERS, {"users": "200"}, "PlanError", "200 people are too few"),
-        (PLAN, {"target": "0.1"}, "PlanError", "got rounds, users, epsilon, target_error"),
-        (PLAN, {"epsilon": None}, "PlanError", "got rounds, users"),
-        (PLAN, {"epsilon": None, "target": "2"}, "PlanError", "below 2"),
-        (PLAN, {"epsilon": None, "target": "1e-4"}, "PlanError", "at any epsilon up to"),
-        (PLAN, {"users": None, "target": "1e-6"}, "PlanError", "more than 1e+12 people"),
-        (PLAN, {"rounds": None, "target": "1e-3"}, "PlanError", "even for one question"),
+        (PLAN, {"error": "0.1"}, "PlanError", "got rounds, users, epsilon, error"),
+        (PLAN, {"epsilon": None}, "PlanError", "got rounds, users)"),
+        (PLAN, {"epsilon": None, "error": "2"}, "PlanError", "below 2"),
+        (PLAN, {"epsilon": None, "error": "1e-4"}, "PlanError", "at any epsilon up to"),
+        (PLAN, {"users": None, "error": "1e-6"}, "PlanError", "more than there are"),
+        (PLAN, {"rounds": None, "error": "1e-3"}, "PlanError", "even for one question"),
         (PLAN, {"rounds": "1e6"}, "SurveyError", "from 1 to 65536"),
         (PLAN, {"users": "1e13"}, "SurveyError", "users is"),
         (PLAN, {"picture": "picture.doc"}, "SimulationError", "must end in .png"),

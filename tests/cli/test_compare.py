@@ -98,6 +98,6 @@ def test_too_large_a_domain_for_an_audit_names_its_option(run, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr(import_module("sottovoce.audit"), "audit", exhaust)
-    done = run("audit", "hadamard", "--domain-size", "1e12")
+    done = run("audit", "hadamard", "--values", "1e12")
     assert done.status == 2
-    assert "not enough memory for this; give a smaller --domain-size" in done.err
+    assert "not enough memory for this; give a smaller --values" in done.err

@@ -7,13 +7,19 @@ import sys
 
 import pytest
 
+from sottovoce.questions import QUESTIONS
+from sottovoce.surveys.panel import Panel
+
 COMMANDS = [
     (),
     ("demo",),
+    ("optimize",),
+    ("strategies",),
+    *((command, kind) for command in ("plan", "simulate") for kind in (*QUESTIONS, Panel.kind)),
+    *(("survey", "create", kind) for kind in (*QUESTIONS, Panel.kind, "file")),
     ("plan",),
-    ("plan", "distribution"),
     ("simulate",),
-    ("simulate", "distribution"),
+    ("survey", "create"),
     ("mechanisms",),
     ("audit",),
 ]
@@ -26,6 +32,14 @@ def test_help_shows_examples_of_that_command(run, words):
     examples = outcome.out.split("examples:\n", 1)[1]
     assert " ".join(("sottovoce", *words)) in examples
     assert outcome.err == ""
+
+
+@pytest.mark.parametrize("words", [("plan",), ("simulate",), ("survey", "create")], ids=" ".join)
+def test_what_needs_a_word_is_explained(run, words):
+    assert "marginals:age=10,sex=2,country=30:2" in run(*words, "queries", "--help").out.split("workloads:\n", 1)[1]
+    ways = run(*words, "shares", "--help").out.split("values, one of:\n", 1)[1]
+    for option in ("--values 40", "--labels @colours.txt", "--range 18..99", "--attributes age=0..99"):
+        assert option in ways
 
 
 def test_without_a_command_there_is_help(run):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.errors import CapacityError, DomainError, MechanismError, SimulationError, SurveyError
+from sottovoce.errors import CapacityError, MechanismError, SimulationError, SurveyError
 
-GIVEN = {"--domain-size": "10", "--users": "100", "--epsilon": "1", "--mechanism": "hadamard"}
+GIVEN = {"--values": "10", "--users": "100", "--epsilon": "1", "--mechanism": "hadamard"}
 
 
 def simulate(**changed: str) -> list[str]:
     """A command line that would work, but for what is changed."""
     options = GIVEN | {f"--{name.replace('_', '-')}": value for name, value in changed.items()}
-    return ["simulate", "distribution", *(word for option in options.items() for word in option)]
+    return ["simulate", "shares", *(word for option in options.items() for word in option)]
 
 
 def check(outcome, kind: str, *helpful: str) -> None:
@@ -33,13 +33,13 @@ OPTIONS = [
     ({"epsilon": "inf"}, SurveyError, "epsilon is inf"),
     ({"epsilon": "1e6"}, SurveyError, "to 16"),
     ({"epsilon": "much"}, None, "--epsilon: 'much' is not a number"),
-    ({"domain_size": "0"}, DomainError, "domain size is 0"),
-    ({"domain_size": "1"}, DomainError, "an integer from 2"),
-    ({"domain_size": "2.5"}, None, "'2.5' is not a whole number"),
-    ({"domain_size": str(2**40 + 1)}, DomainError, f"to {2**40}"),
-    ({"domain_size": "1e999999999"}, None, "is not a whole number"),
-    ({"domain_size": str(2**40)}, CapacityError, "simulate at most"),
-    ({"mechanism": "laplace"}, MechanismError, "choose among randomized_response"),
+    ({"values": "0"}, SurveyError, "values is 0"),
+    ({"values": "1"}, SurveyError, "an integer from 2"),
+    ({"values": "2.5"}, None, "'2.5' is not a whole number"),
+    ({"values": str(2**40 + 1)}, SurveyError, f"to {2**40}"),
+    ({"values": "1e999999999"}, None, "is not a whole number"),
+    ({"values": str(2**40)}, CapacityError, "simulate at most"),
+    ({"mechanism": "laplace"}, MechanismError, "mechanism must be one of randomized_response"),
     ({"users": "0"}, SimulationError, "from 1"),
     ({"users": "-5"}, SimulationError, "the number of people"),
     ({"users": "many"}, None, "1_000_000 or 1e6"),
@@ -95,7 +95,7 @@ def test_a_missing_file_is_told_with_the_names_that_exist(run, tmp_path):
     [
         (["sing"], "UsageError", "invalid choice: 'sing'"),
         (["simulate"], "UsageError", "KIND"),
-        (["simulate", "distribution"], "UsageError", "--domain-size, --users, --epsilon"),
+        (["simulate", "shares"], "UsageError", "--users, --epsilon"),
         (["mechanisms", "--loud"], "UsageError", "--loud (see: sottovoce mechanisms --help)"),
         (["survey", "list", "--loud"], "UsageError", "--loud (see: sottovoce survey list --help)"),
         (["--loud", "mechanisms"], "UsageError", "--loud (see: sottovoce --help)"),
@@ -109,8 +109,8 @@ def test_a_missing_file_is_told_with_the_names_that_exist(run, tmp_path):
         (["audit", "sphere"], "MechanismError", "'sphere' is none that can be audited"),
         (["audit", "hadamard", "--epsilon", "nan"], "SurveyError", "epsilon is nan"),
         (["audit", "hadamard", "--samples", "0"], "SurveyError", "samples is 0"),
-        (["plan", "distribution", "--domain-size", "10", "--users", "10"], "PlanError", "exactly two"),
-        (["plan", "distribution", "--domain-size", "1", "--users", "10", "--epsilon", "1"], "DomainError", "from 2"),
+        (["plan", "shares", "--values", "10", "--users", "10"], "PlanError", "exactly two"),
+        (["plan", "shares", "--values", "1", "--users", "10", "--epsilon", "1"], "SurveyError", "from 2"),
         (["demo", "--users", "0"], "SimulationError", "from 1"),
         (["demo", "--seed", "-1"], "SimulationError", "seed"),
         (["demo", "--no-report", "--picture", "picture.doc"], "SimulationError", ".png"),
@@ -134,7 +134,7 @@ def test_too_little_memory_is_no_traceback(run, monkeypatch):
     def allocate(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sottovoce.experiments.distribution_error.histogram_of", allocate)
+    monkeypatch.setattr("sottovoce.experiments.survey_error.histogram_of", allocate)
     check(run(*simulate(), "--json"), "MemoryError", "not enough memory")
 
 

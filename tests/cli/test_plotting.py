@@ -36,14 +36,14 @@ def test_axes_that_are_given_are_used(estimate):
 
 
 def test_a_missing_library_is_named_with_what_to_install(estimate, monkeypatch):
-    monkeypatch.setattr("sottovoce.plotting.find_spec", lambda name: None)
+    monkeypatch.setattr("sottovoce.figures.style.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'sottovoce\[plot\]'") as raised:
         estimate.plot()
     assert raised.value.__context__ is None
 
 
 def test_the_demo_asks_for_the_library_before_it_works(run, monkeypatch):
-    monkeypatch.setattr("sottovoce.plotting.find_spec", lambda name: None)
+    monkeypatch.setattr("sottovoce.figures.style.find_spec", lambda name: None)
     outcome = run("demo", "--no-report", "--picture", "demo.png", "--json")
     assert outcome.status == 2
     assert outcome.json["error"]["type"] == "MissingExtraError"

@@ -11,7 +11,7 @@ import pytest
 import sottovoce as sv
 from client.played import Played
 from sottovoce.client import Device, Patience
-from sottovoce.protocols import DistributionSurvey
+from sottovoce.surveys.survey import Survey
 
 MakeDevice = Callable[..., Device]
 
@@ -23,7 +23,7 @@ def played() -> Iterator[Played]:
 
 
 @pytest.fixture
-def survey(played: Played) -> DistributionSurvey:
+def survey(played: Played) -> Survey:
     """Published, and with reports that two draws hardly ever share: 2**-40 of a chance."""
     made = sv.Survey.distribution(2**40, epsilon=1.0, mechanism="hadamard", title="Colours")
     played.publish(made)

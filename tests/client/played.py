@@ -11,9 +11,9 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from sottovoce.protocols.rounds import Round
 from sottovoce.signing import SigningKey, to_base64url
-from sottovoce.statement import Stated
+from sottovoce.surveys.statement import Stated
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import batch_rows, batch_survey
 
 Reply = tuple[int, dict[str, str], bytes]
@@ -41,7 +41,7 @@ class Played:
         self.key = SigningKey(bytes(range(32))) if key is None else key
         self.surveys: dict[str, Stated] = {}
         self.states: dict[str, str] = {}
-        self.rounds: dict[tuple[str, int], Round] = {}
+        self.rounds: dict[tuple[str, int], Survey] = {}
         self.requests: list[tuple[str, str]] = []
         self.bodies: list[bytes] = []
         self.twists: dict[tuple[str, str], Twist] = {}
@@ -87,8 +87,8 @@ class Played:
 
     def publish(self, survey: Stated) -> str:
         self.surveys[survey.id] = survey
-        if isinstance(survey, Round):
-            self.rounds[survey.survey.id, survey.round] = survey
+        if isinstance(survey, Survey) and survey.seat is not None:
+            self.rounds[survey.seat.panel.id, survey.seat.round] = survey
         return survey.id
 
     def reports(self, survey: Any) -> list[bytes]:
@@ -153,7 +153,7 @@ class Played:
                 listed = [
                     {"id": s.id, "title": s.title, "kind": s.kind, "epsilon": s.epsilon, "state": "open"}
                     for s in self.surveys.values()
-                    if not isinstance(s, Round)
+                    if getattr(s, "seat", None) is None
                 ]
                 return as_json(200, {"surveys": listed})
             case ["GET", "v1", "surveys", survey] if survey in self.surveys:

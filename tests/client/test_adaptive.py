@@ -1,4 +1,4 @@
-"""A device in an adaptive survey: one round for life, one question in it, one report."""
+"""A device in a panel: one round for life, one question in it, one report."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from client.conftest import MakeDevice
 from client.played import Played, as_json, refusal
 from sottovoce.client import Device, MemoryStore
 from sottovoce.errors import BudgetError, MismatchError, ServiceError, SignatureError, SurveyError
-from sottovoce.protocols import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
 from sottovoce.signing import SigningKey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
 RECORD = {"age": 42, "country": "FR"}
 DOMAIN = sv.Domain.product(age=range(100), country=["DE", "FR"])
 
 
 @pytest.fixture
-def adaptive(played: Played) -> AdaptiveSurvey:
+def adaptive(played: Played) -> Panel:
     """So many rounds that two draws agree with chance 1/60,000."""
-    made = sv.Survey.adaptive(DOMAIN, rounds=60_000, epsilon=1.0, title="Who earns more?")
+    made = Survey.adaptive(DOMAIN, rounds=60_000, epsilon=1.0, title="Who earns more?")
     played.publish(made)
     return made
 
@@ -35,15 +35,18 @@ def seat_of(path: Path) -> int:
     return int(seat)
 
 
-def open_round(played: Played, survey: AdaptiveSurvey, path: Path, query: str = "age < 50") -> Round:
-    asked = survey.choice(seat_of(path), f"find(country, ('FR',)) + ({query})", 3)
+def seat_number(asked: Survey) -> int:
+    assert asked.seat is not None
+    return asked.seat.round
+
+
+def open_round(played: Played, survey: Panel, path: Path, query: str = "age < 50") -> Survey:
+    asked = Survey.round(survey, seat_of(path), f"find(country, ('FR',)) + ({query})", 3)
     played.publish(asked)
     return asked
 
 
-def test_waiting_then_answered_once(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_waiting_then_answered_once(played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path) -> None:
     path = tmp_path / "device.db"
     assert [device().answer(played.url, adaptive.id, RECORD).state for _ in range(3)] == ["waiting"] * 3
     assert device().ledger.spent == 0
@@ -51,18 +54,18 @@ def test_waiting_then_answered_once(
     receipt = device().answer(played.url, adaptive.id, RECORD)
     assert (receipt.state, receipt.epsilon, receipt.survey) == ("sent", 1.0, adaptive.id)
     (entry,) = device().ledger
-    assert entry.title == f"Who earns more?, round {asked.round}"
+    assert entry.title == f"Who earns more?, round {seat_number(asked)}"
     requests = len(played.requests)
     assert device().answer(played.url, adaptive.id, {"age": 1, "country": "DE"}).state == "sent"
     assert len(played.requests) == requests
     (row,) = played.reports(asked)
     assert asked.aggregate().add([row[16:]]).n_reports == 1
     seats = {path.rsplit("/", 1)[1] for _, path in played.requests if "/rounds/" in path}
-    assert seats == {str(asked.round)}
+    assert seats == {str(seat_number(asked))}
 
 
 def test_the_round_is_on_disk_before_anybody_is_told(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path
 ) -> None:
     kept: list[int] = []
 
@@ -77,9 +80,7 @@ def test_the_round_is_on_disk_before_anybody_is_told(
     assert len(kept) == 1
 
 
-def test_the_same_bytes_until_they_arrive(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_the_same_bytes_until_they_arrive(played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path) -> None:
     device().answer(played.url, adaptive.id, RECORD)
     asked = open_round(played, adaptive, tmp_path / "device.db")
     played.twists["POST", "/reports"] = lambda _: refusal(503, "busy")
@@ -92,7 +93,7 @@ def test_the_same_bytes_until_they_arrive(
 
 
 def test_another_question_in_the_same_round(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path
 ) -> None:
     device().answer(played.url, adaptive.id, RECORD)
     open_round(played, adaptive, tmp_path / "device.db")
@@ -107,7 +108,7 @@ def test_another_question_in_the_same_round(
 
 
 def test_another_question_shown_to_another_process(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path
 ) -> None:
     """While one process reads its question, another one of the same device answers a different one."""
     device().answer(played.url, adaptive.id, RECORD)
@@ -117,18 +118,18 @@ def test_another_question_shown_to_another_process(
     def meanwhile(handler: Any) -> object:
         played.twists.clear()
         inner.append(device().answer(played.url, adaptive.id, RECORD).state)
-        return as_json(200, played.envelope(adaptive.question(first.round, "age < 51")))
+        return as_json(200, played.envelope(Survey.round(adaptive, seat_number(first), "age < 51")))
 
-    played.twists["GET", f"/rounds/{first.round}"] = meanwhile
+    played.twists["GET", f"/rounds/{seat_number(first)}"] = meanwhile
     with pytest.raises(MismatchError, match="another question"):
         device().answer(played.url, adaptive.id, RECORD)
     assert inner == ["sent"]
     assert len(played.bodies) == 1
 
 
-def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: AdaptiveSurvey, device: MakeDevice) -> None:
+def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: Panel, device: MakeDevice) -> None:
     """Of another survey, of another number, no round at all, or signed by somebody else: no answer."""
-    other = sv.Survey.adaptive(DOMAIN, rounds=60_000, epsilon=0.5)
+    other = Survey.adaptive(DOMAIN, rounds=60_000, epsilon=0.5)
 
     def show(make: Any) -> Any:
         def twist(handler: Any) -> object:
@@ -139,10 +140,10 @@ def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: AdaptiveS
         return twist
 
     for make in (
-        lambda seat: other.question(seat, "age < 50"),
-        lambda seat: adaptive.question(seat % 60_000 + 1, "age < 50"),
+        lambda seat: Survey.round(other, seat, "age < 50"),
+        lambda seat: Survey.round(adaptive, seat % 60_000 + 1, "age < 50"),
         lambda seat: adaptive,
-        lambda seat: sv.Survey.distribution(5, epsilon=1.0),
+        lambda seat: Survey.distribution(5, epsilon=1.0),
     ):
         played.twists["GET", ""] = show(make)
         with pytest.raises(MismatchError, match="something else than round"):
@@ -151,7 +152,7 @@ def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: AdaptiveS
 
     def by_another(handler: Any) -> object:
         played.key = SigningKey(bytes(32)) if "/rounds/" in handler.path else right
-        return show(lambda seat: adaptive.question(seat, "age < 50"))(handler)
+        return show(lambda seat: Survey.round(adaptive, seat, "age < 50"))(handler)
 
     played.twists["GET", ""] = by_another
     with pytest.raises(SignatureError):
@@ -160,9 +161,9 @@ def test_a_round_that_is_not_the_devices_own(played: Played, adaptive: AdaptiveS
     assert played.bodies == []
 
 
-def test_a_round_by_its_own_id(played: Played, adaptive: AdaptiveSurvey, device: MakeDevice) -> None:
+def test_a_round_by_its_own_id(played: Played, adaptive: Panel, device: MakeDevice) -> None:
     """Else a collector could have all rounds answered, one after the other."""
-    asked = adaptive.question(7, "age < 50")
+    asked = Survey.round(adaptive, 7, "age < 50")
     played.publish(asked)
     with pytest.raises(SurveyError, match=adaptive.id):
         device().answer(played.url, asked.id, RECORD)
@@ -170,7 +171,7 @@ def test_a_round_by_its_own_id(played: Played, adaptive: AdaptiveSurvey, device:
 
 
 def test_a_survey_beyond_the_budget_draws_no_round(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path
 ) -> None:
     with pytest.raises(BudgetError):
         device(cap=0.5).answer(played.url, adaptive.id, RECORD)
@@ -178,9 +179,7 @@ def test_a_survey_beyond_the_budget_draws_no_round(
         assert database.execute("SELECT * FROM seat").fetchall() == []
 
 
-def test_a_sealed_round_costs_nothing(
-    played: Played, adaptive: AdaptiveSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_a_sealed_round_costs_nothing(played: Played, adaptive: Panel, device: MakeDevice, tmp_path: Path) -> None:
     device().answer(played.url, adaptive.id, RECORD)
     asked = open_round(played, adaptive, tmp_path / "device.db")
     played.states[asked.id] = "sealed"
@@ -191,7 +190,7 @@ def test_a_sealed_round_costs_nothing(
 
 def test_rounds_are_drawn_alike(played: Played) -> None:
     """600 devices over 3 rounds: chi-squared with 2 degrees above 30 has chance 3e-7; a round never drawn gives 300."""
-    survey = sv.Survey.adaptive(10, rounds=3, epsilon=1.0)
+    survey = Survey.adaptive(10, rounds=3, epsilon=1.0)
     played.publish(survey)
     shared = Device(MemoryStore()).collector(played.url)
     for _ in range(600):

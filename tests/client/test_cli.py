@@ -104,7 +104,7 @@ def test_a_value_that_looks_like_an_option(played: Played, colours: sv.Survey, r
 
 
 def test_a_list_that_lies_about_a_title(played: Played, colours: sv.Survey, run: Any) -> None:
-    listed = {"id": colours.id, "title": "Harmless", "kind": "distribution", "epsilon": 0.1, "state": "open"}
+    listed = {"id": colours.id, "title": "Harmless", "kind": "shares", "epsilon": 0.1, "state": "open"}
     played.twists["GET", "/v1/surveys"] = lambda _: (200, {}, json.dumps({"surveys": [listed]}).encode())
     status, _, err = run("answer", played.url, "Harmless", "red")
     assert status == 2
@@ -167,7 +167,7 @@ def test_a_list_of_hostile_ids(played: Played, colours: sv.Survey, run: Any) -> 
 @pytest.mark.parametrize("label", ["A" * 500_000, "\x1b[2J\u202e" * 1000], ids=["long", "escapes"])
 def test_errors_are_one_short_line(played: Played, run: Any, label: str) -> None:
     statement = sv.Survey.distribution(["a", "b"], epsilon=1.0).to_statement()
-    statement["domain"] = {"labels": [label, label]}
+    statement["question"]["domain"] = {"labels": [label, label]}
     envelope = played.signed(json.dumps(statement, separators=(",", ":"), sort_keys=True, ensure_ascii=False))
     played.twists["GET", envelope["id"]] = lambda _: (200, {}, json.dumps(envelope).encode())
     for extra in ((), ("--json",)):

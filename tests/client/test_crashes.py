@@ -16,12 +16,12 @@ from client.conftest import MakeDevice
 from client.played import Played, refusal
 from sottovoce.client import Device, MemoryStore, sqlite_store
 from sottovoce.errors import LedgerError
-from sottovoce.protocols import DistributionSurvey
+from sottovoce.surveys.survey import Survey
 
 ANSWER = """
 import os, sys
 from sottovoce.client import Collector, Device, Patience, SqliteStore
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 store, url, survey, value, where = sys.argv[1:]
 
@@ -102,7 +102,7 @@ def test_a_seat_survives_being_killed(played: Played, tmp_path: Path) -> None:
     assert played.requests[-1] == ("GET", f"/v1/surveys/{survey.id}/rounds/{seat}")
 
 
-def test_several_processes_at_once(played: Played, survey: DistributionSurvey, tmp_path: Path) -> None:
+def test_several_processes_at_once(played: Played, survey: Survey, tmp_path: Path) -> None:
     """On a store that none of them finds there."""
     started = [start(tmp_path / "device.db", played.url, survey.id, value) for value in range(6)]
     assert {process.communicate() for process in started} == {("sent\n", "")}
@@ -113,7 +113,7 @@ def test_several_processes_at_once(played: Played, survey: DistributionSurvey, t
 
 
 @pytest.mark.parametrize("kind", ["file", "memory"])
-def test_many_threads_at_once(played: Played, survey: DistributionSurvey, tmp_path: Path, kind: str) -> None:
+def test_many_threads_at_once(played: Played, survey: Survey, tmp_path: Path, kind: str) -> None:
     store = tmp_path / "device.db" if kind == "file" else MemoryStore()
     with Device(store) as mine, ThreadPoolExecutor(12) as pool:
         receipts = list(pool.map(lambda value: mine.answer(played.url, survey.id, value), range(24)))
@@ -137,7 +137,7 @@ def test_the_budget_holds_among_threads(played: Played, tmp_path: Path) -> None:
     assert Device(tmp_path / "device.db").ledger.spent == 3.0
 
 
-def test_a_full_disk(played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path) -> None:
+def test_a_full_disk(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     """Nothing can be written: nothing is sent. Once there is room again, everything goes on."""
     device()
     process = start(tmp_path / "device.db", played.url, survey.id, 7, "no disk")
@@ -150,9 +150,7 @@ def test_a_full_disk(played: Played, survey: DistributionSurvey, device: MakeDev
     assert device().ledger.spent == 1.0
 
 
-def test_a_full_disk_after_the_draw(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_a_full_disk_after_the_draw(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     """What was drawn is recorded; it can be sent, and is sent again as it is, although nothing can be marked."""
     played.twists["POST", "/reports"] = lambda _: refusal(503, "busy")
     device().answer(played.url, survey.id, 7)
@@ -198,7 +196,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_damaged_store_is_an_error_and_stays(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path, damage: object
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path, damage: object
 ) -> None:
     device().answer(played.url, survey.id, 7)
     path = tmp_path / "device.db"
@@ -213,7 +211,7 @@ def test_a_damaged_store_is_an_error_and_stays(
 
 
 def test_a_store_that_vanishes_is_not_made_anew(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path
 ) -> None:
     mine = device()
     (tmp_path / "device.db").unlink()
@@ -225,7 +223,7 @@ def test_a_store_that_vanishes_is_not_made_anew(
 
 def test_a_locked_store(
     played: Played,
-    survey: DistributionSurvey,
+    survey: Survey,
     device: MakeDevice,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -17,7 +17,7 @@ from client.played import Played, refusal
 from sottovoce.client import Collector, Http, Patience, connections
 from sottovoce.client.deadline import left, within
 from sottovoce.errors import ServiceError
-from sottovoce.protocols import DistributionSurvey
+from sottovoce.surveys.survey import Survey
 
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -131,7 +131,7 @@ def test_who_was_too_slow_is_not_asked_again_at_once() -> None:
     assert len(asked) == 1
 
 
-def test_attempts_do_not_outlast_a_call(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_attempts_do_not_outlast_a_call(played: Played, survey: Survey, device: MakeDevice) -> None:
     """Told to wait, again and again: all waits of one call together stay within its time."""
     slept: list[float] = []
     clock = time.monotonic
@@ -147,7 +147,7 @@ def test_attempts_do_not_outlast_a_call(played: Played, survey: DistributionSurv
 
 @pytest.mark.parametrize("call", ["answer", "survey", "flush", "move"])
 def test_every_call_of_a_device_has_a_deadline(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, monkeypatch: pytest.MonkeyPatch, call: str
+    played: Played, survey: Survey, device: MakeDevice, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     mine = device(seconds=50.0, patience=Patience(attempts=1))
     if call in ("flush", "move"):

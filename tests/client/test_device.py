@@ -14,15 +14,15 @@ from client.conftest import MakeDevice
 from client.played import Played, Reply, as_json, refusal
 from sottovoce.client import Device, MemoryStore, Patience
 from sottovoce.errors import BudgetError, MismatchError, ServiceError, SignatureError, SurveyError
-from sottovoce.protocols import DistributionSurvey
 from sottovoce.signing import SigningKey, to_base64url
+from sottovoce.surveys.survey import Survey
 
 
 def refusing(_: object) -> Reply:
     return refusal(409, "survey_sealed")
 
 
-def test_an_answer_arrives_and_is_in_the_ledger(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_an_answer_arrives_and_is_in_the_ledger(played: Played, survey: Survey, device: MakeDevice) -> None:
     mine = device()
     receipt = mine.answer(played.url, survey.id, 7)
     assert (receipt.state, receipt.epsilon, receipt.title) == ("sent", 1.0, "Colours")
@@ -39,7 +39,7 @@ def test_an_answer_arrives_and_is_in_the_ledger(played: Played, survey: Distribu
     ]
 
 
-def test_asked_again_nothing_is_drawn_or_sent(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_asked_again_nothing_is_drawn_or_sent(played: Played, survey: Survey, device: MakeDevice) -> None:
     """Whatever the value has become: the first one stands."""
     device().answer(played.url, survey.id, 7)
     asked = len(played.requests)
@@ -49,9 +49,7 @@ def test_asked_again_nothing_is_drawn_or_sent(played: Played, survey: Distributi
     assert device().ledger.spent == 1.0
 
 
-def test_what_did_not_arrive_is_sent_again_as_it_is(
-    played: Played, survey: DistributionSurvey, device: MakeDevice
-) -> None:
+def test_what_did_not_arrive_is_sent_again_as_it_is(played: Played, survey: Survey, device: MakeDevice) -> None:
     played.twists["POST", "/reports"] = lambda _: refusal(503, "busy", Retry_After="1")
     assert device().answer(played.url, survey.id, 7).state == "unsent"
     assert len(played.bodies) == 3
@@ -64,7 +62,7 @@ def test_what_did_not_arrive_is_sent_again_as_it_is(
     assert len(set(played.reports(survey))) == 1
 
 
-def test_an_acknowledgement_that_is_lost(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_an_acknowledgement_that_is_lost(played: Played, survey: Survey, device: MakeDevice) -> None:
     """The collector has the report and the device does not know: it sends the same id again."""
     played.twists["POST", "/reports"] = lambda handler: handler.connection.close()
     assert device().answer(played.url, survey.id, 7).state == "unsent"
@@ -74,7 +72,7 @@ def test_an_acknowledgement_that_is_lost(played: Played, survey: DistributionSur
     assert len(played.bodies) > 1
 
 
-def test_a_collector_that_is_away(survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_a_collector_that_is_away(survey: Survey, device: MakeDevice) -> None:
     with Played() as gone:
         gone.publish(survey)
         mine = device()
@@ -89,9 +87,7 @@ def test_a_collector_that_is_away(survey: DistributionSurvey, device: MakeDevice
 
 
 @pytest.mark.parametrize("status", [400, 404, 409, 410, 413, 415, 422])
-def test_a_refusal_is_final_and_costs(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, status: int
-) -> None:
+def test_a_refusal_is_final_and_costs(played: Played, survey: Survey, device: MakeDevice, status: int) -> None:
     played.twists["POST", "/reports"] = lambda _: refusal(status, "survey_sealed")
     receipt = device().answer(played.url, survey.id, 7)
     assert (receipt.state, receipt.problem) == ("refused", "no: survey_sealed")
@@ -114,9 +110,7 @@ def test_a_refusal_is_final_and_costs(
     ],
     ids=lambda reply: f"{reply[0]} {reply[2][:12]!r}",
 )
-def test_somebody_in_between_answers(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, reply: object
-) -> None:
+def test_somebody_in_between_answers(played: Played, survey: Survey, device: MakeDevice, reply: object) -> None:
     """Only the collector's own words count as an acknowledgement, or as a refusal."""
     played.twists["POST", "/reports"] = lambda _: reply
     assert device().answer(played.url, survey.id, 7).state == "unsent"
@@ -191,7 +185,7 @@ def test_no_setting_switches_the_budget_off(name: str, wrong: object) -> None:
         Device(MemoryStore(), **{name: wrong})
 
 
-def test_a_sealed_survey_costs_nothing(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_a_sealed_survey_costs_nothing(played: Played, survey: Survey, device: MakeDevice) -> None:
     played.states[survey.id] = "sealed"
     with pytest.raises(ServiceError) as info:
         device().answer(played.url, survey.id, 7)
@@ -202,7 +196,7 @@ def test_a_sealed_survey_costs_nothing(played: Played, survey: DistributionSurve
 # --- whom it trusts --------------------------------------------------------------------------
 
 
-def test_the_first_key_is_trusted_for_ever(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_the_first_key_is_trusted_for_ever(played: Played, survey: Survey, device: MakeDevice) -> None:
     device().answer(played.url, survey.id, 7)
     played.key = SigningKey(bytes(32))
     other = played.publish(sv.Survey.distribution(5, epsilon=1.0))
@@ -212,7 +206,7 @@ def test_the_first_key_is_trusted_for_ever(played: Played, survey: DistributionS
     assert device().ledger.spent == 1.0
 
 
-def test_a_given_key_goes_before_a_kept_one(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_a_given_key_goes_before_a_kept_one(played: Played, survey: Survey, device: MakeDevice) -> None:
     other = SigningKey(bytes(32)).public
     for wrong in (other, to_base64url(other)):
         with pytest.raises(SignatureError, match="now signs with the key"):
@@ -226,7 +220,7 @@ def test_a_key_that_is_none(key: object) -> None:
         Device(MemoryStore(), key=key)  # type: ignore[arg-type]
 
 
-def test_keys_are_kept_by_collector(survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_keys_are_kept_by_collector(survey: Survey, device: MakeDevice) -> None:
     with Played() as one, Played(SigningKey(bytes(32))) as two:
         one.publish(survey)
         other = two.publish(sv.Survey.distribution(5, epsilon=1.0))
@@ -239,7 +233,7 @@ def test_keys_are_kept_by_collector(survey: DistributionSurvey, device: MakeDevi
         assert two.reports(survey) == []
 
 
-def test_an_answer_belongs_to_one_address(survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_an_answer_belongs_to_one_address(survey: Survey, device: MakeDevice) -> None:
     """Envelopes are public: whoever shows one elsewhere, without the key to it, gets nothing and changes nothing."""
     for state, twist in (("sent", None), ("unsent", lambda _: refusal(503, "busy")), ("refused", refusing)):
         store = MemoryStore()
@@ -258,7 +252,7 @@ def test_an_answer_belongs_to_one_address(survey: DistributionSurvey, device: Ma
             assert elsewhere.requests == []
 
 
-def test_an_answer_is_moved_by_its_owner_only(survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_an_answer_is_moved_by_its_owner_only(survey: Survey, device: MakeDevice) -> None:
     """The same bytes go to the new address; what was sent, and another key, are not moved."""
     with Played() as old, Played() as new, Played(SigningKey(bytes(32))) as stranger:
         for place in (old, new, stranger):
@@ -294,7 +288,7 @@ def test_an_id_that_is_none(played: Played, device: MakeDevice, survey_id: objec
 @pytest.mark.parametrize("now", [0.0, -1e9, 1e10, 1e18, float("inf")])
 def test_the_clock_does_not_matter(
     played: Played,
-    survey: DistributionSurvey,
+    survey: Survey,
     device: MakeDevice,
     monkeypatch: pytest.MonkeyPatch,
     now: float,
@@ -308,9 +302,7 @@ def test_the_clock_does_not_matter(
     assert "Colours" in str(device().ledger)
 
 
-def test_only_the_owner_may_read_the_store(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_only_the_owner_may_read_the_store(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     device().answer(played.url, survey.id, 7)
     for file in tmp_path.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -318,7 +310,7 @@ def test_only_the_owner_may_read_the_store(
         assert database.execute("PRAGMA journal_mode").fetchone() == ("delete",)
 
 
-def test_waiting_between_attempts(played: Played, survey: DistributionSurvey) -> None:
+def test_waiting_between_attempts(played: Played, survey: Survey) -> None:
     """At least what the collector asks, then a random part of a doubling time; a day is left for another call."""
     slept: list[float] = []
     patience = Patience(attempts=5, first=1.0, longest=30.0, sleep=slept.append)

@@ -20,8 +20,7 @@ from sottovoce.client import Device, Effort, Http, MemoryStore
 from sottovoce.client.effort import ANALYST, DEVICE
 from sottovoce.errors import BudgetError, ServiceError, SottovoceError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
-from sottovoce.protocols import DistributionSurvey
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 VALUES = (0, 1, "not in the domain", None)
 
@@ -47,7 +46,7 @@ def assert_refused(played: Played, survey_id: str, match: str, effort: Effort = 
 # --- how much is drawn and sent --------------------------------------------------------------
 
 
-def unary(size: int) -> DistributionSurvey:
+def unary(size: int) -> Survey:
     return sv.Survey.distribution(size, epsilon=1.0, mechanism="unary_symmetric", max_report_bytes=2**20)
 
 
@@ -76,7 +75,7 @@ def test_long_vectors(played: Played) -> None:
 
 def test_rounds_are_checked_too(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     survey = sv.Survey.adaptive(10, rounds=1, epsilon=1.0)
-    asked = survey.question(1, "value / 9")
+    asked = Survey.round(survey, 1, "value / 9")
     for published in (survey, asked):
         played.publish(published)
     seen: list[object] = []
@@ -146,7 +145,7 @@ def test_a_long_attachment(played: Played, device: MakeDevice) -> None:
 @pytest.mark.parametrize("status", [200, 404])
 @pytest.mark.parametrize("around", [(b"[", b"0]"), (b'{"surplus":[', b"0]}"), (b'{"id":[', b"0]}")])
 def test_nothing_is_built_that_is_not_needed(
-    played: Played, survey: DistributionSurvey, piece: bytes, status: int, around: tuple[bytes, bytes]
+    played: Played, survey: Survey, piece: bytes, status: int, around: tuple[bytes, bytes]
 ) -> None:
     """Millions of small things cost no more than the bytes they came in, three times over while these are joined."""
     body = around[0] + piece * (2**21 // len(piece)) + around[1]
@@ -190,7 +189,7 @@ def test_answers_of_a_kind(played: Played) -> None:
 
 @pytest.mark.parametrize("kind", ["file", "memory"])
 def test_others_answer_during_a_draw(
-    played: Played, survey: DistributionSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+    played: Played, survey: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     store = MemoryStore() if kind == "memory" else tmp_path / "device.db"
     quick = sv.Survey.distribution(5, epsilon=1.0)
@@ -216,7 +215,7 @@ def test_others_answer_during_a_draw(
 
 
 def test_of_two_draws_at_once_one_is_forgotten(
-    played: Played, survey: DistributionSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Played, survey: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have drawn before either is kept: one report is sent, and of the other nothing is left."""
     drawn: list[bytes] = []
@@ -239,7 +238,7 @@ def test_of_two_draws_at_once_one_is_forgotten(
 
 
 def test_a_draw_that_the_budget_no_longer_allows_is_forgotten(
-    played: Played, survey: DistributionSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Played, survey: Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the first look at the budget and the draw another survey was answered."""
     other = sv.Survey.distribution(5, epsilon=1.0)

@@ -15,8 +15,8 @@ from client.conftest import MakeDevice
 from client.played import Played, as_json
 from sottovoce.client import Device
 from sottovoce.errors import MechanismError, ServiceError, SignatureError, SottovoceError, SurveyError
-from sottovoce.protocols import DistributionSurvey
 from sottovoce.signing import SigningKey, to_base64url
+from sottovoce.surveys.survey import Survey
 
 Envelope = dict[str, Any]
 
@@ -78,11 +78,11 @@ TAMPERINGS = {
     "signature padded": lambda e: e.update(signature=e["signature"] + "===="),
     "id": lambda e: e.update(id="ab" * 32),
     "epsilon": edit(epsilon=0.5),
-    "mechanism": edit(mechanism={"name": "binary"}),
-    "radius": edit(radius=2),
+    "design": edit(design={"strategy": "direct", "mechanism": {"name": "binary"}}),
+    "radius": edit(question={"kind": "vector", "dimension": 3, "radius": 2}),
     "title": edit(title="Something else"),
     "epsilon and id": with_matching_id(edit(epsilon=0.5)),
-    "radius and id": with_matching_id(edit(radius=2)),
+    "radius and id": with_matching_id(edit(question={"kind": "vector", "dimension": 3, "radius": 2})),
     "another's signature": signed_by_another,
     "another's key": another_key_same_signature,
     "a small-order key": lambda e: e.update(key=to_base64url(bytes(32)), signature=to_base64url(bytes(64))),
@@ -119,7 +119,7 @@ def test_without_a_pin_the_signature_still_must_fit(played: Played, device: Make
             refused(played, device(), survey.id, [0, 0, 0])
 
 
-def test_another_survey_than_asked_for(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_another_survey_than_asked_for(played: Played, survey: Survey, device: MakeDevice) -> None:
     other = sv.Survey.distribution(5, epsilon=1.0)
     played.twists["GET", survey.id] = lambda _: as_json(200, played.envelope(other))
     assert isinstance(refused(played, device(), survey.id), SignatureError)
@@ -134,26 +134,36 @@ def statement(**changes: object) -> str:
     return json.dumps(made, separators=(",", ":"), sort_keys=True)
 
 
+def designed(mechanism: object) -> str:
+    return statement(design={"strategy": "histogram", "mechanism": mechanism})
+
+
+def asking(**domain: object) -> str:
+    return statement(question={"kind": "shares", "domain": domain})
+
+
 SIGNED = {
-    "unknown mechanism": statement(mechanism={"name": "trust_me"}),
-    "published mechanism": statement(mechanism={"name": "published.gaussian"}),
-    "mechanism of another kind": statement(mechanism=["randomized_response"]),
+    "unknown mechanism": designed({"name": "trust_me"}),
+    "published mechanism": designed({"name": "published.gaussian"}),
+    "mechanism of another kind": designed(["randomized_response"]),
+    "unknown strategy": statement(design={"strategy": "hope", "mechanism": {"name": "randomized_response"}}),
+    "strategy of another question": statement(design={"strategy": "direct", "mechanism": {"name": "binary"}}),
     "epsilon beyond all": statement(epsilon=1000),
     "epsilon as text": statement(epsilon="1"),
     "epsilon nan": statement().replace('"epsilon":1.0', '"epsilon":NaN'),
     "epsilon negative": statement(epsilon=-3),
-    "another format": statement(format=2),
-    "another kind": statement(kind="census"),
+    "another format": statement(format=1),
+    "another kind": statement(question={"kind": "census"}),
     "one field more": statement(clear_text=True),
-    "a huge domain": statement(domain={"start": 0, "step": 1, "size": 2**53}),
-    "labels twice": statement(domain={"labels": ["red", "red"]}),
+    "a huge domain": asking(start=0, step=1, size=2**53),
+    "labels twice": asking(labels=["red", "red"]),
     "title of two lines": statement(title="a\nb"),
     "not an object": "[]",
     "not JSON": "hello",
     "empty": "",
     "nested": "[" * 100_000 + "]" * 100_000,
     "nested objects": '{"a":' * 100_000 + "1" + "}" * 100_000,
-    "a long number": '{"format":1,"kind":' + "9" * 100_000 + "}",
+    "a long number": '{"format":2,"question":' + "9" * 100_000 + "}",
 }
 
 
@@ -218,11 +228,11 @@ def test_attachments_are_checked(played: Played, device: MakeDevice) -> None:
 # --- no answer at all ------------------------------------------------------------------------
 
 
-def envelope_with(**changes: object) -> Callable[[Played, DistributionSurvey], Any]:
+def envelope_with(**changes: object) -> Callable[[Played, Survey], Any]:
     return lambda played, survey: as_json(200, {**played.envelope(survey), **changes})
 
 
-def endless(played: Played, survey: DistributionSurvey) -> Any:
+def endless(played: Played, survey: Survey) -> Any:
     def write(handler: Any) -> None:
         handler.send_response(200)
         handler.send_header("Content-Type", "application/json")
@@ -265,7 +275,7 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS.keys())
-def test_an_answer_that_is_none(played: Played, survey: DistributionSurvey, device: MakeDevice, answer: Any) -> None:
+def test_an_answer_that_is_none(played: Played, survey: Survey, device: MakeDevice, answer: Any) -> None:
     played.twists["GET", survey.id] = lambda _: answer(played, survey)
     error = refused(played, device(), survey.id)
     assert isinstance(error, (ServiceError, SignatureError))
@@ -273,7 +283,7 @@ def test_an_answer_that_is_none(played: Played, survey: DistributionSurvey, devi
     assert len(str(error)) < 1000
 
 
-def test_an_answer_without_end(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_an_answer_without_end(played: Played, survey: Survey, device: MakeDevice) -> None:
     played.twists["GET", survey.id] = endless(played, survey)
     error = refused(played, device(), survey.id)
     assert isinstance(error, ServiceError)
@@ -285,9 +295,7 @@ def test_an_answer_without_end(played: Played, survey: DistributionSurvey, devic
     [b"", b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{", b"\0" * 1000],
     ids=["closed", "SSH", "cut", "zeros"],
 )
-def test_a_server_that_speaks_something_else(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, raw: bytes
-) -> None:
+def test_a_server_that_speaks_something_else(played: Played, survey: Survey, device: MakeDevice, raw: bytes) -> None:
     played.twists["GET", survey.id] = lambda handler: handler.wfile.write(raw) and None
     error = refused(played, device(), survey.id)
     assert isinstance(error, ServiceError)

@@ -11,15 +11,15 @@ from client.conftest import MakeDevice
 from client.played import Played, as_json, refusal
 from sottovoce.client import MemoryStore
 from sottovoce.errors import MismatchError, SignatureError
-from sottovoce.protocols import DistributionSurvey
 from sottovoce.signing import SigningKey, to_base64url
+from sottovoce.surveys.survey import Survey
 
 OWN, OTHER = SigningKey(bytes(range(32))), SigningKey(bytes(32))
 
 
 @pytest.mark.parametrize("settings", [{}, {"key": OWN.public}], ids=["first key seen", "key given"])
 def test_a_collector_that_was_replaced_gets_nothing(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, settings: dict[str, Any]
+    played: Played, survey: Survey, device: MakeDevice, settings: dict[str, Any]
 ) -> None:
     assert device(**settings).answer(played.url, survey.id, 7, send=False).state == "unsent"
     played.key = OTHER
@@ -34,7 +34,7 @@ def test_a_collector_that_was_replaced_gets_nothing(
     assert len(played.reports(survey)) == 1
 
 
-def test_the_right_key_without_its_signature(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_the_right_key_without_its_signature(played: Played, survey: Survey, device: MakeDevice) -> None:
     device().answer(played.url, survey.id, 7, send=False)
     forged = to_base64url(OTHER.sign(survey.canonical))
     other = sv.Survey.distribution(5, epsilon=1.0)
@@ -53,7 +53,7 @@ def test_the_right_key_without_its_signature(played: Played, survey: Distributio
     ids=["404", "410", "503", "no envelope", "hotel"],
 )
 def test_who_has_not_shown_the_key_does_not_refuse(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, reply: object
+    played: Played, survey: Survey, device: MakeDevice, reply: object
 ) -> None:
     device().answer(played.url, survey.id, 7, send=False)
     played.twists["GET", survey.id] = lambda _: reply
@@ -65,7 +65,7 @@ def test_who_has_not_shown_the_key_does_not_refuse(
     assert device().answer(played.url, survey.id, 7).state == "sent"
 
 
-def test_one_stranger_does_not_hold_up_the_others(survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_one_stranger_does_not_hold_up_the_others(survey: Survey, device: MakeDevice) -> None:
     mine = device()
     with Played() as replaced, Played() as honest:
         other = sv.Survey.distribution(5, epsilon=1.0)
@@ -76,9 +76,7 @@ def test_one_stranger_does_not_hold_up_the_others(survey: DistributionSurvey, de
         assert replaced.bodies == []
 
 
-def test_a_device_that_was_given_another_key_by_now(
-    played: Played, survey: DistributionSurvey, device: MakeDevice
-) -> None:
+def test_a_device_that_was_given_another_key_by_now(played: Played, survey: Survey, device: MakeDevice) -> None:
     device(key=OWN.public).answer(played.url, survey.id, 7, send=False)
     later = device(key=OTHER.public)
     for key in (OWN, OTHER):
@@ -95,7 +93,7 @@ def test_the_answer_to_a_round(played: Played, device: MakeDevice) -> None:
     person = {"smokes": "no", "age": 42}
     survey = sv.Survey.adaptive(people, epsilon=1.0, rounds=1)
     played.publish(survey)
-    played.publish(survey.question(1, "age < 50"))
+    played.publish(sv.Survey.round(survey, 1, "age < 50"))
     assert device().answer(played.url, survey.id, person, send=False).drawn
     played.key = OTHER
     played.rounds.clear()
@@ -109,7 +107,7 @@ def test_the_answer_to_a_round(played: Played, device: MakeDevice) -> None:
     assert [receipt.state for receipt in device().flush()] == ["sent"]
 
 
-def test_the_key_is_looked_at_once_in_a_call(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_the_key_is_looked_at_once_in_a_call(played: Played, survey: Survey, device: MakeDevice) -> None:
     look, send = ("GET", f"/v1/surveys/{survey.id}"), ("POST", f"/v1/surveys/{survey.id}/reports")
     device(MemoryStore()).answer(played.url, survey.id, 7)
     assert played.requests == [look, send]
@@ -133,7 +131,7 @@ def test_attachments_are_fetched_to_draw_only(played: Played, device: MakeDevice
     assert played.requests == [("GET", f"/v1/surveys/{survey.id}"), ("POST", f"/v1/surveys/{survey.id}/reports")]
 
 
-def test_a_receipt_says_which_call_has_drawn(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_a_receipt_says_which_call_has_drawn(played: Played, survey: Survey, device: MakeDevice) -> None:
     store = MemoryStore()
     faster, slower = device(store), device(store)
 

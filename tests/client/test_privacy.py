@@ -17,7 +17,6 @@ from sottovoce.client import Device, MemoryStore
 from sottovoce.client.membership import has, prepare, why_not
 from sottovoce.domain import LabelDomain
 from sottovoce.errors import SottovoceError, ValueOutsideDomainError
-from sottovoce.protocols import DistributionSurvey, MeanSurvey
 from sottovoce.signing import SigningKey
 from tracing import lines_run
 
@@ -34,14 +33,14 @@ def assert_silent(text: str) -> None:
 
 
 @pytest.fixture
-def labels(played: Played) -> DistributionSurvey:
+def labels(played: Played) -> sv.Survey:
     made = sv.Survey.distribution(["red", "green", SECRET], epsilon=1.0, mechanism="randomized_response", title="Soup")
     played.publish(made)
     return made
 
 
 def test_the_value_is_kept_nowhere(
-    played: Played, labels: DistributionSurvey, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    played: Played, labels: sv.Survey, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     mine = Device(tmp_path / "device.db")
@@ -77,7 +76,7 @@ def test_errors_do_not_repeat_it(played: Played, device: MakeDevice, secret: obj
 
 
 def test_errors_of_the_network_and_the_disk_do_not_either(
-    played: Played, labels: DistributionSurvey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Played, labels: sv.Survey, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = Device(tmp_path / "device.db")
     mine.survey(played.url, labels.id)
@@ -97,12 +96,12 @@ def test_errors_of_the_network_and_the_disk_do_not_either(
 
 
 def test_refusals_come_before_the_value_is_looked_at(
-    played: Played, labels: DistributionSurvey, monkeypatch: pytest.MonkeyPatch
+    played: Played, labels: sv.Survey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cap, budget, key, sealed survey and a wrong default are refused without ever touching the value."""
     touched: list[object] = []
-    real = DistributionSurvey._private_input
-    monkeypatch.setattr(DistributionSurvey, "_private_input", lambda s, v: touched.append(v) or real(s, v))
+    real = sv.Survey.private_input
+    monkeypatch.setattr(sv.Survey, "private_input", lambda s, v: touched.append(v) or real(s, v))
     for settings in ({"cap": 0.5}, {"budget": 0.5}, {"key": SigningKey(bytes(32)).public}):
         with pytest.raises(SottovoceError):
             Device(MemoryStore(), **settings).answer(played.url, labels.id, SECRET)
@@ -118,7 +117,7 @@ def test_refusals_come_before_the_value_is_looked_at(
     assert set(touched[1:]) == {SECRET}
 
 
-def test_a_wrong_default_is_refused_whatever_the_value(played: Played, labels: DistributionSurvey) -> None:
+def test_a_wrong_default_is_refused_whatever_the_value(played: Played, labels: sv.Survey) -> None:
     for value in ("red", "purple", None):
         with pytest.raises(ValueOutsideDomainError, match="otherwise"):
             Device(MemoryStore()).answer(played.url, labels.id, value, otherwise="purple")
@@ -135,7 +134,7 @@ def test_a_value_outside_is_answered_as_the_default(played: Played, device: Make
     assert got == [0, 0, 0, 1] * 5
 
 
-def test_silence_does_not_tell_inside_from_outside(played: Played, labels: DistributionSurvey) -> None:
+def test_silence_does_not_tell_inside_from_outside(played: Played, labels: sv.Survey) -> None:
     """With a default, what goes over the wire has the same shape and number of requests."""
     shapes = set()
     for value in ("red", SECRET, "purple", None, 10**30, object()):
@@ -148,7 +147,7 @@ def test_silence_does_not_tell_inside_from_outside(played: Played, labels: Distr
 
 @pytest.mark.parametrize("kind", ["labels", "mean"])
 def test_the_same_lines_run_for_every_value(
-    played: Played, labels: DistributionSurvey, monkeypatch: pytest.MonkeyPatch, kind: str
+    played: Played, labels: sv.Survey, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """The mechanism aside, which is tested on its own: its draws take as many steps as chance has it."""
     mean = sv.Survey.mean(3, 1.0, epsilon=1.0)
@@ -156,8 +155,7 @@ def test_the_same_lines_run_for_every_value(
     survey = labels if kind == "labels" else mean
     values = ["red", "green", SECRET] if kind == "labels" else [[0, 0, 0], [1e9, 0, 0], [-1.0, 0.5, 0.1]]
     fixed = survey.randomize(values[0])
-    for owner in (DistributionSurvey, MeanSurvey):
-        monkeypatch.setattr(owner, "randomize", lambda self, value: fixed)
+    monkeypatch.setattr(sv.Survey, "randomize", lambda self, value: fixed)
     runs = []
     for value in [values[0], *values]:  # the first one warms caches
         with Device(MemoryStore()) as mine:
@@ -176,7 +174,7 @@ def caches(domain: LabelDomain) -> set[str]:
 
 @pytest.mark.parametrize("value", ["red", SECRET, "purple", 0, 10**30, None, object()], ids=lambda v: type(v).__name__)
 def test_all_labels_are_gone_through_before_the_value_is(
-    played: Played, labels: DistributionSurvey, monkeypatch: pytest.MonkeyPatch, value: object
+    played: Played, labels: sv.Survey, monkeypatch: pytest.MonkeyPatch, value: object
 ) -> None:
     """Whatever is built once over all labels, be it for an error's words, is there when the value is looked up."""
     found: list[tuple[object, set[str]]] = []
@@ -203,7 +201,7 @@ def test_all_labels_are_gone_through_before_the_value_is(
         sv.Survey.distribution(sv.Domain.text(3, "abc"), epsilon=1.0),
         sv.Survey.distribution({"age": range(10), "city": ["Rome", "Oslo"]}, epsilon=1.0),
         sv.Survey.queries(sv.workloads.Prefix(16), epsilon=1.0, strategy="haar"),
-        sv.Survey.adaptive({"age": range(10), "city": ["Rome", "Oslo"]}, rounds=1, epsilon=1.0).question(1, "age / 9"),
+        sv.Survey.round(sv.Survey.adaptive({"age": range(10), "city": ["Rome", "Oslo"]}, 1, 1.0), 1, "age / 9"),
         sv.Survey.mean(2, 1.0, epsilon=1.0),
     ],
     ids=lambda survey: f"{survey.kind}-{survey.id[:4]}",

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from client.played import Played
 from sottovoce.client import Device, MemoryStore
 from sottovoce.errors import SignatureError
-from sottovoce.protocols import DistributionSurvey
 from sottovoce.signing import SigningKey, check_public_key, fingerprint, from_base64url, to_base64url, verify
+from sottovoce.surveys.survey import Survey
 
 PUBLIC = SigningKey(bytes(range(32))).public
 
@@ -215,7 +215,7 @@ def test_second_spellings_are_refused() -> None:
                 check_public_key((height | sign << 255).to_bytes(32, "little"))
 
 
-def test_a_small_order_key_is_never_pinned(played: Played, survey: DistributionSurvey) -> None:
+def test_a_small_order_key_is_never_pinned(played: Played, survey: Survey) -> None:
     def forge(envelope: dict[str, Any]) -> None:
         envelope["key"] = to_base64url((1).to_bytes(32, "little"))
         envelope["signature"] = to_base64url((1).to_bytes(32, "little") + bytes(32))

@@ -15,7 +15,7 @@ from client.conftest import MakeDevice
 from client.played import Played
 from sottovoce.client import Device, SqliteStore, sqlite_store
 from sottovoce.errors import LedgerError
-from sottovoce.protocols import DistributionSurvey
+from sottovoce.surveys.survey import Survey
 
 READER = """
 import sqlite3, sys
@@ -27,7 +27,7 @@ sys.stdin.read()
 
 
 def test_what_was_answered_is_in_the_file_itself(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path
 ) -> None:
     """Somebody else has the file open all the time and is killed; then the file alone is moved."""
     path = tmp_path / "device.db"
@@ -46,9 +46,7 @@ def test_what_was_answered_is_in_the_file_itself(
     assert len(set(played.reports(survey))) == 1
 
 
-def test_nothing_is_left_beside_the_file(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_nothing_is_left_beside_the_file(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     database = sqlite3.connect(tmp_path / "device.db") if device() else None
     assert database is not None
     device().answer(played.url, survey.id, 7)
@@ -63,7 +61,7 @@ def test_commits_are_synced_with_their_folder(tmp_path: Path) -> None:
 
 
 def test_a_store_with_a_log_beside_it_is_taken_over(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path
 ) -> None:
     device().answer(played.url, survey.id, 7)
     database = sqlite3.connect(tmp_path / "device.db")
@@ -74,9 +72,7 @@ def test_a_store_with_a_log_beside_it_is_taken_over(
     assert len(set(played.reports(survey))) == 1
 
 
-def test_a_second_name_is_refused(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_a_second_name_is_refused(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     mine, path = device(), tmp_path / "device.db"
     os.link(path, tmp_path / "second.db")
     with pytest.raises(LedgerError, match="hard links"):
@@ -89,7 +85,7 @@ def test_a_second_name_is_refused(
     assert mine.answer(played.url, survey.id, 7).state == "sent"
 
 
-def test_killed_while_the_store_was_made(played: Played, survey: DistributionSurvey, tmp_path: Path) -> None:
+def test_killed_while_the_store_was_made(played: Played, survey: Survey, tmp_path: Path) -> None:
     """Then the store still has the name it was made under; that one goes, and nothing else that looks like it."""
     path = tmp_path / "device.db"
     program = (
@@ -108,7 +104,7 @@ def test_killed_while_the_store_was_made(played: Played, survey: DistributionSur
 
 @pytest.mark.parametrize("where", ["moved away", "removed"])
 def test_another_file_under_the_same_name(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path, where: str
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path, where: str
 ) -> None:
     """Where the old one is removed, the new one often gets its number: what it has answered tells them apart."""
     path = tmp_path / "device.db"
@@ -126,7 +122,7 @@ def test_another_file_under_the_same_name(
 
 
 def test_another_file_that_has_answered_as_little(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path
 ) -> None:
     mine = device()
     (tmp_path / "device.db").rename(tmp_path / "old.db")
@@ -136,9 +132,7 @@ def test_another_file_that_has_answered_as_little(
     assert played.requests == []
 
 
-def test_an_older_copy_put_back_is_noticed(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
-) -> None:
+def test_an_older_copy_put_back_is_noticed(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     mine, path = device(), tmp_path / "device.db"
     before = path.read_bytes()
     mine.answer(played.url, survey.id, 7, send=False)

@@ -17,14 +17,14 @@ from sottovoce.client import MemoryStore, connections, fetch
 from sottovoce.client.fetch import BAD_ANSWER
 from sottovoce.client.http import Http
 from sottovoce.errors import LedgerError, ServiceError, SignatureError, SurveyError
-from sottovoce.protocols import DistributionSurvey
 from sottovoce.signing import SigningKey
+from sottovoce.surveys.survey import Survey
 
 CHECKED = "title TEXT NOT NULL CHECK (title = '')"
 """No row satisfies this, as no page of a damaged file would."""
 
 
-def test_attachments_are_named_by_digests(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_attachments_are_named_by_digests(played: Played, survey: Survey, device: MakeDevice) -> None:
     """A name that stands in the statement, and is no digest, is asked for under no path."""
     played.change = lambda envelope: envelope.update(attachments=["Colours"])
     with pytest.raises(ServiceError, match="not named by digests") as refused:
@@ -37,7 +37,7 @@ def test_attachments_are_named_by_digests(played: Played, survey: DistributionSu
 @pytest.mark.parametrize("failure", [KeyError("x"), ZeroDivisionError(), RecursionError(), MemoryError()], ids=repr)
 def test_a_statement_that_no_check_foresaw(
     played: Played,
-    survey: DistributionSurvey,
+    survey: Survey,
     device: MakeDevice,
     monkeypatch: pytest.MonkeyPatch,
     failure: Exception,
@@ -60,7 +60,7 @@ def test_an_answer_that_came_another_way_is_checked_too() -> None:
         fetch._utf8("\ud800")
 
 
-def test_another_statement_under_the_same_id(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_another_statement_under_the_same_id(played: Played, survey: Survey, device: MakeDevice) -> None:
     """A collector signs what it likes; that an id names one statement and no other is what people compare."""
     worse = sv.Survey.distribution(2**40, epsilon=2.0, mechanism="hadamard", title="Colours")
 
@@ -73,7 +73,7 @@ def test_another_statement_under_the_same_id(played: Played, survey: Distributio
     assert played.bodies == []
 
 
-def test_two_first_looks_that_see_two_keys(played: Played, survey: DistributionSurvey, device: MakeDevice) -> None:
+def test_two_first_looks_that_see_two_keys(played: Played, survey: Survey, device: MakeDevice) -> None:
     """Between this look and its pin another process has pinned another key: neither is to be believed."""
     store = MemoryStore()
     mine = device(store)
@@ -96,9 +96,7 @@ def test_a_round_that_is_refused_is_not_one_that_is_still_closed(played: Played,
     assert refused.value.code == "survey_deleted"
 
 
-def test_a_store_that_cannot_note_what_was_sent_says_so(
-    played: Played, survey: DistributionSurvey, device: MakeDevice
-) -> None:
+def test_a_store_that_cannot_note_what_was_sent_says_so(played: Played, survey: Survey, device: MakeDevice) -> None:
     """`flush` tells of every other failure in a receipt; this one would otherwise send the same again for ever."""
     store = MemoryStore()
     mine = device(store)
@@ -116,7 +114,7 @@ def test_a_store_that_cannot_note_what_was_sent_says_so(
 
 
 def test_a_store_whose_pages_do_not_fit_together(
-    played: Played, survey: DistributionSurvey, device: MakeDevice, tmp_path: Path
+    played: Played, survey: Survey, device: MakeDevice, tmp_path: Path
 ) -> None:
     device().answer(played.url, survey.id, 7)
     with contextlib.closing(sqlite3.connect(tmp_path / "device.db")) as database, database:

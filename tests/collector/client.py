@@ -19,9 +19,9 @@ from sottovoce.collector.app import SECURITY_HEADERS, create_app
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import Store, open_store
 from sottovoce.collector.tokens import create_token, ensure_admin
-from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import SigningKey
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
@@ -74,14 +74,14 @@ class Api:
     def token(self, *scopes: str) -> str:
         return create_token(self.store, scopes, "", 0)[0]
 
-    def publish(self, survey: Survey | AdaptiveSurvey, minimum_reports: int | None = 1) -> None:
+    def publish(self, survey: Survey | Panel, minimum_reports: int | None = 1) -> None:
         said = {"statement": survey.to_json(), "minimum_reports": minimum_reports}
         response = self.ask("POST", "/v1/surveys", json=said)
         assert response.status_code == 201, response.text
 
     def open_round(self, asked: Any, labels: Iterable[str] = ()) -> Any:
         said = {"statement": asked.to_json(), "labels": list(labels), "minimum_reports": 1}
-        return self.ask("POST", f"/v1/surveys/{asked.survey.id}/rounds", json=said)
+        return self.ask("POST", f"/v1/surveys/{asked.seat.panel.id}/rounds", json=said)
 
     def send(self, survey: Survey, pairs: Iterable[Pair], **given: Any) -> Any:
         headers = {"Content-Type": BATCH_MEDIA_TYPE, **given.pop("headers", {})}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sottovoce.collector.store.base import Arrival, Store, SurveyRecord
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(100, 5.0, "randomized_response")
 

@@ -17,7 +17,7 @@ def survey_record(name: str = "a", **fields: Any) -> SurveyRecord:
         "canonical": canonical,
         "signature": bytes(64),
         "title": name,
-        "kind": "distribution",
+        "kind": "shares",
         "epsilon": 1.1,
         "minimum_reports": 100,
         "epoch": 5,

@@ -20,7 +20,7 @@ from typing import Any
 
 import urllib3
 
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows, encode_batch
 
 PATIENCE = 60.0

@@ -27,7 +27,7 @@ from sottovoce.errors import (
     StoreUnavailableError,
 )
 from sottovoce.mechanisms.base import Mechanism
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
 
 

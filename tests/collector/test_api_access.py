@@ -10,6 +10,7 @@ from collector.client import DRINKS, Api, running
 from sottovoce.collector.api.route import operation_of
 from sottovoce.collector.app import ROUTES
 from sottovoce.collector.tokens import SCOPES
+from sottovoce.surveys.survey import Survey
 
 ADDRESSES = {
     "{survey_id:str}": DRINKS.id,
@@ -68,6 +69,7 @@ def test_what_is_open_and_what_is_not() -> None:
         "get_readiness",
         "get_round",
         "get_survey",
+        "list_questions",
         "list_surveys",
         "send_reports",
         "sign_in",
@@ -109,7 +111,7 @@ def test_who_may_ask_closes_rounds(tmp_path_factory: pytest.TempPathFactory) -> 
 
     with running(tmp_path_factory.mktemp("rounds")) as api:
         api.publish(AGES)
-        asked = AGES.question(1, "age < 30")
+        asked = Survey.round(AGES, 1, "age < 30")
         assert api.open_round(asked).status_code == 201
         ask, read = api.token("ask"), api.token("read")
         assert api.ask("POST", f"/v1/surveys/{asked.id}/seal", token=read).status_code == 403

@@ -26,7 +26,7 @@ def test_the_key(api: Api) -> None:
 
 
 def test_surveys(api: Api) -> None:
-    about = {"id": DRINKS.id, "title": DRINKS.title, "kind": "distribution"}
+    about = {"id": DRINKS.id, "title": DRINKS.title, "kind": "shares"}
     entry = {**about, "epsilon": 2.0, "delta": 0.0, "state": "open"}
     assert api.ask("GET", "/v1/surveys", token="").json() == {"surveys": [entry]}
     told = api.ask("GET", f"/v1/surveys/{DRINKS.id}", token="").json()

@@ -14,7 +14,8 @@ from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.aggregate_bytes import from_bytes
 from sottovoce.collector.api.service import Kept
 from sottovoce.collector.store.base import Store
-from sottovoce.theory.influence import influence
+from sottovoce.surveys.influence import influence
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES, batch_rows
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
@@ -157,7 +158,7 @@ def test_adaptive_surveys_have_no_estimate_and_their_rounds_have(tmp_path: Path)
         api.publish(AGES)
         for what in ("estimate", "aggregate", "segments/0"):
             assert refused(api.ask("GET", f"/v1/surveys/{AGES.id}/{what}"), 409)[0] == "survey_adaptive"
-        asked = AGES.question(1, "age < 30")
+        asked = Survey.round(AGES, 1, "age < 30")
         api.open_round(asked)
         pairs = honest(asked, {"age": 20, "smokes": "no"}, 20)
         api.send(asked, pairs)

@@ -13,9 +13,9 @@ import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import surveys
 from sottovoce.errors import StoreUnavailableError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import from_base64url, verify
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
 TRICKS = [
     "'; DROP TABLE survey; --",
@@ -44,7 +44,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 @pytest.fixture(scope="module")
 def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    """One for all rounds that are refused: an adaptive survey that has none."""
+    """One for all rounds that are refused: a panel that has none."""
     with running(tmp_path_factory.mktemp("asking")) as api:
         api.publish(AGES)
         yield api
@@ -61,7 +61,7 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
     return error["code"], error["field"]
 
 
-def edited(survey: Survey | AdaptiveSurvey, **fields: Any) -> str:
+def edited(survey: Survey | Panel, **fields: Any) -> str:
     return json.dumps(json.loads(survey.to_json()) | fields)
 
 
@@ -91,7 +91,7 @@ def test_the_minimum_is_the_services_unless_said(tmp_path: Path) -> None:
 
 def test_the_minimum_can_only_be_raised(tmp_path: Path) -> None:
     adaptive = Survey.adaptive(["tea", "coffee"], rounds=2, epsilon=1.0)
-    asked = adaptive.question(1, sv.query("value == 'tea'"))
+    asked = Survey.round(adaptive, 1, sv.query("value == 'tea'"))
     with running(tmp_path, minimum_reports=50) as api:
         assert refused(publish(api, statement=DRINKS.to_json(), minimum_reports=49), 422) == (
             "minimum_too_low",
@@ -146,8 +146,8 @@ def test_titles_and_labels_are_data(api: Api, title: str) -> None:
         "[]",
         "no json",
         "null",
-        edited(DRINKS, format=2),
-        edited(DRINKS, kind="adaptiv"),
+        edited(DRINKS, format=1),
+        edited(DRINKS, question={"kind": "census"}),
         edited(DRINKS, epsilon=-1),
         edited(DRINKS, epsilon="1"),
         edited(DRINKS, epsilon=1e999),
@@ -155,15 +155,16 @@ def test_titles_and_labels_are_data(api: Api, title: str) -> None:
         edited(DRINKS, title="two\nlines"),
         edited(DRINKS, title="x" * 201),
         edited(DRINKS, title="\ud800"),
-        edited(DRINKS, domain={"labels": ["\ud800", "b"]}),
-        edited(DRINKS, domain={"labels": ["a", "a"]}),
-        edited(DRINKS, mechanism={"name": "paper_rejection"}),
-        edited(DRINKS, mechanism={"name": "no noise"}),
-        edited(AGES, rounds=0),
-        edited(AGES, rounds=10**30),
+        edited(DRINKS, question={"kind": "shares", "domain": {"labels": ["\ud800", "b", "c"]}}),
+        edited(DRINKS, question={"kind": "shares", "domain": {"labels": ["a", "a"]}}),
+        edited(DRINKS, design={"strategy": "histogram", "mechanism": {"name": "paper_rejection"}}),
+        edited(DRINKS, design={"strategy": "histogram", "mechanism": {"name": "no noise"}}),
+        edited(DRINKS, design={"strategy": "no strategy", "mechanism": {"name": "randomized_response"}}),
+        edited(AGES, panel=json.loads(AGES.to_json())["panel"] | {"rounds": 0}),
+        edited(AGES, panel=json.loads(AGES.to_json())["panel"] | {"rounds": 10**30}),
         DRINKS.to_json()[:-1] + ',"title":"twice"}',
         "[" * 100_000,
-        '{"format":1,"kind":' * 5_000,
+        '{"format":2,"question":' * 5_000,
     ],
 )
 def test_statements_that_are_no_surveys(empty: Api, statement: str) -> None:
@@ -281,14 +282,14 @@ def test_a_deletion_stands_where_the_log_cannot_be_emptied(
 def test_rounds_one_after_another(api: Api) -> None:
     api.publish(AGES)
     place = f"/v1/surveys/{AGES.id}/rounds"
-    first, second = AGES.question(1, "age < 30"), AGES.choice(2, "age >= 50", 2)
+    first, second = Survey.round(AGES, 1, "age < 30"), Survey.round(AGES, 2, "age >= 50", 2)
     assert refused(api.ask("GET", f"{place}/1", token=""), 404)[0] == "round_not_open"
     assert refused(api.open_round(second), 409)[0] == "round_not_next"
     opened = api.open_round(first)
     assert opened.status_code == 201
     verify(api.key.public, first.canonical, from_base64url(opened.json()["signature"]))
     assert api.open_round(first).status_code == 200
-    assert refused(api.open_round(AGES.question(1, "age < 40")), 409)[0] == "round_not_next"
+    assert refused(api.open_round(Survey.round(AGES, 1, "age < 40")), 409)[0] == "round_not_next"
     fetched = api.ask("GET", f"{place}/1", token="").json()
     assert fetched == opened.json() == api.ask("GET", f"/v1/surveys/{first.id}", token="").json()
     assert refused(api.open_round(second), 409)[0] == "round_not_next"
@@ -301,7 +302,7 @@ def test_rounds_one_after_another(api: Api) -> None:
         (1, "sealed", 4, []),
         (2, "open", 0, ["young", "old"]),
     ]
-    assert listed[0]["query"] == first.query.text
+    assert listed[0]["query"] == first.query_text
     status = api.ask("GET", f"/v1/surveys/{AGES.id}/status").json()
     assert (status["rounds"], status["asked"], status["n_reports"], status["mechanism"]) == (3, 2, 4, None)
     assert [one["id"] for one in api.ask("GET", "/v1/surveys", token="").json()["surveys"]] == [AGES.id]
@@ -317,11 +318,11 @@ def test_what_is_no_round_of_this_survey(api: Api) -> None:
     api.publish(AGES)
     api.publish(DRINKS)
     place = f"/v1/surveys/{AGES.id}/rounds"
-    for statement in (DRINKS.to_json(), AGES.to_json(), other.question(1, "age < 3").to_json()):
+    for statement in (DRINKS.to_json(), AGES.to_json(), Survey.round(other, 1, "age < 3").to_json()):
         assert refused(api.ask("POST", place, json={"statement": statement}), 422) == ("foreign_round", "statement")
     assert refused(api.ask("POST", place, json={"statement": "{}"}), 422) == ("invalid_survey", "statement")
-    asked = AGES.question(1, "age < 3")
-    assert refused(publish(api, statement=asked.to_json()), 422) == ("round_of_a_survey", "statement")
+    asked = Survey.round(AGES, 1, "age < 3")
+    assert refused(publish(api, statement=asked.to_json()), 422) == ("round_of_a_panel", "statement")
     assert refused(api.ask("POST", f"/v1/surveys/{DRINKS.id}/rounds", json={"statement": asked.to_json()}), 409)[0] == (
         "survey_not_adaptive"
     )
@@ -333,10 +334,13 @@ def test_what_is_no_round_of_this_survey(api: Api) -> None:
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b", "c"], ["a", "a"], ["", ""]])
 def test_labels_name_every_choice_once(asking: Api, labels: list[str]) -> None:
-    assert refused(asking.open_round(AGES.choice(1, "age >= 50", 2), labels), 422) == ("invalid_labels", "labels")
+    assert refused(asking.open_round(Survey.round(AGES, 1, "age >= 50", 2), labels), 422) == (
+        "invalid_labels",
+        "labels",
+    )
 
 
 def test_a_sealed_adaptive_survey_opens_no_round(api: Api) -> None:
     api.publish(AGES)
     assert api.ask("POST", f"/v1/surveys/{AGES.id}/seal").status_code == 200
-    assert refused(api.open_round(AGES.question(1, "age < 3")), 409)[0] == "round_not_next"
+    assert refused(api.open_round(Survey.round(AGES, 1, "age < 3")), 409)[0] == "round_not_next"

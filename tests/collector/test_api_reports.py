@@ -14,7 +14,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.signing import to_base64url
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 PATH = f"/v1/surveys/{DRINKS.id}/reports"

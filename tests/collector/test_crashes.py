@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from collector.service import Load, Service, assert_exactly_once, children, running, until
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 REPORT = SURVEY.randomize("tea")

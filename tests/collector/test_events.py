@@ -23,6 +23,7 @@ from sottovoce.collector.feeds import Feeds
 from sottovoce.collector.session_cookie import COOKIE
 from sottovoce.collector.streams import MOST_STREAMS, Stream
 from sottovoce.errors import StoreUnavailableError
+from sottovoce.surveys.survey import Survey
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_at_once_and_whenever_it_changes(api: Api) -> None:
 def test_an_adaptive_survey_with_its_rounds(api: Api) -> None:
     place = at_pace(api)
     api.publish(AGES)
-    asked = AGES.question(1, "age < 30")
+    asked = Survey.round(AGES, 1, "age < 30")
 
     async def test() -> None:
         reader, stream = await place.follow(AGES.id)
@@ -105,7 +106,7 @@ def test_long_labels_are_left_to_the_list_of_rounds(api: Api) -> None:
     place = at_pace(api)
     api.publish(AGES)
     for number, width in ((1, 40), (2, 41)):
-        asked = AGES.choice(number, "age", 100)
+        asked = Survey.round(AGES, number, "age", 100)
         assert api.open_round(asked, [f"{age:0{width}d}" for age in range(100)]).status_code == 201
         api.ask("POST", f"/v1/surveys/{asked.id}/seal")
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from bodies import Shelf, Verdict, adaptive, base64url, ids, json_report, reports, slow_batch, slow_json, surveys
 from sottovoce.collector.intake import BodyRefusedError, Intake
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, encode_batch
 
 MOST = 8

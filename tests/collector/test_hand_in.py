@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from collector.client import DRINKS, Api, honest, running
-from sottovoce.aggregate import Aggregate
 from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.collector.aggregator import Aggregator
 from sottovoce.collector.live import check
 from sottovoce.collector.store.base import Checkpoint
 from sottovoce.errors import StoreError
 from sottovoce.limits import MAX_CELLS
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
 PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
@@ -133,7 +133,7 @@ def test_the_store_takes_no_counts_of_other_reports(api: Api) -> None:
 
 
 def test_more_counters_than_a_process_keeps_are_gathered(api: Api) -> None:
-    survey = Survey.mean(60, 1.0, 8.0, users=10**10, max_counters=2**33)
+    survey = Survey.mean(60, 1.0, 8.0, mechanism="codebook", users=10**10, max_counters=2**33)
     assert survey.mechanism.cells > MAX_CELLS
     api.publish(survey)
     api.send(survey, honest(survey, np.eye(60)[0], 5))

@@ -13,7 +13,7 @@ from sottovoce.collector import intake as module
 from sottovoce.collector.intake import BodyRefusedError, Intake
 from sottovoce.collector.stored import survey_of
 from sottovoce.errors import StoreError, StoreUnavailableError
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, encode_batch
 
 NAMES = list(surveys())
@@ -240,6 +240,14 @@ def test_what_is_damaged_in_the_store_is_the_stores_fault() -> None:
     kept.attachments.clear()
     with pytest.raises(StoreError, match="attachment"):
         survey_of(kept, kept.records[surveys()["optimized"].id])
+
+
+def test_a_survey_of_another_format_is_refused_by_its_id() -> None:
+    """As a database that an older version wrote holds them."""
+    kept, survey = shelf(), surveys()["hadamard"]
+    older = survey.canonical.replace(b'"format":2', b'"format":1')
+    with pytest.raises(StoreError, match=f"survey {survey.id[:12]} .* reads format 2"):
+        survey_of(kept, replace(kept.records[survey.id], canonical=older))
 
 
 def test_a_store_that_is_away_is_told_and_nothing_is_remembered() -> None:

@@ -32,7 +32,7 @@ from sottovoce.collector.backup import backup
 from sottovoce.collector.store import DATABASE_FILE
 from sottovoce.collector.store.migrations import COLUMNS
 from sottovoce.signing import from_base64url
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 PEER = "127.7.7.7"

@@ -26,13 +26,13 @@ from collector.service import Service, running
 from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.collector.api.route import operation_of, template_of
 from sottovoce.collector.app import ROUTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 from sottovoce.workloads import Prefix
 
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 AGES = Survey.adaptive({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
-FIRST, SECOND, THIRD = (AGES.question(number, f"age < {10 * number}") for number in (1, 2, 3))
+FIRST, SECOND, THIRD = (Survey.round(AGES, number, f"age < {10 * number}") for number in (1, 2, 3))
 GOALS = Survey.distribution(["yes", "no"], epsilon=1.0, title="Shall it be sealed?")
 GONE = Survey.distribution(["yes", "no"], epsilon=1.0, title="Shall it be deleted?")
 FRESH = [Survey.distribution(["yes", "no"], epsilon=1.0, title=f"Number {i}") for i in range(3)]
@@ -53,9 +53,9 @@ PAYLOAD = DRINKS.mechanism.report_bytes
 ROW = REPORT_ID_BYTES + len(DRINKS.randomize("tea"))
 
 GOOD: dict[str, list[dict[str, Any]]] = {
-    "draft_survey": [{"kind": "distribution", "epsilon": 1.0, "title": "Drafted", "labels": ["yes", "no"]}],
+    "draft_survey": [{"kind": "shares", "epsilon": 1.0, "title": "Drafted", "parameters": {"labels": ["yes", "no"]}}],
     "draft_question": [{"query": "age < 30"}, {"query": "age < 31"}, {"query": "age < 32"}],
-    "plan_survey": [{"kind": "distribution", "size": 10, "epsilon": 1.0, "users": 1000}],
+    "plan_survey": [{"kind": "shares", "parameters": {"values": 10}, "epsilon": 1.0, "users": 1000}],
 }
 """Bodies that no generator would find, asked besides those it does."""
 

@@ -1,7 +1,6 @@
 """Pictures of estimates: the same numbers as the estimate's, cut to the largest, and laid out as the queries are."""
 
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,8 @@ from sottovoce.collector.picture import columns_of, largest, projection_of
 from sottovoce.domain import Domain
 from sottovoce.errors import MechanismError
 from sottovoce.mechanisms import MECHANISMS
-from sottovoce.survey import Survey
-from sottovoce.theory.bound_curve import bound_curve
+from sottovoce.surveys.bound_curve import bound_curve
+from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
@@ -55,7 +54,7 @@ def test_picture_has_the_numbers_of_the_estimate(api: Api) -> None:
             assert told[column] == [answer[name] for answer in estimate["answers"]]
         for name in ("survey", "mechanism", "epsilon", "n_reports", "level", "bound", "projection_gap"):
             assert told[name] == estimate[name]
-    assert (told["title"], told["kind"], told["projection"]) == (DRINKS.title, "distribution", "simplex")
+    assert (told["title"], told["kind"], told["projection"]) == (DRINKS.title, "shares", "simplex")
     assert (told["answers"], told["positions"], told["waiting"], told["minimum_reports"]) == (3, None, 0, 100)
     assert told["panels"] == [{"view": "bars", "title": "share of each value", "start": 0, "stop": 3, "shares": True}]
 
@@ -119,18 +118,18 @@ def test_an_adaptive_survey_is_drawn_round_by_round(tmp_path: Path) -> None:
         for what in ("picture", "bound"):
             code = refused(api.ask("GET", f"/v1/surveys/{AGES.id}/{what}"), 409)
             assert code == ("survey_adaptive", None)
-        choice = AGES.choice(1, "age // 40", 3)
+        choice = Survey.round(AGES, 1, "age // 40", 3)
         names = ["young", "<b>middle</b>", "old"]
         assert api.open_round(choice, names).status_code == 201
         api.send(choice, honest(choice, {"age": 50, "smokes": "no"}, 20))
         api.count()
         told = api.ask("GET", f"/v1/surveys/{choice.id}/picture").json()
-        assert (told["labels"], told["title"], told["kind"]) == (names, "age // 40", "adaptive_choice")
+        assert (told["labels"], told["title"], told["kind"]) == (names, "age // 40", "shares")
         assert told["panels"] == [
             {"view": "bars", "title": "share of each choice", "start": 0, "stop": 3, "shares": True}
         ]
         assert api.ask("POST", f"/v1/surveys/{choice.id}/seal").status_code == 200
-        question = AGES.question(2, "age < 30")
+        question = Survey.round(AGES, 2, "age < 30")
         assert api.open_round(question).status_code == 201
         api.send(question, honest(question, {"age": 20, "smokes": "no"}, 20))
         api.count()
@@ -212,8 +211,8 @@ def covered(survey: Survey, panels: list[Panel]) -> bool:
         (asked(Marginals(k=2, age=3, sex=2, city=4)), [Heatmap, Heatmap, Heatmap]),
         (asked(Marginals(k=3, age=3, sex=2, city=4)), [Bars]),
         (asked(Stack([Prefix(4), Ranges(4), Identity(4)])), [Cdf, Intervals, Bars]),
-        (AGES.question(1, "age < 30"), [Bars]),
-        (AGES.choice(1, "age // 50", 2), [Bars]),
+        (Survey.round(AGES, 1, "age < 30"), [Bars]),
+        (Survey.round(AGES, 1, "age // 50", 2), [Bars]),
     ],
 )
 def test_every_survey_has_the_panels_that_suit_it(survey: Survey, views: list[type]) -> None:
@@ -277,7 +276,13 @@ def test_parts_of_a_stack_say_their_weight() -> None:
 
 @pytest.mark.parametrize(
     "survey",
-    [DRINKS, Survey.mean(4, 2.0, 1.0), AGES.question(1, "age < 30"), AGES.choice(1, "age // 50", 2), asked(Prefix(6))],
+    [
+        DRINKS,
+        Survey.mean(4, 2.0, 1.0),
+        Survey.round(AGES, 1, "age < 30"),
+        Survey.round(AGES, 1, "age // 50", 2),
+        asked(Prefix(6)),
+    ],
     ids=lambda survey: survey.kind,
 )
 def test_bound_curve_falls_and_agrees_with_estimates(survey: Survey) -> None:
@@ -285,27 +290,24 @@ def test_bound_curve_falls_and_agrees_with_estimates(survey: Survey) -> None:
     assert all(a >= b for a, b in zip(curve.l2, curve.l2[1:], strict=False))
     place = curve.n.index(4321)
     assert (curve.l2[place], curve.statement) == (survey.bound(4321).value, survey.bound(4321).statement)
-    assert all(math.isnan(margin) for margin in curve.margin) == (survey.kind == "queries")
+    assert curve.margin[place] == survey.design.margin(4321)
 
 
 def test_margin_holds_what_does_not_average_out() -> None:
     survey = Survey.mean(4, 1.0, 8.0, 1e-6, "gaussian", users=100)
-    estimate = survey._estimate(np.zeros(4, dtype=np.int64), 10**9)
+    estimate = survey.estimate_counts(np.zeros(4, dtype=np.int64), 10**9)
     low, high = estimate.interval()
     assert bound_curve(survey).margin[-1] == pytest.approx((high - low)[0] / 2)
     assert bound_curve(survey).margin[-1] > survey.mechanism.bias_bound
 
 
-def test_margin_is_half_of_a_rare_values_interval() -> None:
-    """For a value that nobody has, among so many reports that the estimate is surely not at an end of its range."""
-    survey = Survey.distribution(["a", "b", "c"], 1.0)
-    estimate = survey.estimate(survey.simulate_aggregate(histogram=[500_000, 500_000, 0], seed=1))
+def test_margin_is_half_of_the_widest_interval() -> None:
+    """For two values that are equally frequent a share's variance is the largest there is, and so is its interval."""
+    survey = Survey.distribution(["a", "b"], 1.0)
+    estimate = survey.estimate(survey.simulate_aggregate(histogram=[500_000, 500_000], seed=1))
     curve = bound_curve(survey, 1_000_000)
-    margin = curve.margin[curve.n.index(1_000_000)]
-    low, high = estimate.raw[2] - margin, estimate.raw[2] + margin
-    interval = estimate.interval()
-    assert max(0.0, low) == pytest.approx(interval.low[2], abs=1e-5)
-    assert high == pytest.approx(interval.high[2], rel=0.01)
+    low, high = estimate.interval()
+    assert curve.margin[curve.n.index(1_000_000)] == pytest.approx((high - low)[0] / 2, rel=1e-3)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -318,9 +320,9 @@ def test_every_mechanism_has_a_curve_whatever_the_size(mechanism: str, size: int
         return
     curve = bound_curve(survey, 1000)
     assert all(margin > 0 for margin in curve.margin)
-    # Half an interval of a value that nobody has, by the variance of all values.
+    # No population's share is less certain than that, so neither is that of a value nobody has.
     if size == 3:
         everybody_elsewhere = np.array([0.0, 0.0, 1.0])
         variance = survey.mechanism.variance(everybody_elsewhere, 1000)[0]
         here = curve.margin[curve.n.index(1000)]
-        assert here <= 1.96 * np.sqrt(variance) * (1 + 1e-4)
+        assert here >= 1.96 * np.sqrt(variance) * (1 - 1e-4)

@@ -11,7 +11,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from collector.records import survey_record
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 GAUSSIAN = Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian", title="Where?")
 DELTAS = {DRINKS.id: 0.0, AGES.id: 0.0, GAUSSIAN.id: 1e-6}

@@ -28,7 +28,7 @@ from collector.service import PATIENCE, Service, children, command_line, environ
 from sottovoce.cli import main
 from sottovoce.collector.store import DATABASE_FILE, open_store
 from sottovoce.signing import fingerprint, from_base64url
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from collector.planted import PLANTS
 from collector.shaky import Shaky, ShakyPostgres, ShakySqlite
-from sottovoce.aggregate import Aggregate
 from sottovoce.collector.aggregator import Aggregator, check, live_aggregate, rebuild
 from sottovoce.collector.store.base import Arrival, SurveyRecord
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.errors import SottovoceError, StoreFullError, StoreUnavailableError
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 
 SIZE = 48
 """Cells of a survey, and the most reports of one; a checkpoint is due after a quarter as many."""

@@ -13,8 +13,8 @@ import pytest
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import tables
 from sottovoce.collector.table_files import Table, table_of, to_csv, to_parquet
-from sottovoce.estimate import Estimate
-from sottovoce.survey import Survey
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
 PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
@@ -48,7 +48,7 @@ def fetched(api: Api, ending: str, level: float = 0.95) -> Any:
 @pytest.mark.parametrize("level", [0.95, 0.5])
 def test_json_has_the_whole_estimate(api: Api, expected: Estimate, level: float) -> None:
     told = fetched(api, "json", level).json()
-    assert told == json.loads(expected.to_json(level)) | {"title": DRINKS.title, "kind": "distribution"}
+    assert told == json.loads(expected.to_json(level)) | {"title": DRINKS.title, "kind": "shares"}
 
 
 @pytest.mark.parametrize("level", [0.95, 0.5])
@@ -105,7 +105,7 @@ def test_numbers_that_are_not_finite_are_left_empty() -> None:
 def test_choices_have_their_names(tmp_path: Path) -> None:
     with running(tmp_path) as api:
         api.publish(AGES)
-        choice = AGES.choice(1, "age // 50", 2)
+        choice = Survey.round(AGES, 1, "age // 50", 2)
         api.open_round(choice, ["young", "=old"])
         api.send(choice, honest(choice, {"age": 50, "smokes": "no"}, 20))
         api.count()

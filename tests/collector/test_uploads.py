@@ -9,7 +9,7 @@ import pytest
 from litestar import Litestar
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 OTHER = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="Another")

@@ -24,7 +24,7 @@ from sottovoce.collector.aggregator import Aggregator, check
 from sottovoce.collector.store.base import Arrival, Store, SurveyRecord
 from sottovoce.collector.worker import run_worker
 from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 PEOPLE = 6_000
 SURVEY = Survey.distribution(PEOPLE, 10.0, "randomized_response")

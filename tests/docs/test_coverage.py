@@ -13,7 +13,7 @@ import sottovoce as sv
 from document import every_page, sections
 from sottovoce import client
 from sottovoce.cli.parser import UsageError, build_parser, commands_of
-from sottovoce.statement import FORMAT
+from sottovoce.surveys.statement import FORMAT
 from terminal import words_of
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -64,7 +64,7 @@ def test_every_page_is_reachable_from_the_contents() -> None:
 def test_mechanisms_have_theory_format_and_advice(name: str) -> None:
     theory = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "theory").glob("*.md"))
     formats = sections(read("wire_format.md"))
-    parameters = formats["The survey"].split("**Mechanisms.**")[1]
+    parameters = formats["The survey"].split("### Mechanisms")[1]
     assert f"`{name}`" in theory
     assert f"| `{name}` |" in parameters
     assert re.search(rf"\*\*{name}\b", formats["The mechanisms"])

@@ -59,10 +59,10 @@ def survey_of(name: str) -> Any:
 def reports_of(name: str, n: int) -> tuple[bytes, ...]:
     """Reports of so many people."""
     survey, rng = survey_of(name), np.random.default_rng(n)
-    if survey.kind == "mean":
-        people: Any = rng.uniform(-0.8, 0.8, (n, survey.dimension))
+    if survey.domain is None:
+        people: Any = rng.uniform(-0.8, 0.8, (n, survey.n_answers))
     else:
-        people = rng.integers(0, getattr(survey, "workload", survey).domain.size, n)
+        people = rng.integers(0, survey.domain.size, n)
     return tuple(survey.simulate(people, seed=n))
 
 

@@ -17,7 +17,11 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
     for name in ("SOTTOVOCE_URL", "SOTTOVOCE_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     survey = survey_of("hadamard")
-    stated = {"sottovoce.format": "1", "sottovoce.survey": survey.id, "sottovoce.statement": survey.to_json()}
+    stated = {
+        "sottovoce.format": "1",
+        "sottovoce.survey": survey.id,
+        "sottovoce.statement": survey.to_json(),
+    }
     Path("survey.json").write_text(survey.to_json())
     Path("lake").mkdir()
     write_parquet(Path("lake/a.parquet"), rows()[:300], stated=stated)

@@ -115,7 +115,7 @@ def test_too_few_reports_measure_nothing() -> None:
 def test_a_plan_tells_the_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = tmp_path / "rates.json"
     RATES.save(place)
-    words = ["plan", "distribution", "--domain-size", "1000", "--epsilon", "1", "--users", "1e9"]
+    words = ["plan", "shares", "--values", "1000", "--epsilon", "1", "--users", "1e9"]
     assert main([*words, "--cost", "--rates", str(place), "--workers", "10", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)["cost"]
     assert [cost["where"] for cost in told] == ["this machine, 2 cores", "10 Spark workers of 4"]
@@ -129,7 +129,7 @@ def test_a_plan_tells_the_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def _chosen(told: list[dict[str, float]]) -> str:
     from sottovoce import plan
 
-    return plan(1000, epsilon=1.0, users=10**9).best.name
+    return plan(1000, epsilon=1.0, users=10**9).best.mechanism
 
 
 def test_the_cost_of_queries_is_that_of_the_best_strategy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_without_rates_the_remedy_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    words = ["plan", "mean", "--dimension", "10", "--epsilon", "1", "--users", "1e6", "--cost"]
+    words = ["plan", "vector", "--dimension", "10", "--epsilon", "1", "--users", "1e6", "--cost"]
     assert main(words) != 0
     assert "run 'sottovoce calibrate' first" in capsys.readouterr().err
 

@@ -101,7 +101,7 @@ def test_more_rows_and_repeats_than_memory_holds(each: int, tmp_path: Path) -> N
 
 def test_more_cells_than_any_process_holds(tmp_path: Path) -> None:
     """2^33 of them: some reports anywhere, many in one shard, some sent twice."""
-    survey = sv.Survey.mean(1000, 1.0, 1.0, mechanism="codebook", users=10**12, max_counters=2**33)
+    survey = sv.Survey.mean(1000, 1.0, 1.0, mechanism="codebook", users=10**10, max_counters=2**33)
     cells, rng = survey.mechanism.cells, np.random.default_rng(3)
     assert cells == 2**33
     numbers = np.concatenate([rng.integers(0, 2 * cells, 12), 2 * 5 * 2**20 + rng.integers(0, 2**21, 9000)])

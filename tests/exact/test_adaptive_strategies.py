@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
+from sottovoce.adaptive.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.maximize import Coordinate, Maximize
 from sottovoce.adaptive.prefixes import digits_of
@@ -19,7 +20,6 @@ from sottovoce.errors import DomainError, PlanError, SessionError, SottovoceErro
 from sottovoce.expressions import Query
 from sottovoce.mechanisms import choose
 from sottovoce.theory.adaptive_bounds import predicted_worst_error
-from sottovoce.theory.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
 
 SURE = 16.0
 """An epsilon at which hardly anybody's answer is changed."""
@@ -49,7 +49,7 @@ def test_so_many_people_are_needed_and_no_fewer(strategy: Strategy, target: floa
     assert strategy.plan(PEOPLE, 1.0, needed).error.value <= target
     assert strategy.plan(PEOPLE, 1.0, int(0.98 * needed)).error.value > target
     assert len(str(needed).rstrip("0")) <= 3
-    assert strategy.survey(PEOPLE, 1.0, 10**7).rounds == plan.rounds
+    assert strategy.panel(PEOPLE, 1.0, 10**7).rounds == plan.rounds
 
 
 def test_digits_and_room_of_schedules() -> None:
@@ -121,7 +121,7 @@ def test_an_even_spread_is_the_gentler_case() -> None:
         (lambda: Quantile("age", True), SurveyError, "level"),
         (lambda: Quantile("size").plan(PEOPLE, 1.0), SurveyError, "'age', 'city', 'name'"),
         (lambda: Quantile("name").plan(PEOPLE, 1.0), DomainError, "range of integers"),
-        (lambda: Quantile("city").survey(PEOPLE, 1.0), DomainError, "range of integers"),
+        (lambda: Quantile("city").panel(PEOPLE, 1.0), DomainError, "range of integers"),
         (lambda: Quantile("age").plan(PEOPLE, -1.0), SurveyError, "epsilon"),
         (lambda: Quantile("age").plan(PEOPLE, 1.0, 0), SurveyError, "users"),
         (lambda: HeavyHitters("age", k=0), SurveyError, "k is 0"),
@@ -158,7 +158,7 @@ def test_too_few_people_are_told_how_many_it_takes(strategy: Strategy) -> None:
 @pytest.mark.parametrize("strategy", [Quantile("age"), HeavyHitters("age"), Maximize(["age", "city"])])
 def test_a_session_of_too_few_rounds_is_left_untouched(strategy: Strategy) -> None:
     people = {"age": [7] * 100, "city": ["Oslo"] * 100, "name": [""] * 100}
-    session = sv.Survey.adaptive(PEOPLE, rounds=2, epsilon=SURE).session(people, seed=1)
+    session = sv.Session.simulated(sv.Survey.adaptive(PEOPLE, rounds=2, epsilon=SURE), people, seed=1)
     session.ask("age < 5")
     with pytest.raises(SessionError, match="has 1 left"):
         strategy.run(session)
@@ -179,7 +179,7 @@ def test_quantiles_of_three_values(values: range, radius: float) -> None:
     rounds = (len(values) - 1).bit_length()
     survey = sv.Survey.adaptive(values, rounds=rounds, epsilon=SURE, radius=radius)
     for level, true in ((0.15, low), (0.5, middle), (0.85, high)):
-        found = Quantile("value", level).run(survey.session(people, seed=3))
+        found = Quantile("value", level).run(sv.Session.simulated(survey, people, seed=3))
         assert (found.value, found.empty_rounds) == (true, 0)
         assert rounds - 1 <= found.rounds <= rounds
         assert found.low <= true <= found.high
@@ -191,8 +191,8 @@ def test_common_integers_of_an_odd_range_over_several_rounds() -> None:
     common = [values[0], values[-1], values[12345], values[2**29]]
     people = np.repeat(common, [4_000, 3_000, 2_000, 1_000])
     strategy = HeavyHitters("value", k=4, most_choices=2**10)
-    survey = strategy.survey(values, SURE, len(people))
-    found = strategy.run(survey.session(people, seed=5))
+    survey = strategy.panel(values, SURE, len(people))
+    found = strategy.run(sv.Session.simulated(survey, people, seed=5))
     assert survey.rounds == found.rounds > 3
     assert found.values == common
     assert len(found) == 4
@@ -206,14 +206,16 @@ def test_common_texts_short_and_long_the_empty_one_too() -> None:
     words = ["", "a", "aa", "yes", "sottovoce"]
     people = [word for word, times in zip(words, (10, 8, 6, 4, 2), strict=True) for _ in range(times * 500)]
     strategy = HeavyHitters("word", k=5, most_choices=2**14)
-    survey = strategy.survey({"word": sv.Domain.text(9)}, SURE, len(people))
-    found = strategy.run(survey.session({"word": people}, seed=5))
+    survey = strategy.panel({"word": sv.Domain.text(9)}, SURE, len(people))
+    found = strategy.run(sv.Session.simulated(survey, {"word": people}, seed=5))
     assert found.values == words
     assert found.rounds == survey.rounds > 1
 
 
 def test_fewer_values_than_asked_for_are_all_listed() -> None:
-    found = HeavyHitters("value", k=10).run(sv.Survey.adaptive(5, 1, SURE).session([0, 1, 1, 3] * 500, seed=1))
+    found = HeavyHitters("value", k=10).run(
+        sv.Session.simulated(sv.Survey.adaptive(5, 1, SURE), [0, 1, 1, 3] * 500, seed=1)
+    )
     assert sorted(found.values) == [0, 1, 2, 3, 4]
     assert found.values[0] == 1
     assert {one.value for one in found if one.certain} == {0, 1, 3}, "nobody has the others"
@@ -258,13 +260,13 @@ def test_a_first_choice_is_given_up_for_a_better_one() -> None:
     pairs = [pair for pair, times in records.items() for _ in range(times * 300)]
     columns = {"one": [one for one, _ in pairs], "two": [two for _, two in pairs]}
     search = Maximize(["one", "two"])
-    survey = search.survey({"one": ["a", "b", "c"], "two": ["x", "y", "z"]}, SURE, len(pairs))
-    found = search.run(survey.session(columns, seed=2))
+    survey = search.panel({"one": ["a", "b", "c"], "two": ["x", "y", "z"]}, SURE, len(pairs))
+    found = search.run(sv.Session.simulated(survey, columns, seed=2))
     assert found.query == "one == 'b' and two == 'x'"
     assert (found.settled, found.rounds, survey.rounds) == (True, 4, 6)
     assert found.low <= 0.3 <= found.high
     assert found.frequency == pytest.approx(0.3, abs=0.05)
-    early = Maximize(["one", "two"], cycles=1).run(survey.session(columns, seed=2))
+    early = Maximize(["one", "two"], cycles=1).run(sv.Session.simulated(survey, columns, seed=2))
     assert early.query == "one == 'a' and two == 'x'"
     assert not early.settled
 
@@ -275,7 +277,7 @@ def test_the_answer_can_be_asked_again() -> None:
     people["age"][:12_000], people["pets"][:12_000] = 41, 2
     domain = sv.Domain.of({"age": 100, "pets": 3})
     search = Maximize(["age", "pets"], cycles=2, bins=10)
-    found = search.run(search.survey(domain, SURE, 30_000).session(people, seed=1))
+    found = search.run(sv.Session.simulated(search.panel(domain, SURE, 30_000), people, seed=1))
     assert found.conditions == ("40 <= age <= 49", "pets == 2")
     assert found.settled
     true = sv.query(found.query).evaluate(domain, domain.columns(people)).mean()
@@ -299,14 +301,14 @@ def test_bins_cover_a_range_without_overlap() -> None:
 def test_rounds_that_nobody_answers_do_no_harm(people: int) -> None:
     values = {"age": [5] * people, "city": ["Rome"] * people, "name": ["ann"] * people}
     survey = sv.Survey.adaptive(PEOPLE, rounds=60, epsilon=SURE)
-    quantile = Quantile("age").run(survey.session(values, seed=1))
+    quantile = Quantile("age").run(sv.Session.simulated(survey, values, seed=1))
     assert quantile.empty_rounds >= 40 - people
     assert 0 <= quantile.low <= quantile.value <= quantile.high < 2**40
     for name in ("age", "name"):
-        common = HeavyHitters(name, k=3).run(survey.session(values, seed=1))
+        common = HeavyHitters(name, k=3).run(sv.Session.simulated(survey, values, seed=1))
         assert common.empty_rounds >= common.rounds - people
         assert common.found == () or people
-    best = Maximize(["age", "city"]).run(survey.session(values, seed=1))
+    best = Maximize(["age", "city"]).run(sv.Session.simulated(survey, values, seed=1))
     assert len(best.conditions) == 2
     assert best.frequency is None or people
     assert not best.settled

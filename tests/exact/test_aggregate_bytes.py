@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.aggregate_bytes import MEDIA_TYPE, from_bytes, to_bytes
 from sottovoce.errors import MismatchError, ReportError, SottovoceError
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(["red", "green", "blue"], 1.0, "hadamard")
 COUNTS = np.array([3, -1, 2**62, 0], dtype=np.int64)

@@ -1,10 +1,14 @@
 """Every mechanism of the registry passes the whole battery."""
 
+from fractions import Fraction
+
 import pytest
 
-from sottovoce.audit.conformance import check_instance, check_mechanism
+from sottovoce.audit.conformance import ConformanceError, check_instance, check_mechanism
 from sottovoce.mechanisms import MECHANISMS
 from sottovoce.mechanisms.channel_registry import CHANNELS
+from sottovoce.mechanisms.symmetric import PairSupport
+from sottovoce.mechanisms.unary_optimized import UnaryOptimized
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -23,3 +27,15 @@ def test_battery_at_extreme_epsilon(name: str, epsilon: float) -> None:
 def test_battery_of_the_strategies_channels(name: str, epsilon: float) -> None:
     for small in CHANNELS[name].miniatures(epsilon):
         check_instance(small)
+
+
+def test_wrong_second_moments_are_found() -> None:
+    class Dependent(UnaryOptimized):  # type: ignore[misc]
+        """Says that its bits never stand together: each entry's variance is right, and no sum's."""
+
+        @property
+        def _pair_support(self) -> PairSupport:
+            return PairSupport(Fraction(0), Fraction(0))
+
+    with pytest.raises(ConformanceError, match="second_moments are not the exact ones"):
+        check_instance(Dependent(5, 1.0))

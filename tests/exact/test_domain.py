@@ -16,6 +16,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.domain import Domain, RangeDomain, TextDomain, domain_from_statement
 from sottovoce.errors import CapacityError, DomainError, ValueOutsideDomainError, WorkloadError
+from sottovoce.questions import Queries
 from sottovoce.workloads import Bins, Dense, Features, Identity, Marginals, Parities, Prefix, Ranges, Sparse
 from tracing import lines_run
 
@@ -138,15 +139,15 @@ def test_a_distribution_is_asked_over_at_most_2_to_the_40_values() -> None:
             sv.Survey.distribution(domain, 1.0, "hadamard")
     survey = sv.Survey.distribution(Domain.text(8), 1.0, "hadamard")
     stated = json.loads(survey.to_json())
-    assert stated["domain"] == {"alphabet": "abcdefghijklmnopqrstuvwxyz", "length": 8}
+    assert stated["question"]["domain"] == {"alphabet": "abcdefghijklmnopqrstuvwxyz", "length": 8}
     assert sv.Survey.from_json(survey.to_json()) == survey
     for domain in ({"alphabet": "ab", "length": 40}, {"start": 0, "step": 1, "size": "9223372036854775807"}):
         with pytest.raises(DomainError, match="at most 1,099,511,627,776"):
-            sv.Survey.from_json(json.dumps({**stated, "domain": domain}))
+            sv.Survey.from_json(json.dumps({**stated, "question": {"kind": "shares", "domain": domain}}))
 
 
 WORKLOADS: dict[str, Callable[[Domain], object]] = {
-    "identity": Identity,
+    "identity": lambda domain: Queries(Identity(domain)),
     "prefix": Prefix,
     "ranges": Ranges,
     "bins of one": lambda domain: Bins(domain, 1),
@@ -163,6 +164,15 @@ WORKLOADS: dict[str, Callable[[Domain], object]] = {
 def test_workloads_refuse_domains_that_are_too_large_for_them(ask: Callable[[Domain], object], domain: Domain) -> None:
     with pytest.raises((WorkloadError, CapacityError), match=r"at most|more than|columns|only those|integer from 1 to"):
         ask(domain)
+
+
+def test_shares_of_a_huge_domain_are_not_listed() -> None:
+    """The identity is as large as any domain; only what would list its values is refused."""
+    shares = Identity(Domain.of(2**40))
+    assert (shares.n_queries, shares.radius) == (2**40, 1.0)
+    for refuse in (shares.dense, lambda: shares.columns([0]), lambda: shares.column(0)):
+        with pytest.raises(CapacityError):
+            refuse()
 
 
 def test_a_workload_with_few_queries_reaches_over_a_huge_domain() -> None:

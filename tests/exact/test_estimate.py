@@ -10,8 +10,10 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import SurveyError
+from sottovoce.mechanisms import MECHANISMS
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.workloads import Dense, Identity
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +144,7 @@ def test_reports_in_a_set_are_refused(survey) -> None:
 def test_score_intervals_end_where_they_must(n: int, epsilon: float) -> None:
     """(raw - y)^2 = q^2 ((c r)^2 - y^2)/n, a quadratic, whose roots are known."""
     survey = sv.Survey.adaptive(10, rounds=1, epsilon=epsilon)
-    asked = survey.question(1, "value / 4.5 - 1")
+    asked = sv.Survey.round(survey, 1, "value / 4.5 - 1")
     quantile = NormalDist().inv_cdf(0.975)
     for ones in {0, n // 2, n}:
         estimate = asked.estimate(sv.Aggregate(asked, n, np.array([ones])))
@@ -151,3 +153,29 @@ def test_score_intervals_end_where_they_must(n: int, epsilon: float) -> None:
         low, high = estimate.interval(0.95)
         assert low[0] == pytest.approx(np.clip(middle - spread, -1, 1), abs=1e-5)
         assert high[0] == pytest.approx(np.clip(middle + spread, -1, 1), abs=1e-5)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("people", [[40, 25, 10, 5, 0, 0, 0], [30_000, 500, 20_000, 1, 0, 900, 8_000]], ids=sum)
+def test_shares_are_the_identity_query(mechanism: str, people: list[int]) -> None:
+    """The same reports, read as answers to the identity query, give the same estimate and the same intervals."""
+    shares = sv.Survey.distribution(7, 1.0, mechanism)
+    aggregate = shares.simulate_aggregate(histogram=people, seed=5)
+    asked = sv.Survey.queries(Identity(7), 1.0, strategy="histogram", mechanism=mechanism)
+    written = sv.Survey.queries(Dense(np.eye(7)), 1.0, strategy="histogram", mechanism=mechanism)
+    stated = shares.estimate(aggregate)
+    for survey in (asked, written):
+        assert survey.mechanism == shares.mechanism
+        read = survey.estimate_counts(aggregate.counts, aggregate.n_reports)
+        np.testing.assert_allclose(read.raw, stated.raw, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(read.values, stated.values, rtol=1e-12, atol=1e-12)
+        assert (read.standard_errors >= stated.standard_errors * (1 - 1e-9)).all()
+        if survey is written and mechanism == "hadamard_blocks":
+            continue  # one share alone does not tell its block's: without the others' the worst of all is taken
+        np.testing.assert_allclose(read.standard_errors, stated.standard_errors, rtol=1e-9)
+        for level in (0.5, 0.95, 0.999):
+            for simultaneous in (False, True):
+                one, other = (e.interval(level, simultaneous) for e in (read, stated))
+                np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
+    read = asked.estimate_counts(aggregate.counts, aggregate.n_reports)
+    np.testing.assert_allclose(read.interval(method="finite"), stated.interval(method="finite"), rtol=1e-12)

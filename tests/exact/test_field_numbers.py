@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from sottovoce.errors import SurveyError
-from sottovoce.mechanisms.finite_field import (
+from sottovoce.kernels.finite_field import (
     field_of_order,
     is_field_order,
     is_prime,

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sottovoce.mechanisms.finite_field import (
+from sottovoce.kernels.finite_field import (
     MAX_EXTENSION_ORDER,
     MAX_ORDER,
     ExtensionField,

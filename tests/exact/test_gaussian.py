@@ -180,7 +180,8 @@ def test_counting_and_estimating() -> None:
     assert np.array_equal(whole, parts)
     assert m.estimate(whole, 50) == pytest.approx(batch.mean(axis=0) * 2.0 / m.steps)
     assert m.noise == pytest.approx(m.noise_variance * (2.0 / m.steps) ** 2)
-    assert m.variance(np.array([0.0, 1.0, 99.0]), 10) == pytest.approx((m.noise + np.array([0.0, 1.0, 4.0])) / 10)
+    assert m.along == pytest.approx(m.noise + 4.0)
+    assert m.truncation == pytest.approx(2 * np.sqrt(3) / np.sqrt(m.noise_variance))
     assert m.proxy == pytest.approx(m.noise + 4.0)
     assert m.worst_total_variance == pytest.approx(3 * m.noise + 4.0)
 

@@ -36,7 +36,7 @@ def test_the_truth_is_inside_however_many_report(kind: str) -> None:
     line = mechanism.steps // 4
     truth = np.full(4, (line - 1e-6) * mechanism.step)
     assert mechanism.on_grid(truth) == [line - 1] * 4
-    estimate = survey._estimate(np.full(4, (line - 1) * CROWD), CROWD)
+    estimate = survey.estimate_counts(np.full(4, (line - 1) * CROWD), CROWD)
     off = np.abs(estimate.raw - truth)
     assert (off > 10 * estimate.standard_errors).all(), "noise alone would not explain it"
     for method in ("normal", "finite"):
@@ -54,17 +54,17 @@ def test_the_bound_is_the_one_without_and_what_the_grid_takes(kind: str) -> None
     stated = offline_bound(4, J, m.radius, m.proxy, m.worst_total_variance, 10**6)
     assert survey.bound(10**6).value == pytest.approx(stated.value + 2 * m.bias_bound)  # the root of 4
     assert survey.bound(10**6).statement.endswith("that does not average out")
-    assert m.bias_bound == 2 * m.step == survey.bias_bound
+    assert m.bias_bound == 2 * m.step == survey.design.bias_bound
 
 
 def test_mechanisms_without_a_grid_have_none() -> None:
     for survey in (sv.Survey.mean(4, 1.0, 1.0), sv.Survey.queries(Prefix(5), 1.0), sv.Survey.distribution(5, 1.0)):
-        assert np.all(survey.bias_bound == 0)
+        assert np.all(survey.design.bias_bound == 0)
         assert "average out" not in survey.bound(1000).statement
 
 
 def test_coordinates_pass_it_on_by_the_length_of_the_rows() -> None:
-    found = sv.Survey.queries(Prefix(6), 1.0, strategy="factorized").strategy
+    found = sv.Survey.queries(Prefix(6), 1.0, strategy="factorized").design
     assert isinstance(found, FactorizedStrategy)
     k = found.mechanism.dimension
     noisy = replace(found, mechanism=Gaussian.best(k, 1.0, 1.0, 1e-6, 1000))

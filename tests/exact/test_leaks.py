@@ -21,6 +21,7 @@ from sottovoce.audit import audit
 from sottovoce.errors import SottovoceError, ValueOutsideDomainError
 from sottovoce.mechanisms import MECHANISMS, create
 from sottovoce.randomness import os_source
+from sottovoce.workloads import Marginals, Prefix
 
 TEXT = "secret-gazpacho-7731"
 NUMBER = 987654321
@@ -155,6 +156,64 @@ def test_arrays_of_every_kind_stay_silent() -> None:
         (value for value in (TEXT, NUMBER)),
     ):
         assert_silent(caught(lambda values=values: survey.simulate(values)))
+
+
+PERSON = {"age": range(100), "city": ["Rome", "Oslo"]}
+PANEL = sv.Survey.adaptive(PERSON, rounds=2, epsilon=1.0)
+KINDS: dict[str, tuple[sv.Survey, list[Any]]] = {
+    "shares": (sv.Survey.distribution(["red", "green"], 1.0), []),
+    "queries, histogram": (sv.Survey.queries(Prefix(8), 1.0, strategy="histogram"), []),
+    "queries, haar": (sv.Survey.queries(Prefix(8), 1.0, strategy="haar"), []),
+    "queries, direct": (sv.Survey.queries(Prefix(8), 1.0, strategy="direct", users=100), []),
+    "queries, fourier": (
+        sv.Survey.queries(Marginals(PERSON, k=1), 1.0, strategy="fourier"),
+        [(5, TEXT), (NUMBER, "Rome")],
+    ),
+    "vector": (sv.Survey.mean(2, 1.0, 1.0, users=100), [[NUMBER, TEXT], [[NUMBER, 1.0]], [float(NUMBER)] * 3]),
+    "mean of a round": (
+        sv.Survey.round(PANEL, 1, "age < 30"),
+        [{"age": NUMBER, "city": "Rome"}, (5, TEXT), {"age": 5, TEXT: 1}],
+    ),
+    "choice of a round": (sv.Survey.round(PANEL, 2, "age // 10", 10), [{"age": NUMBER, "city": "Rome"}, (5, TEXT)]),
+}
+"""A survey of every kind, and values of nearly the right form besides `SECRETS`."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_kind_of_question_repeats_a_refused_value(kind: str) -> None:
+    survey, others = KINDS[kind]
+    for secret in (*SECRETS, *others):
+        for refuse in (
+            lambda secret=secret: survey.randomize(secret),
+            lambda secret=secret: survey.private_input(secret),
+            lambda secret=secret: survey.simulate([secret]),
+            lambda secret=secret: survey.simulate_aggregate([secret]),
+        ):
+            error = caught(refuse)
+            assert isinstance(error, ValueOutsideDomainError)
+            assert error.__cause__ is None
+            assert error.__context__ is None
+            assert_silent(error)
+    for histogram in ([NUMBER], [TEXT, TEXT], [[NUMBER], [NUMBER, 1]], [-NUMBER] * 200):
+        assert_silent(caught(lambda histogram=histogram: survey.simulate_aggregate(histogram=histogram)))
+
+
+def test_a_vector_outside_the_ball_is_not_repeated() -> None:
+    """A device clips it, without a word; a simulation refuses it without naming it."""
+    survey = sv.Survey.mean(2, 1.0, 1.0, users=100)
+    assert len(survey.randomize([float(NUMBER), -NUMBER])) == len(survey.randomize([0.0, 0.0]))
+    assert_silent(caught(lambda: survey.simulate([[float(NUMBER), 0.0]])))
+
+
+def test_attributes_of_people_in_a_round_are_not_repeated() -> None:
+    survey, _ = KINDS["mean of a round"]
+    for columns in (
+        {"age": np.array([NUMBER]), "city": np.array([0])},
+        {"age": np.array([TEXT]), "city": np.array([0])},
+        {"age": np.array([5]), TEXT: np.array([0])},
+        {"age": np.array([5, NUMBER]), "city": np.array([0])},
+    ):
+        assert_silent(caught(lambda columns=columns: survey.simulate_columns(columns, seed=1)))
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

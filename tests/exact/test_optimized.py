@@ -15,7 +15,7 @@ from sottovoce.strategies import optimize_cache
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
-from sottovoce.strategies.optimize import Optimized, is_kept, optimize
+from sottovoce.strategies.optimize import Optimized, optimize
 from sottovoce.strategies.optimize_problem import problem_of
 from sottovoce.strategies.quantise import quantise
 from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
@@ -354,16 +354,14 @@ def only_file() -> Path:
 
 
 def test_a_finished_search_is_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not is_kept(Prefix(5), 1.0)
     first = optimize(Prefix(5), 1.0)
-    assert is_kept(Prefix(5), 1.0)
-    assert is_kept(Prefix(5), 1.0, steps=300)
-    assert not is_kept(Prefix(5), 1.1)
-    assert not is_kept(Prefix(5), 1.0, steps=301)
+    assert only_file().stat().st_size > 0
     monkeypatch.setattr(Search, "stage", lambda *_: pytest.fail("searched again"))
-    again = optimize(Prefix(5), 1.0)
+    again = optimize(Prefix(5), 1.0, steps=300)
     assert again.matrix == first.matrix
-    assert (again.worst, again.total, again.lower_bound) == (first.worst, first.total, first.lower_bound)
+    # Where arrays lie in memory may change the last digit of a sum.
+    for one, other in ((again.worst, first.worst), (again.total, first.total), (again.lower_bound, first.lower_bound)):
+        assert one == pytest.approx(other, rel=1e-12)
 
 
 @pytest.mark.parametrize("position", [0, 5, 60, -1])
@@ -372,9 +370,8 @@ def test_a_damaged_file_is_searched_for_again(kept: Path, position: int) -> None
     content = bytearray(only_file().read_bytes())
     content[position] ^= 1
     only_file().write_bytes(content)
-    assert not is_kept(Prefix(4), 1.0)
     assert optimize(Prefix(4), 1.0).matrix == first.matrix
-    assert is_kept(Prefix(4), 1.0)
+    assert only_file().read_bytes() != content, "what is damaged is written anew"
 
 
 def test_a_channel_put_there_by_somebody_else_is_not_believed(kept: Path) -> None:

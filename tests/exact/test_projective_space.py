@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sottovoce.kernels.finite_field import MAX_ORDER, is_field_order, kernel_tables
 from sottovoce.kernels.projective import hyperplane_sums, singer_polynomial
-from sottovoce.mechanisms.finite_field import MAX_ORDER, is_field_order, kernel_tables
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.projective_space import MAX_OVERSHOOT, ProjectiveSpace, dimension_for, orders_to_try
 
@@ -123,7 +123,7 @@ def test_hyperplane_sums_equal_brute_force(space: ProjectiveSpace) -> None:
         np.where(rng.random(space.points) < 0.01, 10**9, 0) + rng.integers(0, 2, size=space.points),
         point_mass,
     ):
-        sums = hyperplane_sums(counts, space)
+        sums = hyperplane_sums(counts, space.order, space.dimension)
         assert sums.dtype == np.int64
         assert np.array_equal(sums, orthogonal @ counts)
 

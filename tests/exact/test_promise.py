@@ -31,7 +31,7 @@ def estimated(survey: sv.Survey) -> sv.Estimate:
     ],
     ids=["mean", "distribution", "adaptive", "gaussian mean", "gaussian queries"],
 )
-def test_the_promise_in_words(survey: sv.Survey | sv.AdaptiveSurvey, delta: float, words: str) -> None:
+def test_the_promise_in_words(survey: sv.Survey | sv.Panel, delta: float, words: str) -> None:
     assert delta_of(survey) == delta
     assert promised(survey.epsilon, delta_of(survey)) == words
     assert f" {words}" in repr(survey)

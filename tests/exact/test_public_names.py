@@ -31,9 +31,11 @@ PUBLIC = [
     "Domain",
     "Estimate",
     "Mechanism",
+    "Panel",
     "Plan",
     "Query",
     "Reports",
+    "Session",
     "Survey",
     "adaptive",
     "audit",
@@ -42,6 +44,7 @@ PUBLIC = [
     "errors",
     "plan",
     "query",
+    "questions",
 ]
 
 ERRORS = [
@@ -119,7 +122,7 @@ def test_a_device_needs_nothing_heavy() -> None:
         "    survey = sv.Survey.from_json(sv.Survey.distribution(['a', 'b', 'c'], 1.0, name).to_json())\n"
         "    survey.randomize('b')\n"
         "people = sv.Survey.adaptive({'age': range(100), 'name': sv.Domain.text(5)}, rounds=3, epsilon=1.0)\n"
-        "for asked in (people.question(1, sv.query('age < 30')), people.choice(2, sv.query('age // 10'), 10)):\n"
+        "for asked in (sv.Survey.round(people, 1, 'age < 30'), sv.Survey.round(people, 2, 'age // 10', 10)):\n"
         "    sv.Survey.from_json(asked.to_json()).randomize((42, 'anna'))\n"
         f"print(*[m for m in {HEAVY!r} if m in sys.modules])"
     )

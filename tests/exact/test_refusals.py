@@ -23,9 +23,13 @@ from sottovoce.errors import (
 )
 from sottovoce.mechanisms.registry import create as finite
 from sottovoce.mechanisms.vector_registry import create_vector
-from sottovoce.strategies import Setting, create
+from sottovoce.questions import Shares, Vector
+from sottovoce.strategies import STRATEGIES, Setting, Strategy
+from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.workloads import Prefix
+from sottovoce.surveys.panel import Seat
+from sottovoce.workloads import Identity, Prefix
+from sottovoce.workloads.ball import Ball
 
 PEOPLE = sv.Domain.product(age=range(100), city=["Oslo", "Rome"], name=sv.Domain.text(4))
 
@@ -71,7 +75,7 @@ def test_an_error_that_no_crowd_brings() -> None:
 
 def test_a_session_with_too_few_rounds_left_is_not_begun() -> None:
     survey = sv.Survey.adaptive(PEOPLE, rounds=3, epsilon=1.0)
-    session = survey.session({"age": [5] * 9, "city": ["Rome"] * 9, "name": ["anna"] * 9}, seed=1)
+    session = sv.Session.simulated(survey, {"age": [5] * 9, "city": ["Rome"] * 9, "name": ["anna"] * 9}, seed=1)
     with pytest.raises(SessionError, match="asks 7 questions and the session has 3 left"):
         Quantile("age").run(session)
     assert session.remaining == 3
@@ -80,42 +84,64 @@ def test_a_session_with_too_few_rounds_left_is_not_begun() -> None:
 # --- strategies for queries ---------------------------------------------------------------------
 
 
-def test_a_histogram_needs_a_symmetric_mechanism_of_its_size() -> None:
-    with pytest.raises(MechanismError, match="the histogram strategy uses one of"):
-        Histogram(Prefix(8), finite("hadamard_blocks", 8, 1.0))  # type: ignore[arg-type]
+def made(strategy: str) -> Strategy:
+    """Its design for four prefixes."""
+    return STRATEGIES[strategy].designs(Setting(Prefix(4), 1.0, 0.0, 1000))[0]
+
+
+def test_a_histogram_needs_a_mechanism_of_its_size() -> None:
     with pytest.raises(WorkloadError, match="another number of values"):
-        Histogram(Prefix(8), finite("randomized_response", 9, 1.0))  # type: ignore[arg-type]
+        Histogram(Prefix(8), finite("randomized_response", 9, 1.0))
 
 
 def test_reports_too_short_for_any_mechanism() -> None:
-    with pytest.raises(MechanismError, match="no mechanism over 1,000 values fits into 0 bytes"):
-        create("histogram", Setting(Prefix(1000), 1.0, 0.0, 10**6, max_report_bytes=0))
+    with pytest.raises(SurveyError, match=r"max_report_bytes"):
+        sv.Survey.queries(Prefix(1000), 1.0, strategy="histogram", max_report_bytes=0)
+    with pytest.raises(MechanismError, match=r"its report takes 2 bytes; 1 are allowed"):
+        sv.Survey.queries(Prefix(1000), 1.0, strategy="histogram", max_report_bytes=1)
 
 
 @pytest.mark.parametrize("strategy", ["factorized", "optimized"])
 def test_a_strategy_for_other_values(strategy: str) -> None:
-    made = create(strategy, Setting(Prefix(4), 1.0, 0.0, 1000))
     with pytest.raises(WorkloadError, match="another number of values"):
-        replace(made, workload=Prefix(5))
+        replace(made(strategy), workload=Prefix(5))  # type: ignore[type-var]
 
 
 def test_a_factorization_with_a_mechanism_of_another_size() -> None:
-    made = create("factorized", Setting(Prefix(4), 1.0, 0.0, 1000))
-    other = create_vector("codebook", made.mechanism.dimension + 1, 1.0, 1.0, 0.0, 1000)
+    design: Any = made("factorized")
+    other = create_vector("codebook", design.mechanism.dimension + 1, 1.0, 1.0, 0.0, 1000)
     with pytest.raises(WorkloadError, match="another number of coordinates"):
-        replace(made, mechanism=other)
+        replace(design, mechanism=other)
 
 
 # --- surveys ------------------------------------------------------------------------------------
 
 
-def test_a_mechanism_for_another_survey() -> None:
-    mean = sv.Survey.mean(3, 1.0, 1.0)
-    with pytest.raises(SurveyError, match="for another dimension, radius, epsilon or delta"):
-        replace(mean, mechanism=sv.Survey.mean(4, 1.0, 1.0).mechanism)
-    choice = sv.Survey.adaptive(PEOPLE, rounds=3, epsilon=1.0).choice(1, "find(city, ('Oslo', 'Rome'))", 3)
-    with pytest.raises(SurveyError, match="another number of choices or epsilon"):
-        replace(choice, mechanism=finite("randomized_response", 4, 1.0))
+@pytest.mark.parametrize(("dimension", "radius"), [(4, 1.0), (3, 2.0)])
+def test_a_mechanism_for_another_ball(dimension: int, radius: float) -> None:
+    mechanism = sv.Survey.mean(dimension, radius, 1.0).mechanism
+    with pytest.raises(WorkloadError, match="another number of coordinates, or another radius"):
+        Direct(Ball(3, 1.0), mechanism)  # type: ignore[arg-type]
+
+
+def test_a_design_for_another_question() -> None:
+    mean, shares, queries = (
+        sv.Survey.mean(3, 1.0, 1.0),
+        sv.Survey.distribution(4, 1.0),
+        sv.Survey.queries(Prefix(4), 1.0),
+    )
+    for question, design in (
+        (Vector(4, 1.0), mean.design),
+        (Vector(3, 2.0), mean.design),
+        (Shares(5), shares.design),
+        (Shares(4), queries.design),
+        (queries.question, shares.design),
+    ):
+        with pytest.raises(SurveyError, match="for another question than the survey states"):
+            sv.Survey(question, design)
+    seat = Seat(sv.Survey.adaptive(PEOPLE, rounds=3, epsilon=1.0), 1, sv.query("find(city, ('Oslo', 'Rome'))"))
+    with pytest.raises(SurveyError, match="for another question than the survey states"):
+        sv.Survey(seat.choice(3), Histogram(Identity(4), finite("randomized_response", 4, 1.0)), "", seat)
 
 
 @pytest.mark.parametrize(
@@ -127,15 +153,16 @@ def test_vectors_that_are_none(values: Any) -> None:
 
 
 def test_answers_of_rounds_by_name() -> None:
-    survey = sv.Survey.adaptive(PEOPLE, rounds=3, epsilon=1.0)
-    question = survey.question(1, "age < 30")
-    assert question.answer_index(question.query.text) == question.answer_index(0) == 0
-    with pytest.raises(SurveyError, match="answer number"):
-        question.answer_index(1)
-    choice = survey.choice(1, "find(city, ('Oslo', 'Rome'))", 3)
-    assert [choice.answer_index(name) for name in ("2", 2)] == [2, 2]
+    panel = sv.Survey.adaptive(PEOPLE, rounds=3, epsilon=1.0)
+    mean = sv.Survey.round(panel, 1, "age < 30")
+    assert mean.answer_index(mean.query_text) == mean.answer_index(0) == 0
+    for bad in (1, "age < 31"):
+        with pytest.raises(SurveyError):
+            mean.answer_index(bad)
+    choice = sv.Survey.round(panel, 1, "find(city, ('Oslo', 'Rome'))", 3)
+    assert choice.answer_index(2) == 2
     for bad in ("3", 3, "two", -1):
-        with pytest.raises(SurveyError, match="choice"):
+        with pytest.raises(ValueOutsideDomainError, match="integers from 0 to 2"):
             choice.answer_index(bad)
 
 

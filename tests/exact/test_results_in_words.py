@@ -18,7 +18,7 @@ PEOPLE = {"age": [20] * 3000 + [70] * 1000, "city": ["Rome"] * 4000}
 
 @pytest.fixture(scope="module")
 def session() -> sv.Session:
-    asked = sv.Survey.adaptive(DOMAIN, rounds=2, epsilon=3.0).session(PEOPLE, seed=7)
+    asked = sv.Session.simulated(sv.Survey.adaptive(DOMAIN, rounds=2, epsilon=3.0), PEOPLE, seed=7)
     asked.ask("age < 50")
     asked.choose("find(city, ('Oslo', 'Rome'))", ["Oslo", "Rome"])
     return asked
@@ -41,7 +41,7 @@ def test_choices_are_shown_by_name_the_commonest_first(session: sv.Session) -> N
 
 
 def test_rounds_that_nobody_answered_say_so() -> None:
-    nobody = sv.Survey.adaptive(DOMAIN, rounds=2, epsilon=3.0).session({"age": [], "city": []}, seed=7)
+    nobody = sv.Session.simulated(sv.Survey.adaptive(DOMAIN, rounds=2, epsilon=3.0), {"age": [], "city": []}, seed=7)
     nobody.ask("age < 50")
     nobody.choose("find(city, ('Oslo', 'Rome'))", 2)
     assert "nobody answered; anything from" in repr(nobody.history[0])

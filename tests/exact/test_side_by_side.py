@@ -8,6 +8,7 @@ import pytest
 from sottovoce.kernels import rotations
 from sottovoce.kernels.compiled import side_by_side
 from sottovoce.mechanisms.codebook import Codebook, layers_for
+from sottovoce.mechanisms.vector import lift
 
 PEOPLE = 203
 KEY = (0xFFFFFFFF, 7)
@@ -36,7 +37,11 @@ def draws(size: int, candidates: int, marked: int) -> tuple[np.ndarray, ...]:
 
 def simulated(rows: np.ndarray, size: int, candidates: int, marked: int) -> np.ndarray:
     drawn, h = draws(size, candidates, marked), candidates // 2
-    return rotations.simulate_codebook(rows, RADIUS, size, KEY, layers_for(size), h, marked, *drawn)
+
+    def lifted(some: np.ndarray) -> np.ndarray:
+        return lift(some, RADIUS, size)
+
+    return rotations.simulate_codebook(rows, RADIUS, size, KEY, layers_for(size), h, marked, *drawn, lifted)
 
 
 CASES = [

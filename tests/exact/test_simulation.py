@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import sottovoce as sv
-from sottovoce import simulation
 from sottovoce.mechanisms import MECHANISMS, Mechanism, create
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.unary import Unary
-from sottovoce.simulation import People, chunk_size, count_reports, draw_reports, histogram_of
+from sottovoce.surveys import simulation
+from sottovoce.surveys.simulation import People, chunk_size, count_reports, draw_reports, histogram_of
 
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 

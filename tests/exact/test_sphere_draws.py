@@ -83,8 +83,7 @@ def test_sums_estimates_and_errors_in_numbers() -> None:
     np.testing.assert_allclose(
         sphere.estimate(np.array([2 * UNIT, -UNIT, 0]), 8), [length / 4, -length / 8, 0], rtol=1e-12
     )
-    assert sphere.noise == pytest.approx(length**2 / 3, rel=1e-12)
-    np.testing.assert_allclose(sphere.variance(np.zeros(3), 7), np.full(3, length**2 / 21), rtol=1e-12)
+    assert (sphere.noise, sphere.along) == pytest.approx((length**2 / 3, length**2 / 3), rel=1e-12)
     assert sphere.worst_total_variance == pytest.approx(length**2, rel=1e-12)
     assert sphere.sharing_factor(100) == 1.0
 

@@ -14,8 +14,8 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.strategies import Setting, create
 from sottovoce.strategies.files import load, save
+from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.optimize import optimize
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.workloads import Dense, Prefix
@@ -33,7 +33,7 @@ def test_files_give_the_strategy_back(tmp_path: Path) -> None:
     save(searched(), path)  # over what is there
     again = load(str(path), Prefix(5), 1)
     assert (again, again.digest) == (searched(), searched().digest)
-    assert sv.Survey.queries(Prefix(5), 1.0, strategy=again).strategy == searched()
+    assert sv.Survey.queries(Prefix(5), 1.0, strategy=again).design == searched()
     assert [entry.name for entry in tmp_path.iterdir()] == ["prefix.strategy"]
 
 
@@ -51,7 +51,7 @@ def test_files_for_something_else_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SurveyError, match=r"one of sottovoce\.workloads"):
         load(path, "prefix:5", 1.0)  # type: ignore[arg-type]
     with pytest.raises(SurveyError, match="only optimized strategies"):
-        save(create("haar", Setting(Prefix(5), 1.0, 0.0, 1000)), path)  # type: ignore[arg-type]
+        save(HaarStrategy.best(Prefix(5), 1.0), path)  # type: ignore[arg-type]
     for place in (tmp_path / "nowhere" / "file", tmp_path):
         with pytest.raises(SurveyError, match="cannot be written"):
             save(searched(), place)

@@ -12,15 +12,15 @@ import sottovoce as sv
 from sottovoce.errors import MechanismError, SottovoceError, SurveyError, WorkloadError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.fourier import Fourier
-from sottovoce.strategies import Setting, compare, create, factorize, load, optimize, worst_variance_bound
+from sottovoce.strategies import STRATEGIES, Setting, Strategy, factorize, load, optimize, options, worst_variance_bound
 from sottovoce.strategies.factorized import Coordinates
 from sottovoce.strategies.optimize_cache import directory
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.workloads import Dense, Identity, Prefix
 
 
-def made(name: str, epsilon: float = 1.0, size: int = 8):
-    return create(name, Setting(Prefix(size), epsilon, 0.0, 1000))
+def made(name: str, epsilon: float = 1.0, size: int = 8) -> Strategy:
+    return STRATEGIES[name].designs(Setting(Prefix(size), epsilon, 0.0, 1000))[0]
 
 
 @pytest.mark.parametrize("name", ["direct", "factorized", "optimized", "haar", "hierarchical", "histogram"])
@@ -32,13 +32,15 @@ def test_a_strategy_does_not_bring_its_own_epsilon(name: str) -> None:
 
 def test_a_strategy_does_not_bring_its_own_delta_workload_or_size() -> None:
     strategy = made("haar")
-    with pytest.raises(SurveyError, match="delta"):
-        sv.Survey.queries(Prefix(8), 1.0, 1e-6, strategy=strategy)
+    assert sv.Survey.queries(Prefix(8), 1.0, 1e-6, strategy=strategy).delta == 0  # it promises more than is asked
+    (noisy,) = STRATEGIES["direct"].designs(Setting(Prefix(8), 1.0, 1e-6, 1000, mechanism="gaussian"))
+    with pytest.raises(SurveyError, match="delta is 1e-06, above the 0 allowed"):
+        sv.Survey.queries(Prefix(8), 1.0, strategy=noisy, max_report_bytes=64)
     with pytest.raises(SurveyError, match="workload"):
         sv.Survey.queries(Identity(8), 1.0, strategy=strategy)
     with pytest.raises(SurveyError, match="mechanism"):
         sv.Survey.queries(Prefix(8), 1.0, mechanism="codebook", strategy=strategy)
-    long = made("histogram", 0.1, 30)
+    (long,) = STRATEGIES["histogram"].designs(Setting(Prefix(30), 0.1, 0.0, 1000, mechanism="subset_selection"))
     with pytest.raises(SurveyError, match="bytes"):
         sv.Survey.queries(Prefix(30), 0.1, strategy=long, max_report_bytes=1)
 
@@ -58,14 +60,15 @@ def test_finite_intervals_count_what_people_share() -> None:
 def test_a_small_query_beside_a_huge_one_is_told_or_refused(scale: float) -> None:
     values = np.arange(8)
     workload = Dense(np.array([scale * (values >= 4), values % 2, values == 5], dtype=float))
-    for one in compare(Setting(workload, 1.0, 0.0, 10_000)):
-        if one.strategy is None:
-            assert one.name != "optimized" or "too small to be seen" in one.reason
+    found = options(Setting(workload, 1.0, 0.0, 10_000), list(STRATEGIES))
+    for one in found:
+        if one.design is None:
+            assert one.strategy != "optimized" or "too small to be seen" in one.reason
             continue
         for value in range(8):
-            exact = one.strategy.answers(one.strategy.coordinates.matvec(np.eye(8)[value]))
-            assert (np.abs(exact - workload.column(value)) <= 1e-4 * np.array([scale, 1.0, 1.0])).all(), one.name
-    assert compare(Setting(workload, 1.0, 0.0, 10_000))[0].fits
+            exact = one.design.answers(one.design.coordinates.matvec(np.eye(8)[value]))
+            assert (np.abs(exact - workload.column(value)) <= 1e-4 * np.array([scale, 1.0, 1.0])).all(), one.strategy
+    assert found[0].fits
 
 
 def test_queries_that_all_answer_alike_have_answers() -> None:

@@ -1,4 +1,4 @@
-"""All strategies by one contract: unbiased, noise as stated, bounds that hold, and surveys that resist tampering.
+"""All strategies by one contract: unbiased, bounds that hold, and statements that resist tampering.
 
 Where the mechanism is a finite channel everything is summed over all reports; nothing is sampled.
 """
@@ -6,9 +6,7 @@ Where the mechanism is a finite channel everything is summed over all reports; n
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -16,14 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sottovoce as sv
+from listed_designs import Listed
 from sottovoce.errors import CapacityError, MechanismError, SurveyError
-from sottovoce.mechanisms.channel import ChannelMechanism
-from sottovoce.protocols.queries import QuerySurvey
-from sottovoce.strategies import STRATEGIES, Setting, compare, create
-from sottovoce.strategies.explain import explain
-from sottovoce.strategies.registry import choose
+from sottovoce.strategies import STRATEGIES, Setting, Strategy
+from sottovoce.strategies.registry import find, restore
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
+from sottovoce.workloads.ball import Ball
 
 WORKLOADS: dict[str, Workload] = {
     "identity": Identity(4),
@@ -47,16 +43,16 @@ def cache_directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @cache
-def survey_of(workload: str, strategy: str, epsilon: float = 1.0) -> QuerySurvey | None:
-    """The survey, or None where the strategy cannot serve."""
+def designs_of(workload: str, strategy: str, epsilon: float = 1.0) -> tuple[Strategy, ...]:
+    """All designs; none where the strategy cannot serve."""
     try:
-        return sv.Survey.queries(WORKLOADS[workload], epsilon, strategy=strategy, users=USERS)
+        return tuple(STRATEGIES[strategy].designs(Setting(WORKLOADS[workload], epsilon, 0.0, USERS)))
     except (SurveyError, CapacityError):
-        return None
+        return ()
 
 
 def test_every_strategy_serves_some_of_these() -> None:
-    served = {strategy: [name for name in WORKLOADS if survey_of(name, strategy)] for strategy in STRATEGIES}
+    served = {strategy: [name for name in WORKLOADS if designs_of(name, strategy)] for strategy in STRATEGIES}
     for strategy in ("direct", "factorized", "optimized", "hierarchical", "haar", "histogram"):
         assert served[strategy] == list(WORKLOADS)
     assert served["fourier"] == ["identity", "bins", "marginals", "parities"]
@@ -65,27 +61,9 @@ def test_every_strategy_serves_some_of_these() -> None:
 # --- exact ----------------------------------------------------------------------------------
 
 
-class Enumerated:
-    """A finite channel: P(report | value), one row a value; the raw coordinates and answers of every report."""
-
-    def __init__(self, survey: QuerySurvey) -> None:
-        mechanism = survey.mechanism
-        assert isinstance(mechanism, ChannelMechanism)
-        reports = list(mechanism.outputs())
-        values = range(mechanism.domain_size)
-        self.chances = np.array([[float(mechanism.probability(z, u)) for z in reports] for u in values])
-        counts = [survey.aggregate().add([survey.tag + mechanism.encode(z)]).counts for z in reports]
-        self.counts = np.array(counts)
-        self.coordinates = np.array([survey.strategy.raw_coordinates(count, 1) for count in counts])
-        self.answers = np.array([survey.strategy.answers(v) for v in self.coordinates])
-
-
 @cache
-def enumerated(workload: str, strategy: str, epsilon: float = 1.0) -> tuple[QuerySurvey, Enumerated] | None:
-    survey = survey_of(workload, strategy, epsilon)
-    if survey is None or not isinstance(survey.mechanism, ChannelMechanism):
-        return None
-    return survey, Enumerated(survey)
+def listed(workload: str, strategy: str, epsilon: float = 1.0) -> tuple[Listed, ...]:
+    return tuple(map(Listed.of, designs_of(workload, strategy, epsilon)))
 
 
 FINITE = [
@@ -99,178 +77,126 @@ finite = pytest.mark.parametrize(("name", "strategy", "epsilon"), FINITE)
 
 
 @finite
-def test_answers_are_unbiased_and_noise_is_as_stated(name: str, strategy: str, epsilon: float) -> None:
-    """E[answers | u] = A e_u and sum_i Var(answer_i | u), over all reports, against `worst` and `total`."""
-    found = enumerated(name, strategy, epsilon)
-    assert found is not None
-    survey, channel = found
-    A = survey.workload.dense()
-    scale = 1e-9 * np.abs(channel.answers).max()
-    assert np.allclose(channel.chances.sum(axis=1), 1.0)
-    assert np.allclose(channel.chances @ channel.answers, A.T, atol=scale)
-    V = np.array([survey.strategy.coordinates.column(u) for u in range(A.shape[1])])
-    assert np.allclose(channel.chances @ channel.coordinates, V, atol=scale)
-    noise = (channel.chances @ channel.answers**2 - A.T**2).sum(axis=1)
-    assert survey.strategy.worst == pytest.approx(noise.max(), rel=1e-7, abs=1e-7)
-    assert survey.strategy.total == pytest.approx(noise.mean(), rel=1e-7, abs=1e-7)
+def test_answers_are_unbiased(name: str, strategy: str, epsilon: float) -> None:
+    """E[answers | u] = A e_u and E[coordinates | u] = V e_u, over all reports."""
+    for channel in listed(name, strategy, epsilon):
+        A = channel.matrix
+        scale = 1e-9 * np.abs(channel.answers).max()
+        assert np.allclose(channel.chances.sum(axis=1), 1.0)
+        assert np.allclose(channel.chances @ channel.answers, A.T, atol=scale)
+        V = np.array([channel.design.coordinates.column(u) for u in range(A.shape[1])])
+        assert np.allclose(channel.chances @ channel.coordinates, V, atol=scale)
 
 
 @pytest.mark.parametrize(("name", "strategy"), CASES)
 def test_the_answers_of_exact_coordinates_are_exact(name: str, strategy: str) -> None:
     """A p = shift + R V p, also where the mechanism is a vector mechanism and no channel can be listed."""
-    survey = survey_of(name, strategy)
-    if survey is None:
-        assert strategy == "fourier"
-        return
-    chosen, A = survey.strategy, survey.workload.dense()
-    for u in range(A.shape[1]):
-        answers = chosen.answers(chosen.coordinates.column(u))
-        # Coordinates travel in single precision.
-        assert np.abs(answers - A[:, u]).max() < 1e-5 * survey.workload.radius
-
-
-@finite
-def test_standard_errors_are_never_below_the_exact_ones(name: str, strategy: str, epsilon: float) -> None:
-    """For populations of one value, of two, and of all; people's sampling included."""
-    found = enumerated(name, strategy, epsilon)
-    assert found is not None
-    survey, channel = found
-    A = survey.workload.dense()
-    J = A.shape[1]
-    rng = np.random.default_rng(5)
-    populations = [*np.eye(J), *(np.eye(J)[[u, u - 1]].mean(axis=0) for u in range(J)), *rng.dirichlet(np.ones(J), 5)]
-    for p in populations:
-        variance = p @ channel.chances @ channel.answers**2 - (A @ p) ** 2
-        stated = survey.standard_errors(A @ p, 7)
-        assert (stated**2 * 7 >= variance * (1 - 1e-9) - 1e-9).all()
-    largest = max(float((p @ channel.chances @ channel.answers**2 - (A @ p) ** 2).max()) for p in populations)
-    widest = max(float(survey.standard_errors(A @ p, 1).max()) for p in populations)
-    assert widest**2 <= 12 * largest, "so wide that they would say nothing"
+    for design in designs_of(name, strategy):
+        A = design.workload.dense()
+        for u in range(A.shape[1]):
+            answers = design.answers(design.coordinates.column(u))
+            # Coordinates travel in single precision.
+            assert np.abs(answers - A[:, u]).max() < 1e-5 * design.workload.radius
 
 
 @finite
 def test_bounds_hold_exactly_for_one_and_two_reports(name: str, strategy: str, epsilon: float) -> None:
-    found = enumerated(name, strategy, epsilon)
-    assert found is not None
-    survey, channel = found
-    chosen, A = survey.strategy, survey.workload.dense()
-    J, outputs = A.shape[1], len(channel.counts)
-    few = np.argsort(channel.chances.max(axis=0))[::-1][:12]
-    populations = [np.eye(J)[0], np.full(J, 1 / J)]
-    for p in populations:
-        chances = p @ channel.chances
-        one = [chosen.project(v).values for v in channel.coordinates]
-        error = float(chances @ np.linalg.norm(np.array(one) - A @ p, axis=1))
-        assert error <= chosen.bound(1).value * (1 + 1e-9)
-        # Two reports: all pairs where they are few, else the likeliest; what is left out only adds to the error.
-        pairs = list(product(range(outputs) if outputs <= 12 else few, repeat=2))
-        both = [chosen.project((channel.coordinates[a] + channel.coordinates[b]) / 2).values for a, b in pairs]
-        distances = np.linalg.norm(np.array(both) - A @ p, axis=1)
-        error = float(sum(chances[a] * chances[b] * d for (a, b), d in zip(pairs, distances, strict=True)))
-        assert error <= chosen.bound(2).value * (1 + 1e-9)
+    for channel in listed(name, strategy, epsilon):
+        design, A = channel.design, channel.matrix
+        J, outputs = A.shape[1], len(channel.coordinates)
+        few = np.argsort(channel.chances.max(axis=0))[::-1][:12]
+        for p in (np.eye(J)[0], np.full(J, 1 / J)):
+            chances = p @ channel.chances
+            one = [design.project(v).values for v in channel.coordinates]
+            error = float(chances @ np.linalg.norm(np.array(one) - A @ p, axis=1))
+            assert error <= design.bound(1).value * (1 + 1e-9)
+            # Two reports: all pairs where they are few, else the likeliest; what is left out only adds to the error.
+            pairs = list(product(range(outputs) if outputs <= 12 else few, repeat=2))
+            both = [design.project((channel.coordinates[a] + channel.coordinates[b]) / 2).values for a, b in pairs]
+            distances = np.linalg.norm(np.array(both) - A @ p, axis=1)
+            error = float(sum(chances[a] * chances[b] * d for (a, b), d in zip(pairs, distances, strict=True)))
+            assert error <= design.bound(2).value * (1 + 1e-9)
 
 
 @finite
 def test_parts_of_the_bound_hold_for_the_channel(name: str, strategy: str, epsilon: float) -> None:
     """The trace of the coordinates' covariance, the sub-Gaussian proxy along every column, and the norm of R."""
-    found = enumerated(name, strategy, epsilon)
-    assert found is not None
-    survey, channel = found
-    chosen, A = survey.strategy, survey.workload.dense()
-    J = A.shape[1]
-    V = np.array([chosen.coordinates.column(u) for u in range(J)])
-    for p in [*np.eye(J), np.full(J, 1 / J)]:
-        chances = p @ channel.chances
-        z = channel.coordinates - chances @ channel.coordinates
-        assert chances @ (z**2).sum(axis=1) <= chosen.coordinate_variance * (1 + 1e-9) + 1e-12
-        along = z @ V.T
-        for slope in (0.01, 0.3, 1.0, -1.0):
-            moment = np.log(chances @ np.exp(slope * along))
-            assert (moment <= slope**2 * chosen.column_proxy / 2 + 1e-12).all()
-    base = chosen.answers(np.zeros(V.shape[1]))
-    R = np.array([chosen.answers(unit) - base for unit in np.eye(V.shape[1])])
-    # Only directions that coordinates can take count.
-    reached = np.linalg.svd(channel.coordinates - channel.coordinates[0], full_matrices=False)
-    basis = reached[2][reached[1] > 1e-9 * max(1e-9, reached[1][0])]
-    if len(basis):
-        assert np.linalg.norm(basis @ R, 2) <= chosen.operator_norm * (1 + 1e-6) + 1e-9
+    for channel in listed(name, strategy, epsilon):
+        design, J = channel.design, channel.matrix.shape[1]
+        V = np.array([design.coordinates.column(u) for u in range(J)])
+        for p in [*np.eye(J), np.full(J, 1 / J)]:
+            chances = p @ channel.chances
+            z = channel.coordinates - chances @ channel.coordinates
+            assert chances @ (z**2).sum(axis=1) <= design.coordinate_variance * (1 + 1e-9) + 1e-12
+            along = z @ V.T
+            for slope in (0.01, 0.3, 1.0, -1.0):
+                moment = np.log(chances @ np.exp(slope * along))
+                assert (moment <= slope**2 * design.column_proxy / 2 + 1e-12).all()
+        base = design.answers(np.zeros(V.shape[1]))
+        R = np.array([design.answers(unit) - base for unit in np.eye(V.shape[1])])
+        # Only directions that coordinates can take count.
+        reached = np.linalg.svd(channel.coordinates - channel.coordinates[0], full_matrices=False)
+        basis = reached[2][reached[1] > 1e-9 * max(1e-9, reached[1][0])]
+        if len(basis):
+            assert np.linalg.norm(basis @ R, 2) <= design.operator_norm * (1 + 1e-6) + 1e-9
 
 
 @pytest.mark.parametrize("strategy", ["direct", "factorized"])
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_vector_strategies_state_the_noise_of_their_mechanism(name: str, strategy: str) -> None:
     """R times isotropic noise: ||R||_F^2 times a coordinate's, plus what lifting people to one length adds, at most."""
-    survey = survey_of(name, strategy)
-    assert survey is not None
-    chosen, m = survey.strategy, survey.mechanism
-    base = chosen.answers(np.zeros(m.dimension))
-    R = np.array([chosen.answers(unit) - base for unit in np.eye(m.dimension)])
-    least = (R**2).sum() * m.noise
-    assert least * (1 - 1e-6) - survey.workload.radius**2 <= chosen.worst
-    assert chosen.worst <= least * 1.6 + survey.workload.radius**2
-    assert chosen.total <= chosen.worst * (1 + 1e-9)
-
-
-# --- choosing -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", WORKLOADS)
-def test_auto_is_never_worse_than_any(name: str) -> None:
-    setting = Setting(WORKLOADS[name], 1.0, 0.0, USERS)
-    compared = compare(setting)
-    assert {one.name for one in compared} == set(STRATEGIES)
-    serving = [one for one in compared if one.fits]
-    assert compared[: len(serving)] == serving
-    assert [one.error for one in serving] == sorted(one.error for one in serving)
-    chosen = choose(setting)
-    assert chosen.name == serving[0].name
-    assert create("auto", setting).name == chosen.name
-    told = explain(chosen, USERS)
-    assert all(one.name in told for one in compared)
-    assert "would err less" not in told
-
-
-def test_limits_on_reports_are_kept() -> None:
-    setting = Setting(Identity(40), 1.0, 0.0, USERS, max_report_bytes=1)
-    for one in compare(setting):
-        assert not one.fits or (one.strategy is not None and one.strategy.mechanism.report_bytes == 1)
-    assert any("bytes" in one.reason for one in compare(setting))
+    for design in designs_of(name, strategy):
+        m: Any = design.mechanism
+        base = design.answers(np.zeros(m.dimension))
+        R = np.array([design.answers(unit) - base for unit in np.eye(m.dimension)])
+        least = (R**2).sum() * m.noise
+        assert least * (1 - 1e-6) - design.workload.radius**2 <= design.worst
+        assert design.worst <= least * 1.6 + design.workload.radius**2
+        assert design.total <= design.worst * (1 + 1e-9)
 
 
 def test_unknown_names_and_foreign_mechanisms_are_refused() -> None:
-    setting = Setting(Prefix(5), 1.0, 0.0, USERS)
-    for name in ("wavelet", None, 3):
+    for name in ("wavelet", None, 3, ["haar"]):
         with pytest.raises(SurveyError, match="one of direct, factorized"):
-            create(name, setting)
-    with pytest.raises(MechanismError, match="brings its own mechanism"):
-        create("haar", replace(setting, mechanism="codebook"))
-    with pytest.raises(SurveyError, match="another workload"):
-        sv.Survey.queries(Prefix(6), 1.0, strategy=create("haar", setting))
+            find(name)
+    allowed = {"optimized": "matrix_channel", "factorized": "codebook", "histogram": "randomized_response, hadamard"}
+    for name, kind in STRATEGIES.items():
+        with pytest.raises(MechanismError, match=f"{allowed.get(name, name if name != 'direct' else 'codebook')}"):
+            kind.designs(Setting(Marginals(k=1, a=2, b=2), 1.0, 0.0, USERS, mechanism="wavelet"))
+    (named,) = STRATEGIES["histogram"].designs(Setting(Prefix(5), 1.0, 0.0, USERS, mechanism="hadamard"))
+    assert named.mechanism.name == "hadamard"
+    (named,) = STRATEGIES["haar"].designs(Setting(Prefix(5), 1.0, 0.0, USERS, mechanism="haar"))
+    assert named.mechanism.name == "haar"
 
 
 # --- statements -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "strategy"), CASES)
-def test_surveys_come_back_from_their_json(name: str, strategy: str) -> None:
-    survey = survey_of(name, strategy)
-    if survey is None:
-        assert strategy == "fourier"
-        return
-    again = sv.Survey.from_json(survey.to_json(), survey.attachments)
-    assert isinstance(again, QuerySurvey)
-    assert (again, again.id, again.strategy) == (survey, survey.id, survey.strategy)
-    assert again.strategy.worst == pytest.approx(survey.strategy.worst, rel=1e-9)
-    assert set(survey.attachments) == ({survey.strategy.digest} if survey.strategy.attached else set())
-    attributes = survey.workload.domain.split([0])
-    report = again.randomize(dict.fromkeys(attributes, 0) if len(attributes) > 1 else 0)
-    assert survey.aggregate().add([report]).n_reports == 1
+def test_designs_come_back_from_their_statements(name: str, strategy: str) -> None:
+    for design in designs_of(name, strategy):
+        statement = design.to_statement()
+        assert statement["strategy"] == strategy
+        assert statement["mechanism"] == {"name": design.mechanism.name, **design.mechanism.parameters()}
+        assert ("digest" in statement) == design.attached
+        again = restore(statement, design.workload, design.epsilon, design.delta, attachments(design))
+        assert again == design
+        assert again.to_statement() == statement
+        assert again.worst == pytest.approx(design.worst, rel=1e-9)
 
 
-def stated(strategy: str, name: str = "marginals") -> tuple[dict[str, Any], dict[str, bytes]]:
-    survey = survey_of(name, strategy)
-    assert survey is not None
-    return json.loads(survey.to_json()), survey.attachments
+def test_vectors_come_back_from_their_statements() -> None:
+    ball = Ball(3, 2.0)
+    found = STRATEGIES["direct"].designs(Setting(ball, 1.0, 1e-6, USERS))
+    assert {design.mechanism.name for design in found} == {"codebook", "gaussian", "rejection"}
+    for design in found:
+        assert restore(design.to_statement(), ball, 1.0, design.delta, {}) == design
+        with pytest.raises(SurveyError):
+            restore({**design.to_statement(), "strategy": "histogram"}, ball, 1.0, design.delta, {})
+
+
+def attachments(design: Strategy) -> dict[str, bytes]:
+    return {} if design.digest is None or design.attachment is None else {design.digest: design.attachment}
 
 
 ATTACHED = ("factorized", "optimized")
@@ -278,69 +204,55 @@ ATTACHED = ("factorized", "optimized")
 
 @pytest.mark.parametrize("strategy", ATTACHED)
 def test_attachments_must_be_there_and_be_the_right_ones(strategy: str) -> None:
-    statement, attachments = stated(strategy)
-    text = json.dumps(statement)
-    (digest, content), *_ = attachments.items()
-    _, others = stated(strategy, "prefix")
-    (other,) = others.values()
-    with pytest.raises(SurveyError, match="attachment that is not here"):
-        sv.Survey.from_json(text)
-    with pytest.raises(SurveyError, match="attachment that is not here"):
-        sv.Survey.from_json(text, {digest.replace(digest[0], "g"): content})
-    with pytest.raises(SurveyError):
-        sv.Survey.from_json(text, {digest: other})
-    for damaged in (b"", content[:3], content[:-1], content + b"\0", bytes(len(content))):
-        with pytest.raises(SurveyError):
-            sv.Survey.from_json(text, {digest: damaged})
+    (design,), (foreign,) = designs_of("marginals", strategy), designs_of("prefix", strategy)
+    statement, (digest, content) = design.to_statement(), next(iter(attachments(design).items()))
+
+    def restored(held: dict[str, bytes]) -> Strategy:
+        return restore(statement, design.workload, 1.0, 0.0, held)
+
+    for held in ({}, {digest.replace(digest[0], "g"): content}):
+        with pytest.raises(SurveyError, match="attachment that is not here"):
+            restored(held)
+    damaged = [b"", content[:3], content[:-1], content + b"\0", bytes(len(content)), foreign.attachment or b""]
     for at in range(0, len(content), max(1, len(content) // 40)):
         flipped = bytearray(content)
         flipped[at] ^= 4
+        damaged.append(bytes(flipped))
+    for wrong in damaged:
         with pytest.raises(SurveyError):
-            sv.Survey.from_json(text, {digest: bytes(flipped)})
+            restored({digest: wrong})
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_statements_that_were_tampered_with_are_refused(strategy: str) -> None:
-    statement, attachments = stated(strategy)
+    design = designs_of("marginals", strategy)[0]
+    statement = design.to_statement()
 
-    def refused(change: Any) -> None:
+    def refused(change: Any, epsilon: float = 1.0, delta: float = 0.0) -> None:
         changed = copy.deepcopy(statement)
         change(changed)
-        assert changed != statement
         with pytest.raises(SurveyError):
-            sv.Survey.from_json(json.dumps(changed), attachments)
+            restore(changed, design.workload, epsilon, delta, attachments(design))
 
-    refused(lambda s: s.update(strategy=strategy))
+    for whole in (None, [], "haar", {}):
+        with pytest.raises(SurveyError):
+            restore(whole, design.workload, 1.0, 0.0, attachments(design))
+    refused(lambda s: s.update(extra=1))
+    for wrong in ("wavelet", ["haar"], None):
+        refused(lambda s, wrong=wrong: s.update(strategy=wrong))
+    refused(lambda s: s.pop("strategy"))
+    refused(lambda s: s.pop("mechanism"))
+    for wrong in (None, [], "codebook", {}, {"name": ["haar"]}, {"name": "wavelet"}):
+        refused(lambda s, wrong=wrong: s.update(mechanism=wrong))
     refused(lambda s: s["mechanism"].update(extra=1))
-    refused(lambda s: s.update(delta=0.5))
-    if strategy == "direct":
-        refused(lambda s: s.update(strategy={"name": "direct"}))
-    else:
-        refused(lambda s: s["strategy"].update(extra=1))
-        refused(lambda s: s["strategy"].update(name="wavelet"))
-        refused(lambda s: s["strategy"].update(name=["haar"]))
-        refused(lambda s: s["strategy"].pop("name"))
-        digest = statement["strategy"].get("digest")
-        refused(lambda s: s["strategy"].update(digest="0" * 64))
-        refused(lambda s: s["strategy"].update(digest=7))
-        if digest is not None:
-            refused(lambda s: s["strategy"].pop("digest"))
-        if statement["mechanism"]["name"] != "codebook":
-            refused(lambda s: s.pop("strategy"))  # with a codebook that is another survey, the direct one
+    refused(lambda s: None, delta=0.5)
+    refused(lambda s: s.update(digest="0" * 64))
+    refused(lambda s: s.update(digest=7))
+    if design.attached:
+        refused(lambda s: s.pop("digest"))
     for other in STRATEGIES:
-        elsewhere, _ = stated(other)
-        if elsewhere["mechanism"]["name"] != statement["mechanism"]["name"]:
-            refused(lambda s, other=elsewhere["mechanism"]: s.update(mechanism=other))
+        elsewhere = designs_of("marginals", other)[0].to_statement()["mechanism"]
+        if elsewhere["name"] != statement["mechanism"]["name"]:
+            refused(lambda s, elsewhere=elsewhere: s.update(mechanism=elsewhere))
     if strategy == "optimized":  # a channel that was made for a larger epsilon does not pass for a smaller one
-        refused(lambda s: s.update(epsilon=0.9))
-
-
-def test_a_survey_that_loses_its_strategy_is_another_survey() -> None:
-    statement, _ = stated("factorized")
-    survey = survey_of("marginals", "factorized")
-    assert survey is not None
-    del statement["strategy"]
-    other = sv.Survey.from_json(json.dumps(statement))
-    assert (other.strategy.name, other.id == survey.id) == ("direct", False)
-    with pytest.raises(sv.errors.MismatchError):
-        survey.aggregate().add([other.randomize({"a": 0, "b": 0})])
+        refused(lambda s: None, epsilon=0.9)

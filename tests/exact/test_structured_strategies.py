@@ -15,7 +15,6 @@ from sottovoce.errors import (
     MechanismError,
     NoReportsError,
     SurveyError,
-    ValueOutsideDomainError,
     WorkloadError,
 )
 from sottovoce.mechanisms.channel import ChannelMechanism
@@ -29,6 +28,7 @@ from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.sampled import SampledStrategy
+from sottovoce.strategies.variance import Population
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges
 from sottovoce.workloads.base import Workload
 
@@ -89,12 +89,12 @@ def check_by_enumeration(strategy: SampledStrategy) -> np.ndarray:
     assert np.allclose(P @ answers, A.T), "answers are biased"
     second = P @ answers**2
     noise = (second - A.T**2).sum(axis=1)
-    assert np.allclose(strategy.user_variance(np.arange(J)), noise)
-    assert np.allclose(strategy.second_moments(), second.max(axis=0))
+    assert np.allclose([strategy.total_variance(one).value for one in np.eye(J)], noise)
     assert np.allclose((strategy.worst, strategy.total), (noise.max(), noise.mean()))
     assert np.isclose(strategy.moment, strategy.central_moments().sum())
     p = np.random.default_rng(1).dirichlet(np.ones(J))
-    assert np.allclose(strategy.variance(A @ p, 7), (p @ second - (A @ p) ** 2) / 7)
+    exact = (p @ second - (A @ p) ** 2) / 7
+    assert np.allclose(strategy.variance(None, Population.answering(A @ p), 7).value, exact)
     assert np.allclose(strategy.answers(V @ p), A @ p), "consistent coordinates are not answered exactly"
     y = np.random.default_rng(2).normal(size=len(V))
     assert np.allclose(strategy.coordinates.matvec(p), V @ p)
@@ -231,7 +231,7 @@ def test_a_large_domain_end_to_end() -> None:
     truth = strategy.workload.matvec(p)
     L = math.log(2 * size / 1e-8)
     M = len(strategy.mechanism.spans) / (2 * float(strategy.mechanism.signal)) + 1
-    tolerance = np.sqrt(2 * strategy.variance(truth, n) * L) + 2 * M * L / (3 * n) + 1e-12
+    tolerance = np.sqrt(2 * strategy.variance(None, p, n).value * L) + 2 * M * L / (3 * n) + 1e-12
     assert (np.abs(strategy.answers(v) - truth) <= tolerance).all()
     assert not (np.abs(strategy.answers(1.5 * v) - truth) <= tolerance).all(), "a wrong scale must be noticed"
 
@@ -304,8 +304,6 @@ def test_misuse_is_refused() -> None:
         strategy.raw_coordinates(strategy.mechanism.empty(), 0)
     with pytest.raises(WorkloadError, match="coordinates"):
         strategy.answers(np.zeros(3))
-    with pytest.raises(ValueOutsideDomainError):
-        strategy.user_variance([8])
     large = Bins(Domain.product(a=range(100), b=range(100)), 10, attribute="a")
     assert not HaarStrategy.serves(large)
     with pytest.raises(WorkloadError, match="serves"):

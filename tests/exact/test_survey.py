@@ -16,9 +16,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.errors import DomainError, MechanismError, SurveyError
+from sottovoce.errors import DomainError, SurveyError
 from sottovoce.mechanisms import MECHANISMS
-from sottovoce.randomness import os_source
+from sottovoce.questions import Shares
+from sottovoce.workloads import Prefix
+from sottovoce.workloads.naming import value_at
 
 COLOURS = ["red", "green", "blue"]
 
@@ -32,22 +34,32 @@ def colours(**changes: Any) -> sv.Survey:
 def test_ids_do_not_change() -> None:
     """An id is on every report ever sent: these may change only together with the format's number."""
     assert colours().to_json() == (
-        '{"domain":{"labels":["red","green","blue"]},"epsilon":1,"format":1,"kind":"distribution",'
-        '"mechanism":{"name":"hadamard"},"title":"Favourite colour"}'
+        '{"delta":0,"design":{"mechanism":{"name":"hadamard"},"strategy":"histogram"},"epsilon":1,"format":2,'
+        '"question":{"domain":{"labels":["red","green","blue"]},"kind":"shares"},"title":"Favourite colour"}'
     )
-    assert colours().id == "834009f2ccf7c8c2f59a28230cf494a8983c66239e8f79891d67f6f23ac3f1d9"
+    assert colours().id == "9836f572daaf7090f68366b7bc06c923045b3cd26a1f44afcbed833c5605cd05"
     assert (
         sv.Survey.distribution(1024, 0.5, "subset_selection").id
-        == "b97cc3a71e746e4bd4b77c6678f20de841244e088f5cb966bbbb9b2ede4a9127"
+        == "628de7c8e3343c4c20ed4c6ca9e91e625f467222e2327ce0a910345b7d422d04"
     )
     people = sv.Domain.product(age=range(18, 100), country=["DE", "FR", "Österreich"])
     chosen = sv.Survey.distribution(people, math.log(3), "projective_geometry")
     stated = json.loads(chosen.to_json())
-    stated["mechanism"].update(order=5, dimension=5)
+    stated["design"]["mechanism"].update(order=5, dimension=5)
     assert (
-        sv.Survey.from_json(json.dumps(stated)).id == "7bf0b9765c2ca897e3768b1f4da40cffc1883a2ba7546764d06897728b4866f4"
+        sv.Survey.from_json(json.dumps(stated)).id == "eb8d6adaa9e49fcd12233b6dae7a78ff1a3ddac72edef93a1a6893e0f4e3d179"
     )
     assert chosen.mechanism.parameters() == {"order": 4, "dimension": 5}
+    ages = sv.Survey.queries(Prefix(range(18, 100)), 1.0, strategy="haar", mechanism="haar", title="Ages")
+    assert ages.to_json() == (
+        '{"delta":0,"design":{"mechanism":{"name":"haar","tilt":0},"strategy":"haar"},"epsilon":1,"format":2,'
+        '"question":{"kind":"queries","workload":{"domain":{"size":82,"start":18,"step":1},"type":"prefix"}},'
+        '"title":"Ages"}'
+    )
+    assert sv.Survey.mean(1, 2.5, 1.0, mechanism="binary").to_json() == (
+        '{"delta":0,"design":{"mechanism":{"name":"binary"},"strategy":"direct"},"epsilon":1,"format":2,'
+        '"question":{"dimension":1,"kind":"vector","radius":2.5},"title":""}'
+    )
 
 
 def test_the_id_is_the_hash_of_the_canonical_bytes() -> None:
@@ -58,7 +70,9 @@ def test_the_id_is_the_hash_of_the_canonical_bytes() -> None:
     statement = json.loads(survey.canonical)
     assert (
         survey.canonical
-        == json.dumps({**statement, "epsilon": 1}, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+        == json.dumps(
+            {**statement, "delta": 0, "epsilon": 1}, sort_keys=True, separators=(",", ":"), ensure_ascii=False
+        ).encode()
     )
 
 
@@ -118,7 +132,7 @@ def test_every_change_makes_another_survey() -> None:
     ]
     statement = json.loads(colours(mechanism="hadamard_blocks", domain=9).to_json())
     for blocks in (1, 2, 4, 8):
-        statement["mechanism"]["blocks"] = blocks
+        statement["design"]["mechanism"]["blocks"] = blocks
         variants.append(sv.Survey.from_json(json.dumps(statement)))
     assert len({survey.id for survey in variants}) == len(variants)
     assert len(set(variants)) == len(variants)
@@ -131,8 +145,8 @@ def test_attributes_are_ordered_because_records_are_numbered_by_them() -> None:
 def test_a_survey_is_frozen_and_of_one_piece() -> None:
     survey = colours()
     with pytest.raises(dataclasses.FrozenInstanceError):
-        survey.epsilon = 2.0  # type: ignore[misc]
-    for change in ({"epsilon": 0.1}, {"domain": sv.Domain.of(4)}, {"title": "two\nlines"}):
+        survey.title = "other"  # type: ignore[misc]
+    for change in ({"question": Shares(4)}, {"design": colours(domain=4).design}, {"title": "two\nlines"}):
         with pytest.raises(SurveyError):
             dataclasses.replace(survey, **change)
     assert dataclasses.replace(survey, title="other").id == colours(title="other").id
@@ -146,7 +160,7 @@ def test_titles_are_one_printable_line(title: Any) -> None:
 
 def test_surveys_tell_what_they_are_in_one_line() -> None:
     text = repr(colours())
-    assert text.startswith(f"<distribution survey {colours().id[:12]}: 3 ")
+    assert text.startswith(f"<shares survey {colours().id[:12]}: 3 ")
     assert text.endswith(", epsilon 1, hadamard>")
 
 
@@ -174,35 +188,58 @@ def refused(statement: Any) -> SurveyError:
     return caught.value
 
 
-@pytest.mark.parametrize("field", ["format", "kind", "title", "domain", "epsilon", "mechanism"])
+@pytest.mark.parametrize("field", ["format", "title", "epsilon", "delta", "question", "design"])
 def test_every_field_is_needed_and_of_its_type(field: str) -> None:
     statement = statement_of()
     missing = {key: value for key, value in statement.items() if key != field}
     assert "a survey " in str(refused(missing))
-    for wrong in (None, True, [], {}, "x" * 201, -1, 2.5e300, [[]], {"name": None}, 10**40):
+    for wrong in (None, True, [], {}, "x" * 201, -1, 2.5e300, [[]], {"name": None}, 10**140):
         refused({**statement, field: wrong})
+
+
+@pytest.mark.parametrize("part", ["question", "design"])
+@pytest.mark.parametrize(
+    "made", [colours, lambda: sv.Survey.queries(Prefix(5), 1.0), lambda: sv.Survey.mean(2, 1.0, 1.0)]
+)
+def test_every_field_of_a_question_and_a_design_is_needed_and_of_its_type(part: str, made: Any) -> None:
+    statement = made().to_statement()
+    refused({**statement, part: {**statement[part], "more": 1}})
+    for field in statement[part]:
+        refused({**statement, part: {key: value for key, value in statement[part].items() if key != field}})
+        for wrong in (None, True, [], {}, "x" * 201, -1, 2.5e300, [[]], {"name": None}, 10**140):
+            refused({**statement, part: {**statement[part], field: wrong}})
+
+
+def test_parts_of_different_surveys_do_not_go_together() -> None:
+    shares, queries, mean = (
+        made.to_statement()
+        for made in (colours(domain=5), sv.Survey.queries(Prefix(5), 1.0, strategy="haar"), sv.Survey.mean(5, 1.0, 1.0))
+    )
+    for whole, other in ((shares, queries), (shares, mean), (mean, shares), (mean, queries)):
+        refused({**whole, "design": other["design"]})
+    refused({**shares, "delta": 1e-6})
 
 
 def test_unknown_fields_are_refused() -> None:
     assert "exactly these fields" in str(refused({**statement_of(), "salt": 1}))
     statement = statement_of()
-    statement["mechanism"]["threshold"] = 5
+    statement["design"]["mechanism"]["threshold"] = 5
     assert "exactly the mechanism's own" in str(refused(statement))
     statement = statement_of()
-    statement["domain"]["more"] = 5
+    statement["question"]["domain"]["more"] = 5
     assert isinstance(refused(statement), DomainError)
 
 
-@pytest.mark.parametrize("version", [0, 2, -1, "1", 1.0, True, None, [1]], ids=repr)
+@pytest.mark.parametrize("version", [0, 1, 3, -1, "2", 2.0, True, None, [2]], ids=repr)
 def test_other_formats_are_refused(version: Any) -> None:
-    assert "format 1" in str(refused({**statement_of(), "format": version}))
+    assert "format 2" in str(refused({**statement_of(), "format": version}))
 
 
-@pytest.mark.parametrize("kind", ["census", "", "Distribution", None, 1, ["distribution"]], ids=repr)
+@pytest.mark.parametrize("kind", ["census", "", "Shares", "distribution", "adaptive", None, 1, ["shares"]], ids=repr)
 def test_other_kinds_are_refused(kind: Any) -> None:
-    message = str(refused({**statement_of(), "kind": kind}))
-    assert "a kind this version does not know" in message
-    assert "'distribution'" in message
+    statement = statement_of()
+    statement["question"]["kind"] = kind
+    assert "kind must be one of shares, queries, vector" in str(refused(statement))
 
 
 HOSTILE: dict[str, list[tuple[str, Any]]] = {
@@ -218,14 +255,14 @@ HOSTILE: dict[str, list[tuple[str, Any]]] = {
 @pytest.mark.parametrize(("name", "field", "bad"), [(name, *case) for name, cases in HOSTILE.items() for case in cases])
 def test_hostile_parameters_are_refused(name: str, field: str, bad: Any) -> None:
     statement = statement_of(name)
-    assert field in statement["mechanism"]
-    statement["mechanism"][field] = bad
+    assert field in statement["design"]["mechanism"]
+    statement["design"]["mechanism"][field] = bad
     assert field in str(refused(statement)) or f"{field.capitalize()} " in str(refused(statement))
 
 
 def test_a_space_too_small_for_the_domain_is_refused() -> None:
     statement = statement_of("projective_geometry")
-    statement["mechanism"].update(order=2, dimension=2)
+    statement["design"]["mechanism"].update(order=2, dimension=2)
     assert "too few for 16 values" in str(refused(statement))
 
 
@@ -233,7 +270,9 @@ def test_a_space_too_small_for_the_domain_is_refused() -> None:
     "mechanism", [None, "hadamard", [], {}, {"name": None}, {"name": "nobody"}, {"name": []}, {"name": "auto"}]
 )
 def test_unknown_mechanisms_are_refused(mechanism: Any) -> None:
-    assert isinstance(refused({**statement_of(), "mechanism": mechanism}), MechanismError)
+    statement = statement_of()
+    statement["design"]["mechanism"] = mechanism
+    assert "mechanism" in str(refused(statement))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +285,7 @@ def test_unknown_mechanisms_are_refused(mechanism: Any) -> None:
         "{}",
         "NaN",
         "nonsense",
-        '{"format":1,}',
+        '{"format":2,}',
         colours().to_json().replace('"epsilon":1', '"epsilon":8,"epsilon":1'),
         "\ufeff{}",
         b"\xff\xfe",
@@ -268,7 +307,7 @@ def test_ten_megabytes_of_garbage() -> None:
     refused(np.random.default_rng(1).bytes(10_000_000))
     refused("x" * 10_000_000)
     refused({**statement_of(), "title": "x" * 10_000_000})
-    refused({**statement_of(), "domain": {"labels": ["x"] * 1_000_000}})
+    refused({**statement_of(), "question": {"kind": "shares", "domain": {"labels": ["x"] * 1_000_000}}})
 
 
 @pytest.mark.parametrize(
@@ -286,7 +325,7 @@ junk = st.recursive(
     | st.integers(-20, 20)
     | st.floats()
     | st.text(max_size=5)
-    | st.sampled_from(["hadamard", "labels", "attributes", "distribution", "name"]),
+    | st.sampled_from(["hadamard", "labels", "attributes", "shares", "name"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
@@ -323,7 +362,7 @@ def mutated(draw: st.DrawFn) -> Any:
 @settings(deadline=None, max_examples=300)
 @given(mutated())
 @example({**statement_of(), "epsilon": 10**40})
-@example({**statement_of(), "domain": {"start": True, "step": 1, "size": 16}})
+@example({**statement_of(), "question": {"kind": "shares", "domain": {"start": True, "step": 1, "size": 16}}})
 def test_a_damaged_statement_is_refused_or_is_a_survey(statement: Any) -> None:
     """Nothing but `SurveyError` comes out, and what is accepted has one canonical form and works."""
     text = json.dumps(statement)
@@ -333,8 +372,10 @@ def test_a_damaged_statement_is_refused_or_is_a_survey(statement: Any) -> None:
         return
     again = sv.Survey.from_json(survey.to_json())
     assert again.canonical == survey.canonical
-    report = survey.mechanism.randomize(survey.domain.size - 1, os_source())
-    assert len(survey.mechanism.encode(report)) == survey.mechanism.report_bytes
+    assert isinstance(survey, sv.Survey)
+    assert survey.domain is not None
+    report = survey.randomize(value_at(survey.domain, survey.domain.size - 1))
+    assert len(report) == len(survey.tag) + survey.mechanism.report_bytes
 
 
 @settings(deadline=None, max_examples=300)

@@ -129,7 +129,6 @@ def test_what_does_not_fit_is_refused_before_memory_is_taken():
     with pytest.raises(CapacityError, match="fewer people"):
         Prefix(2**20).columns(np.zeros(2**12, dtype=np.int64))
     for ask in (
-        lambda: Identity(2**40),
         lambda: Ranges(10**5),
         lambda: Parities(40, 20),
         lambda: Marginals({f"q{i}": 2 for i in range(60)}, 30),
@@ -137,6 +136,8 @@ def test_what_does_not_fit_is_refused_before_memory_is_taken():
     ):
         with pytest.raises(WorkloadError, match="at most 67,108,864"):
             ask()
+    # Of shares nothing is listed unless somebody asks for all of them.
+    assert Identity(2**40).n_queries == 2**40
 
 
 # --- what each family promises ------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import SimulationError
+from sottovoce.experiments.repeats import check_repeats, mean_and_error
 from sottovoce.experiments.reproduce.checks import checks_of
 from sottovoce.experiments.reproduce.exceeding import exceeding_of
 from sottovoce.experiments.reproduce.findings import findings
@@ -21,10 +22,9 @@ from sottovoce.experiments.reproduce.pictures import caption, slope_said
 from sottovoce.experiments.reproduce.populations import POPULATIONS, shares
 from sottovoce.experiments.reproduce.powers import EXPECTED, chosen_for
 from sottovoce.experiments.reproduce.records import Case, Measured, seed_of
-from sottovoce.experiments.reproduce.repeats import check_repeats, mean_and_error
 from sottovoce.experiments.reproduce.run import grid_of, reproduce
 from sottovoce.mechanisms.codebook import Codebook
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import offline_bound
 
@@ -87,7 +87,7 @@ def test_mistakes_are_told():
     ):
         grid_of(["table2"], quick=True)
     with pytest.raises(SimulationError, match="one alone has no standard error"):
-        check_repeats(1)
+        check_repeats(1, fewest=2)
     with pytest.raises(SimulationError, match="population must be one of point"):
         shares(Case("distribution", "users", "poisson", 10, 4, 4, 1.0))
 

@@ -15,7 +15,7 @@ __all__ = ["probability"]
 
 def probability(survey: Any, report: bytes, value: object) -> Fraction:
     """P(report | value), at the rounded thresholds in use; the report must decode."""
-    mechanism, given = survey.mechanism, survey._private_input(value)
+    mechanism, given = survey.mechanism, survey.private_input(value)
     assert report.startswith(survey.tag)
     found = mechanism.decode(report[len(survey.tag) :])
     if isinstance(mechanism, Codebook):

@@ -26,7 +26,7 @@ from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.workloads import Bins, Dense, Marginals, Parities, Prefix, Ranges
 from sottovoce.workloads.naming import value_at
 
-__all__ = ["LARGER", "PEOPLE", "Case", "domain_of", "larger", "last_value", "miniatures"]
+__all__ = ["LARGER", "PEOPLE", "Case", "larger", "last_value", "miniatures"]
 
 PEOPLE = 10_000
 """How many answer a survey that is sampled."""
@@ -38,19 +38,16 @@ Case = tuple[Any, list[Any]]
 """A survey, and values that people may have."""
 
 
-def stated(**fields: Any) -> Any:
-    """The survey with these fields."""
-    return sv.Survey.from_json(json.dumps({"format": 1, "title": "", **fields}))
+def stated(question: dict[str, Any], epsilon: float, strategy: str, mechanism: dict[str, Any]) -> Any:
+    """The survey of that question, asked by this very design."""
+    fields = {"format": 2, "title": "", "epsilon": epsilon, "delta": 0, "question": question}
+    return sv.Survey.from_json(json.dumps({**fields, "design": {"strategy": strategy, "mechanism": mechanism}}))
 
 
 def distribution(mechanism: ChannelMechanism) -> Any:
     """A survey of how people are distributed, with this very mechanism."""
-    return stated(
-        kind="distribution",
-        epsilon=mechanism.epsilon,
-        domain={"size": mechanism.domain_size, "start": 0, "step": 1},
-        mechanism={"name": mechanism.name, **mechanism.parameters()},
-    )
+    question = {"kind": "shares", "domain": {"size": mechanism.domain_size, "start": 0, "step": 1}}
+    return stated(question, mechanism.epsilon, "histogram", {"name": mechanism.name, **mechanism.parameters()})
 
 
 def queries(strategy: Strategy) -> Any:
@@ -60,7 +57,7 @@ def queries(strategy: Strategy) -> Any:
 
 def mean(dimension: int, epsilon: float, mechanism: dict[str, Any]) -> Any:
     """A survey of a mean, with a radius of 2."""
-    return stated(kind="mean", epsilon=epsilon, delta=0, dimension=dimension, radius=2, mechanism=mechanism)
+    return stated({"kind": "vector", "dimension": dimension, "radius": 2}, epsilon, "direct", mechanism)
 
 
 def miniatures(epsilon: float) -> dict[str, Case]:
@@ -87,9 +84,9 @@ def _tiny(epsilon: float) -> Iterator[tuple[str, Case]]:
     yield "codebook", (mean(2, epsilon, codebook), [np.array(vector) for vector in vectors])
     numbers = [2.0, -2.0, 0.0, -0.0, 1e308, 0.3, -1e-300, 1.9999999999999998]
     yield "binary", (mean(1, epsilon, {"name": "binary"}), [np.array([number]) for number in numbers])
-    adaptive = sv.Survey.adaptive(range(9), 2, epsilon)
-    yield "question", (adaptive.question(1, "(value - 4) / 7"), list(range(9)))
-    yield "choice", (adaptive.choice(2, "value % 5", 5), list(range(9)))
+    panel = sv.Survey.adaptive(range(9), 2, epsilon)
+    yield "round, mean", (sv.Survey.round(panel, 1, "(value - 4) / 7"), list(range(9)))
+    yield "round, choice", (sv.Survey.round(panel, 2, "value % 5", 5), list(range(9)))
 
 
 @cache
@@ -119,6 +116,10 @@ def _one_attribute() -> Any:
     return queries(FourierStrategy(bins, Fourier(36, 1.0, (2, 6, 3), 1, only=2)))
 
 
+def _panel() -> Any:
+    return sv.Survey.adaptive(PERSON, 4, 2.0)
+
+
 def _sought(workload: Callable[[], Any], epsilon: float, strategy: str, mechanism: str = "auto") -> Callable[[], Any]:
     return lambda: sv.Survey.queries(workload(), epsilon, mechanism=mechanism, strategy=strategy, users=PEOPLE)
 
@@ -132,43 +133,38 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "fourier": _sought(lambda: Marginals(PERSON, k=2), 2.0, "fourier"),
     "fourier, parities": _sought(lambda: Parities(5, 3), 2.0, "fourier"),
     "fourier, one attribute": _one_attribute,
-    "histogram": _sought(lambda: Prefix(12), 2.0, "histogram"),
+    "histogram": _sought(lambda: Prefix(12), 2.0, "histogram", "subset_selection"),
+    "histogram, hadamard": _sought(lambda: Prefix(12), 2.0, "histogram", "hadamard"),
+    "histogram, blocks": _sought(lambda: Prefix(12), 2.0, "histogram", "hadamard_blocks"),
+    "histogram, projective geometry": _sought(lambda: Prefix(12), 2.0, "histogram", "projective_geometry"),
     "optimized": _optimized,
     "factorized": _factorized,
     "mean": lambda: sv.Survey.mean(5, 2.0, 2.0, mechanism="codebook", users=PEOPLE),
     "mean of a number": lambda: sv.Survey.mean(1, 3.0, 1.0, mechanism="binary"),
-    "question": lambda: sv.Survey.adaptive(PERSON, 4, 2.0).question(1, "age / 9 + 0.25 * (sex == 'M')"),
-    "choice": lambda: sv.Survey.adaptive(PERSON, 4, 2.0).choice(2, "find(club, ('c', 'a', 'b'))", 3),
+    "round, mean": lambda: sv.Survey.round(_panel(), 1, "age / 9 + 0.25 * (sex == 'M')"),
+    "round, choice": lambda: sv.Survey.round(_panel(), 2, "find(club, ('c', 'a', 'b'))", 3),
 }
 """Every mechanism and every strategy that JavaScript runs."""
 
 
 def _people(survey: Any) -> list[Any]:
     rng = np.random.default_rng(PEOPLE)
-    if survey.kind == "mean":
-        centre = np.linspace(1.0, 0.0, survey.dimension)
-        return list(centre * survey.radius / 2 + rng.uniform(-0.2, 0.2, (PEOPLE, survey.dimension)))
-    domain = domain_of(survey)
-    shares = 1 / np.arange(1, domain.size + 1)
-    return [value_at(domain, int(v)) for v in rng.choice(domain.size, PEOPLE, p=shares / shares.sum())]
+    if survey.domain is None:
+        dimension, radius = survey.question.dimension, survey.question.radius
+        return list(np.linspace(1.0, 0.0, dimension) * radius / 2 + rng.uniform(-0.2, 0.2, (PEOPLE, dimension)))
+    shares = 1 / np.arange(1, survey.domain.size + 1)
+    return [value_at(survey.domain, int(v)) for v in rng.choice(survey.domain.size, PEOPLE, p=shares / shares.sum())]
 
 
 def last_value(survey: Any) -> Any:
     """A value that hardly anybody has."""
-    if survey.kind == "mean":
-        return np.full(survey.dimension, -survey.radius / 4)
-    return value_at(domain_of(survey), domain_of(survey).size - 1)
-
-
-def domain_of(survey: Any) -> sv.Domain:
-    """The domain of a person's value."""
-    holder = getattr(survey, "survey", getattr(survey, "workload", survey))
-    found: sv.Domain = holder.domain
-    return found
+    if survey.domain is None:
+        return np.full(survey.question.dimension, -survey.question.radius / 4)
+    return value_at(survey.domain, survey.domain.size - 1)
 
 
 def _over_values(survey: Any) -> Case:
-    return survey, list(range(survey.workload.domain.size))
+    return survey, list(range(survey.domain.size))
 
 
 def _tables(parities: Fourier) -> Any:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sottovoce as sv
 from js.bridge import Bridge, Refused, as_sent, double, doubles
-from js.surveys import LARGER, domain_of, larger, last_value
+from js.surveys import LARGER, larger, last_value
 from property.test_expressions import domains, questions
 from sottovoce.errors import QueryError, SurveyError
 from sottovoce.expressions import Query
@@ -56,8 +56,8 @@ def means(draw: st.DrawFn) -> Any:
 
 @st.composite
 def rounds(draw: st.DrawFn) -> Any:
-    adaptive = sv.Survey.adaptive(draw(domains), draw(st.integers(1, 2**16)), draw(epsilons), title=draw(titles))
-    asked = (adaptive, adaptive.question(adaptive.rounds, "0.5"), adaptive.choice(1, "1", 40))
+    panel = sv.Survey.adaptive(draw(domains), draw(st.integers(1, 2**16)), draw(epsilons), title=draw(titles))
+    asked = (panel, sv.Survey.round(panel, panel.rounds, "0.5"), sv.Survey.round(panel, 1, "1", 40))
     return draw(st.sampled_from(asked))
 
 
@@ -191,12 +191,12 @@ def told(answer: object) -> str:
 def test_what_is_randomized_for_a_value(client: Bridge, name: str) -> None:
     survey, people = larger(name)
     values = people[:20]
-    if survey.kind != "mean":
-        domain = domain_of(survey)
+    domain = survey.domain
+    if domain is not None:
         values = [value_at(domain, number) for number in range(domain.size)]
     found = client.about(survey, "inputs", values=[as_sent(value) for value in values])
     for value, randomized in zip(values, found, strict=True):
-        expected = survey._private_input(value)
+        expected = survey.private_input(value)
         if isinstance(randomized, str):
             assert np.array_equal(doubles(randomized), np.asarray(expected))
         else:

@@ -17,8 +17,9 @@ import pytest
 from numpy.typing import NDArray
 
 from js.bridge import Bridge
-from js.surveys import LARGER, PEOPLE, domain_of, larger, last_value
-from sottovoce.theory.influence import spread
+from js.surveys import LARGER, PEOPLE, larger, last_value
+from sottovoce.strategies.spread_of_strategies import spread
+from sottovoce.strategies.variance import Population
 
 ALPHA = 1e-8
 BIAS = 3e-4
@@ -29,26 +30,21 @@ Floats = NDArray[np.float64]
 
 def truth(survey: Any, values: list[Any]) -> Floats:
     """What the survey asks, for people with these values."""
-    if survey.kind == "mean":
-        return np.mean(values, axis=0)
-    numbers = domain_of(survey).indices(values)
-    if survey.kind == "queries":
-        return np.asarray(survey.workload.columns(numbers).mean(axis=0))
-    if survey.kind == "distribution":
-        return np.bincount(numbers, minlength=survey.n_answers) / len(values)
-    inputs = survey.inputs(survey.survey.domain.split(numbers))
-    if survey.kind == "adaptive_question":
-        return np.atleast_1d(inputs.mean(axis=0))
-    return np.bincount(inputs, minlength=survey.n_answers) / len(values)
+    if survey.domain is None:
+        return np.asarray(np.mean(values, axis=0))
+    held = survey.domain.indices(values)
+    if survey.seat is not None:
+        held = survey.seat.inputs(survey.question, survey.domain.split(held))
+    return np.asarray(survey.question.workload.columns(held).mean(axis=0))
 
 
 def tolerance(survey: Any, answers: Floats, n: int) -> Floats:
     """t above, one an answer."""
     log = np.log(2 * len(answers) / ALPHA)
-    b = spread(survey).per_answer
-    variance = n * survey.standard_errors(answers, n) ** 2
+    b = spread(survey.design).per_answer
+    variance = n * survey.design.variance(None, Population(answers=answers), n).value
     half = b * log / 3
-    radius = getattr(survey.mechanism, "radius", 0.0) if survey.mechanism.name == "codebook" else 0.0
+    radius = survey.mechanism.radius if survey.mechanism.name == "codebook" else 0.0
     return np.asarray((half + np.sqrt(half**2 + 2 * n * variance * log)) / n + BIAS * radius + ROUNDING)
 
 

@@ -11,7 +11,7 @@ import pytest
 import sottovoce as sv
 from js.bridge import Bridge, as_sent, double, doubles
 from js.stated import probability
-from js.surveys import LARGER, domain_of, larger, miniatures
+from js.surveys import LARGER, larger, miniatures
 from sottovoce.randomness import within_epsilon
 from sottovoce.workloads.naming import value_at
 
@@ -52,12 +52,12 @@ def check(client: Bridge, survey: Any, reports: list[bytes], values: list[Any], 
 def test_likelihoods_are_those_that_python_states(client: Bridge, name: str) -> None:
     survey, people = larger(name)
     reports = client.reports(survey, people[:REPORTS])
-    if survey.kind == "mean":
+    domain = survey.domain
+    if domain is None:
         check(client, survey, reports, people[:20], whole=False)
     else:
-        domain = domain_of(survey)
         vectors = survey.mechanism.name in ("codebook", "binary")
-        whole = not vectors and survey.kind != "adaptive_choice"  # whose extremes are those of the choices
+        whole = not vectors and survey.seat is None  # the extremes of a choice are over the choices
         check(client, survey, reports, [value_at(domain, v) for v in range(domain.size)], whole)
 
 

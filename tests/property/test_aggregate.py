@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.aggregate import _ROWS_AT_ONCE, Aggregate, Reports
 from sottovoce.errors import MismatchError, ReportError
 from sottovoce.mechanisms import MECHANISMS
+from sottovoce.surveys.aggregate import _ROWS_AT_ONCE, Aggregate, Reports
 
 PEOPLE = 40
 

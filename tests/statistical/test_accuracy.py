@@ -14,7 +14,7 @@ from scipy.stats import binom, chi2
 
 import sottovoce as sv
 from sottovoce.mechanisms import MECHANISMS
-from sottovoce.simulation import histogram_of
+from sottovoce.surveys.simulation import histogram_of
 
 ALPHA = 1e-8
 J, N = 48, 100_000

@@ -13,6 +13,7 @@ import numpy as np
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.maximize import Maximize
 from sottovoce.adaptive.quantile import Quantile, smooth_rank_error
+from sottovoce.adaptive.session import Session
 
 RANKS = 10**6
 ZIPF = np.arange(1, RANKS + 1) ** -1.2
@@ -25,7 +26,7 @@ def recall(users: int, seed: int) -> float:
     names = rng.integers(2**60, size=RANKS)
     people = names[rng.choice(RANKS, size=users, p=ZIPF)]
     strategy = HeavyHitters("value", k=10)
-    found = strategy.run(strategy.survey(2**60, 2.0, users).session(people, seed=seed))
+    found = strategy.run(Session.simulated(strategy.panel(2**60, 2.0, users), people, seed=seed))
     return len(set(found.values) & set(names[:10].tolist())) / 10
 
 
@@ -47,10 +48,10 @@ def rank_errors(users: int, runs: int) -> tuple[list[float], int]:
     """How far the median found is from rank one half, run by run at epsilon 1, and how many intervals hold it."""
     people = np.minimum(np.random.default_rng(1).lognormal(15, 2, size=users), 2**40 - 1).astype(np.int64)
     strategy = Quantile("value")
-    survey = strategy.survey(2**40, 1.0, 10**6)
+    panel = strategy.panel(2**40, 1.0, 10**6)
     errors, held = [], 0
     for seed in range(runs):
-        found = strategy.run(survey.session(people, seed=seed))
+        found = strategy.run(Session.simulated(panel, people, seed=seed))
         errors.append(max(0.0, float(np.mean(people < found.value)) - 0.5, 0.5 - float(np.mean(people <= found.value))))
         held += found.low <= np.median(people) <= found.high
     return errors, held
@@ -86,11 +87,11 @@ def test_a_planted_combination_is_the_best_supported() -> None:
     plan = search.plan(domain, 1.0, users)
     # A fifth of the people is more than five times what a round's choice is expected to fall short by.
     assert 5 * plan.error.value < 0.2
+    panel = search.panel(domain, 1.0, users)
     for seed in range(5):
-        found = search.run(search.survey(domain, 1.0, users).session(people, seed=seed))
+        found = search.run(Session.simulated(panel, people, seed=seed))
         assert found.conditions == ("30 <= age <= 34", "city == 5", "job == 11")
         assert found.settled
     # Power: where nothing is planted, runs do not agree.
     blank = {name: rng.integers(size, size=users) for name, size in domain.items()}
-    survey = search.survey(domain, 1.0, users)
-    assert len({search.run(survey.session(blank, seed=seed)).query for seed in range(5)}) > 1
+    assert len({search.run(Session.simulated(panel, blank, seed=seed)).query for seed in range(5)}) > 1

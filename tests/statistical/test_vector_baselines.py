@@ -107,21 +107,20 @@ def test_bias_and_variance(kind: type[VectorMechanism], epsilon: float, share: f
             assert abs(z_score(pooled, variance[orthogonal[0]] * wrong)) > Z
 
     # What is stated for unknown data holds for these: attained for entries at either bound, half each.
-    worst = mechanism.variance(np.abs(vector), 1)
+    worst = mechanism.noise + (mechanism.along - mechanism.noise) * (vector / mechanism.radius) ** 2
     assert (variance <= worst * (1 + 1e-9)).all()
-    assert worst[orthogonal] == pytest.approx(mechanism.noise)
     assert variance.sum() <= mechanism.worst_total_variance * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kind", MECHANISMS)
 def test_stated_variance_is_attained_by_people_at_either_bound(kind: type[VectorMechanism]) -> None:
-    """Half at +r e, half at -r e, sampled: n Var is that of `variance`, the people's own included."""
+    """Half at +r e, half at -r e, sampled: n Var is `along`, the people's own included."""
     mechanism, vector = make(kind, 1.0), people(1.0, "sparse")
     signs = np.random.default_rng(5).choice([-1.0, 1.0], size=N)
     batch = mechanism.randomize_many(signs[:, None] * vector, np.random.default_rng(6))
     squares = single_estimates(mechanism, batch)[:, 1] ** 2
-    assert abs(z_score(squares, mechanism.variance(np.abs(vector), 1)[1])) < Z
-    assert abs(z_score(squares, mechanism.variance(np.abs(vector), 1)[1] * 1.04)) > Z
+    assert abs(z_score(squares, mechanism.along)) < Z
+    assert abs(z_score(squares, mechanism.along * 1.04)) > Z
 
 
 @pytest.mark.parametrize("kind", MECHANISMS)

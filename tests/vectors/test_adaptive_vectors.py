@@ -39,7 +39,7 @@ def test_the_library_sends_the_same_reports(case: dict[str, Any]) -> None:
     asked: Any = sv.Survey.from_json(case["canonical"])
     for report in case["reports"]:
         columns = {name: np.array([int(digits)]) for name, digits in report["positions"].items()}
-        given = asked.inputs(columns)[0]
+        given = asked.design.inputs(asked.seat.inputs(asked.question, columns))[0]
         expected = report["input"]
         assert (float(given[0]) == float.fromhex(expected)) if isinstance(expected, str) else (int(given) == expected)
         drawn = asked.mechanism.randomize(
@@ -51,7 +51,7 @@ def test_the_library_sends_the_same_reports(case: dict[str, Any]) -> None:
 
 def test_a_second_client_draws_the_same_rounds() -> None:
     """1 + below(rounds), from vectors/README.md alone: fewest bytes, high bits cleared, again while too large."""
-    known = {case["id"]: case["survey"]["rounds"] for case in read("adaptive.json")["surveys"]}
+    known = {case["id"]: case["survey"]["panel"]["rounds"] for case in read("adaptive.json")["surveys"]}
     for seat in read("adaptive.json")["seats"]:
         n, tape = known[seat["id"]], bytes.fromhex(seat["tape"])
         bits = (n - 1).bit_length()
@@ -77,7 +77,7 @@ def test_a_second_client_finds_the_same_chances() -> None:
 
 def test_bits_are_compared_with_the_chance() -> None:
     for case in read("adaptive.json")["rounds"]:
-        if case["survey"]["kind"] == "adaptive_question":
+        if case["survey"]["question"]["kind"] == "vector":
             mechanism: Any = sv.Survey.from_json(case["canonical"]).mechanism  # type: ignore[union-attr]
             for report in case["reports"]:
                 word = int.from_bytes(bytes.fromhex(report["tape"]), "little")

@@ -31,7 +31,7 @@ def read() -> Any:
 
 
 def stated(case: dict[str, Any]) -> Any:
-    return json.loads(case["canonical"])["workload"]
+    return json.loads(case["canonical"])["question"]["workload"]
 
 
 def whole(case: dict[str, Any], vector: list[float]) -> list[float]:
@@ -52,13 +52,10 @@ def test_every_workload_is_there() -> None:
 @every_survey
 def test_the_library_sends_the_same_reports(case: dict[str, Any]) -> None:
     survey: Any = sv.Survey.from_json(case["canonical"])
-    assert (survey.id, survey.workload.n_queries, survey.workload.radius) == (
-        case["id"],
-        case["queries"],
-        case["radius"],
-    )
+    workload = survey.question.workload
+    assert (survey.id, workload.n_queries, workload.radius) == (case["id"], case["queries"], case["radius"])
     for vector in case["reports"]:
-        column = survey.workload.column(survey.workload.domain.index(vector["value"]))
+        column = workload.column(survey.domain.index(vector["value"]))
         assert column.tolist() == whole(case, vector["vector"])
         drawn = survey.mechanism.randomize(column, tape_source(bytes.fromhex(vector["tape"])))
         assert survey.tag + survey.mechanism.encode(drawn) == bytes.fromhex(vector["report"])
@@ -187,5 +184,5 @@ def test_a_second_client_sends_the_same_reports(case: dict[str, Any]) -> None:
         a = column(asked, asked["domain"], vector["value"])
         assert a == whole(case, vector["vector"])
         tape = bytes.fromhex(vector["tape"])
-        payload = codebook(a, r, survey["epsilon"], id_, survey["mechanism"], tape)
+        payload = codebook(a, r, survey["epsilon"], id_, survey["design"]["mechanism"], tape)
         assert (id_[:4] + payload).hex() == vector["report"]

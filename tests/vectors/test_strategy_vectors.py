@@ -69,15 +69,15 @@ def surveys_of(case: dict[str, Any]) -> list[Any]:
 
 def test_every_strategy_has_vectors() -> None:
     assert {case["strategy"] for case in read()["surveys"]} == set(STRATEGIES) - {"direct"}
-    assert {stated(case)["mechanism"]["name"] for case in read()["surveys"]} >= set(CHANNELS)
+    assert {stated(case)["design"]["mechanism"]["name"] for case in read()["surveys"]} >= set(CHANNELS)
 
 
 @every_survey
 def test_the_library_derives_the_same(case: dict[str, Any]) -> None:
     for survey in surveys_of(case):
         assert (survey.to_json(), survey.id, survey.tag.hex()) == (case["canonical"], case["id"], case["tag"])
-        assert (survey.strategy.name, survey.strategy.digest) == (case["strategy"], case["digest"])
-        assert survey.workload.domain.size == case["domain_size"]
+        assert (survey.design.name, survey.design.digest) == (case["strategy"], case["digest"])
+        assert survey.domain.size == case["domain_size"]
         assert survey.mechanism.report_bytes == case["report_bytes"]
         assert set(survey.attachments) == ({case["digest"]} if case["attachments"] else set())
 
@@ -86,7 +86,7 @@ def test_the_library_derives_the_same(case: dict[str, Any]) -> None:
 def test_the_library_sends_the_same_reports(case: dict[str, Any]) -> None:
     for survey in surveys_of(case):
         for vector in case["reports"]:
-            given = survey.strategy.inputs(np.array([vector["value"]]))[0]
+            given = survey.design.inputs(np.array([vector["value"]]))[0]
             expected = vector["input"]
             assert ([float(x).hex() for x in given] if given.ndim else int(given)) == expected
             source = tape_source(bytes.fromhex(vector["tape"]))
@@ -313,14 +313,14 @@ def test_a_second_client_climbs_the_same_trees(case: dict[str, Any]) -> None:
     survey, J = stated(case), case["domain_size"]
     derived = dict(case["derived"])
     assert derived.pop("threshold") == str(even_threshold(survey["epsilon"]))
-    assert tree(J, survey["mechanism"]) == derived
-    replay(case, lambda tape, value: level_report(tape, value, J, survey["epsilon"], survey["mechanism"]))
+    assert tree(J, survey["design"]["mechanism"]) == derived
+    replay(case, lambda tape, value: level_report(tape, value, J, survey["epsilon"], survey["design"]["mechanism"]))
 
 
 @every_fourier
 def test_a_second_client_sends_the_same_parities(case: dict[str, Any]) -> None:
     survey, J, derived = stated(case), case["domain_size"], case["derived"]
-    mechanism = survey["mechanism"]
+    mechanism = survey["design"]["mechanism"]
     assert [mask for group in masks(mechanism) for mask in group] == derived["coefficients"]
     assert [code(value, mechanism["sizes"]) for value in range(J)] == derived["codes"]
     assert level_weights(mechanism["order"], mechanism["tilt"]) == derived["weights"]
@@ -334,7 +334,7 @@ def test_a_second_client_looks_up_the_same_rows(case: dict[str, Any]) -> None:
     for attachment in case["attachments"]:
         rows, bits, digest = unpacked(bytes.fromhex(attachment))
         assert (rows, bits) == (case["derived"]["integers"], case["derived"]["bits"])
-        assert digest == case["digest"] == survey["strategy"]["digest"]
+        assert digest == case["digest"] == survey["design"]["digest"]
         assert is_private(rows, bits, survey["epsilon"])
         replay(case, lambda tape, value, rows=rows, bits=bits: channel_report(tape, value, rows, bits))  # type: ignore[misc]
 
@@ -352,7 +352,7 @@ def test_a_second_client_finds_the_unit_that_is_too_much() -> None:
 @pytest.mark.parametrize("case", [case for case in read()["surveys"] if case["strategy"] == "factorized"], ids=named)
 def test_a_second_client_reads_the_same_columns(case: dict[str, Any]) -> None:
     attachment = bytes.fromhex(case["attachments"][0])
-    assert hashlib.sha256(attachment).hexdigest() == case["digest"] == stated(case)["strategy"]["digest"]
+    assert hashlib.sha256(attachment).hexdigest() == case["digest"] == stated(case)["design"]["digest"]
     k, J = struct.unpack_from("<II", attachment)
     assert len(attachment) == 8 + 8 * J + 4 * k * J
     singles = struct.unpack_from(f"<{k * J}f", attachment, 8 + 8 * J)

@@ -38,10 +38,11 @@ GROUPS = (
         _in(
             "mechanisms",
             "two_level hadamard randomized_response subset_selection unary unary_optimized unary_symmetric "
-            "channel support finite base",
+            "channel support symmetric finite base",
         ),
         (
             "exact/test_small_channels.py",
+            "exact/test_second_moments.py",
             "exact/test_choices.py",
             "exact/test_kernel_channels.py",
             "exact/test_vector_codec_bytes.py",
@@ -60,7 +61,7 @@ GROUPS = (
             "exact/test_gaussian.py",
             "exact/test_gaussian_bias.py",
             "exact/test_refusals.py",
-            "exact/test_offline_planner.py",
+            "exact/test_plan.py",
         ),
     ),
     Group(
@@ -73,7 +74,7 @@ GROUPS = (
             "exact/test_kernel_channels.py",
             "exact/test_refusals.py",
             "exact/test_sharded.py",
-            "exact/test_offline_planner.py",
+            "exact/test_plan.py",
         ),
         deselect=("exact/test_codebook.py::test_layers_leave_no_bias_worth_naming",),
     ),
@@ -86,18 +87,19 @@ GROUPS = (
             "exact/test_vector_numbers.py",
             "exact/test_rejection.py",
             "exact/test_sphere.py",
-            "exact/test_offline_planner.py",
+            "exact/test_plan.py",
             "exact/test_refusals.py",
         ),
     ),
     Group(
         "fields",
-        _in("mechanisms", "finite_field projective_space projective_geometry hadamard_blocks"),
+        _in("kernels", "finite_field") + _in("mechanisms", "projective_space projective_geometry hadamard_blocks"),
         (
             "exact/test_searches.py",
             "exact/test_choices.py",
             "exact/test_field_numbers.py",
             "exact/test_small_channels.py",
+            "exact/test_second_moments.py",
             "exact/test_finite_field.py",
             "exact/test_projective_space.py",
             "exact/test_kernel_channels.py",

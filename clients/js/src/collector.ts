@@ -4,13 +4,13 @@
  * The order matters: key, signature and id are checked over the bytes as they came, before anything in them is read.
  */
 import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
-import { canonicalText } from "./canonical.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
 import { BAD_ANSWER, Http, type HttpOptions } from "./http.js";
 import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "./limits.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signature.js";
-import { AdaptiveSurvey, readSurvey, Survey } from "./survey.js";
+import type { Panel } from "./surveys/panel.js";
+import { readSurvey, Survey } from "./surveys/survey.js";
 import { BATCH_MEDIA_TYPE, checkSurveyId, encodeBatch } from "./wire.js";
 
 const MOST_ATTACHMENTS = 4;
@@ -27,7 +27,7 @@ interface Envelope {
 
 /** A survey that was checked, by whom it was signed, and whether it takes reports, which nobody has signed. */
 export interface Published {
-  readonly survey: Survey | AdaptiveSurvey;
+  readonly survey: Survey | Panel;
   readonly key: Uint8Array;
   readonly state: string;
 }
@@ -60,19 +60,20 @@ export class Collector {
     await signed(await this.#envelope(id), key);
   }
 
-  /** The round of that number, if it belongs to this very survey; null while it is not open. */
-  async round(parent: AdaptiveSurvey, number: number, trusted: Uint8Array): Promise<Published | null> {
+  /** The round of that number, if it belongs to this very panel; null while it is not open. */
+  async round(panel: Panel, number: number, trusted: Uint8Array): Promise<Published | null> {
     let answer: unknown;
     try {
-      answer = await this.#get(`/v1/surveys/${parent.id}/rounds/${number}`);
+      answer = await this.#get(`/v1/surveys/${panel.id}/rounds/${number}`);
     } catch (error) {
       if (error instanceof ServiceError && error.code === "round_not_open") return null;
       throw error;
     }
     const found = await this.#checked(readEnvelope(answer), trusted);
-    const { kind, survey, round } = found.survey.statement;
-    const own = isRound(kind) && canonicalText(survey!) === canonicalText(parent.statement) && round === number;
-    if (!own) throw new MismatchError("the collector answered with another round");
+    const seat = found.survey instanceof Survey ? found.survey.seat : null;
+    if (seat?.panel.id !== panel.id || seat.round !== number) {
+      throw new MismatchError("the collector answered with another round");
+    }
     return found;
   }
 
@@ -125,9 +126,6 @@ export class Collector {
   }
 }
 
-/** Whether a survey of this kind is one round of an adaptive one. */
-export const isRound = (kind: unknown): boolean => kind === "adaptive_question" || kind === "adaptive_choice";
-
 function readEnvelope(answer: unknown): Envelope {
   const found = (answer ?? {}) as Envelope;
   const texts = [found.id, found.statement, found.signature, found.key, found.state];
@@ -158,7 +156,7 @@ async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[
 async function readSigned(
   statement: Uint8Array,
   attachments: Record<string, Uint8Array>,
-): Promise<Survey | AdaptiveSurvey> {
+): Promise<Survey | Panel> {
   try {
     return await readSurvey(statement, attachments);
   } catch (error) {

@@ -3,9 +3,8 @@
  *
  * Until the report is drawn nothing looks at the private value: whether, when and to whom a device sends tells nothing.
  */
-import { drawSeat } from "./adaptive.js";
 import { equalBytes, fromBase64url } from "./bytes.js";
-import { Collector, isRound, type Published } from "./collector.js";
+import { Collector, type Published } from "./collector.js";
 import {
   LedgerError,
   MismatchError,
@@ -22,7 +21,8 @@ import { type Receipt, receiptOf, waiting } from "./receipt.js";
 import { checkPublicKey, PUBLIC_KEY_BYTES } from "./signature.js";
 import { systemSource } from "./source.js";
 import type { Answer, Store } from "./store.js";
-import { AdaptiveSurvey, Survey } from "./survey.js";
+import { drawSeat, Panel } from "./surveys/panel.js";
+import type { Survey } from "./surveys/survey.js";
 import { checkSurveyId, REPORT_ID_BYTES } from "./wire.js";
 
 /** What a device is made with. */
@@ -75,15 +75,15 @@ export class Device {
   }
 
   /** A survey, checked as for `answer`; nothing is drawn. */
-  async survey(url: string, id: string): Promise<Survey | AdaptiveSurvey> {
+  async survey(url: string, id: string): Promise<Survey | Panel> {
     return (await this.#fetch(this.#collector(url), checkSurveyId(id))).survey;
   }
 
   /**
    * Answer a survey, once. Asked again, the same bytes go out again until they have arrived, then nothing.
    *
-   * The first value stands: an answer drawn anew because the value has changed would tell that it has. Of an adaptive
-   * survey the device draws its round the first time, and answers that round once it is open.
+   * The first value stands: an answer drawn anew because the value has changed would tell that it has. Of a panel
+   * the device draws its round the first time, and answers that round once it is open.
    *
    * Rejects with `SignatureError`, `SurveyError` or `MismatchError` if the survey is not the collector's, cannot be
    * answered, was given to another address or key, or another question is asked in the same round; with `BudgetError` if it asks for more than the owner
@@ -163,18 +163,18 @@ export class Device {
     return found;
   }
 
-  /** The survey to answer; for an adaptive one this device's round, or null while that is not open. */
+  /** The survey to answer; for a panel this device's round, or null while that is not open. */
   async #asked(collector: Collector, question: string, kept: Answer | null): Promise<Published | null> {
     const found = await this.#fetch(collector, question);
     if (kept === null) await this.#allow(found);
     else checkKey(kept, found.key);
-    if (isRound(found.survey.kind)) {
-      throw new SurveyError("this is a round of an adaptive survey: answer that one");
+    const { survey } = found;
+    if (!(survey instanceof Panel)) {
+      if (survey.seat) throw new SurveyError("this is one round of a panel: answer the panel");
+      return found;
     }
-    if (found.survey instanceof Survey) return found;
-    const { rounds } = found.survey;
-    const seat = await this.#store.seat(question, () => drawSeat(rounds, systemSource));
-    const asked = await collector.round(found.survey, seat, found.key);
+    const seat = await this.#store.seat(question, () => drawSeat(survey.rounds, systemSource));
+    const asked = await collector.round(survey, seat, found.key);
     if (asked !== null && kept === null) await this.#allow(asked);
     return asked;
   }
@@ -184,7 +184,7 @@ export class Device {
     if (state !== "open") {
       throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
     }
-    checkBudget(this.#allowance, costOf(survey), await this.#store.answers());
+    checkBudget(this.#allowance, survey, await this.#store.answers());
   }
 
   /** The answer that stands, drawn now if there was none. */
@@ -200,8 +200,7 @@ export class Device {
     const standing = await this.#store.answer(question);
     const chosen = standing === null ? choose(survey, value, options) : value;
     const kept = await this.#store.record(question, (answers) => {
-      const cost = costOf(survey);
-      checkBudget(this.#allowance, cost, answers);
+      checkBudget(this.#allowance, survey, answers);
       const report = survey.randomize(chosen);
       return {
         question,
@@ -209,7 +208,8 @@ export class Device {
         collector: collector.url,
         key: asked.key,
         title: titleOf(survey),
-        ...cost,
+        epsilon: survey.epsilon,
+        delta: survey.delta,
         day: today(),
         reportId,
         report,
@@ -264,28 +264,20 @@ function checkKey(kept: Answer, key: Uint8Array): void {
 const needsAnotherLook = (kept: Answer): boolean => kept.survey !== kept.question && kept.state !== "sent";
 
 /** The value, or what stands for it; the public default is looked at first, whatever the value is. */
-function choose(survey: Survey, value: unknown, options: AnswerOptions): unknown {
+function choose({ values }: Survey, value: unknown, options: AnswerOptions): unknown {
   if ("otherwise" in options) {
-    if (survey.has(options.otherwise)) return [options.otherwise, value][Number(survey.has(value))];
-    throw new ValueOutsideDomainError(`\`otherwise\` is not in the domain; allowed: ${survey.allowed}`);
+    if (values.has(options.otherwise)) return [options.otherwise, value][Number(values.has(value))];
+    throw new ValueOutsideDomainError(`\`otherwise\` is not in the domain; allowed: ${values.allowed}`);
   }
-  if (survey.has(value)) return value;
+  if (values.has(value)) return value;
   throw new ValueOutsideDomainError(
-    `the value is not in the domain; allowed: ${survey.allowed}. Silence is an answer too: give \`otherwise\`, a value ` +
+    `the value is not in the domain; allowed: ${values.allowed}. Silence is an answer too: give \`otherwise\`, a value ` +
       "for all others",
   );
 }
 
-const costOf = (survey: Survey | AdaptiveSurvey): { epsilon: number; delta: number } => ({
-  epsilon: survey.epsilon,
-  delta: survey instanceof Survey ? survey.delta : 0,
-});
-
-function titleOf(survey: Survey): string {
-  if (!isRound(survey.kind)) return survey.title;
-  const { survey: parent, round } = survey.statement as { survey: { title: string }; round: number };
-  return `${survey.title || parent.title || "(no title)"}, round ${round}`;
-}
+const titleOf = ({ title, seat }: Survey): string =>
+  seat ? `${title || seat.panel.title || "(no title)"}, round ${seat.round}` : title;
 
 /** The day in UTC; empty where the clock is so wrong that there is none. */
 const today = (): string => /^\d{4}-\d\d-\d\d/.exec(new Date().toJSON())?.[0] ?? "";

@@ -13,9 +13,8 @@ import { fourier, haar, hierarchical } from "./explain/sampled.js";
 import { likelihoods, ofOne } from "./explain/sentences.js";
 import { subsetSelection, unary } from "./explain/sets.js";
 import { binary, codebook } from "./explain/vectors.js";
-import { counted, factor } from "./explain/words.js";
-import type { JsonObject } from "./json.js";
-import type { Survey } from "./survey.js";
+import { factor } from "./explain/words.js";
+import type { Survey } from "./surveys/survey.js";
 import { type Ratio, withinEpsilon } from "./thresholds.js";
 
 const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
@@ -62,21 +61,22 @@ export interface Explanation {
  * `ValueOutsideDomainError`, which never names the value.
  */
 export function explain(survey: Survey, report: Uint8Array, value?: unknown): Explanation {
-  const { mechanism, statement, epsilon, domain } = survey;
+  const { mechanism, design, epsilon } = survey;
+  // Of a round what its mechanism is given counts: the choices, not the records.
+  const { domain } = survey.question;
   if (report.length !== survey.tag.length + mechanism.reportBytes) impossible();
   if (!equalBytes(report.subarray(0, survey.tag.length), survey.tag)) {
     throw new MismatchError("the report is another survey's");
   }
   const lawOf = LAWS.get(mechanism.name);
   if (lawOf === undefined) throw new MechanismError(`reports of ${mechanism.name} cannot be explained`);
-  const isChoice = survey.kind === "adaptive_choice";
   const law = lawOf({
     mechanism,
-    own: statement.mechanism as JsonObject,
+    own: design.parameters,
     epsilon,
-    size: isChoice ? (statement.size as number) : Number(domain?.size ?? 0),
+    size: Number(domain?.size ?? 0),
     payload: report.subarray(survey.tag.length),
-    label: isChoice ? counted : (index) => domain!.label(index),
+    label: (index) => domain!.label(index),
   });
   const logarithm = (chance: Ratio) => logOf(chance) + law.common;
   const logLikelihood = (given: unknown) => logarithm(law.chance(survey.input(given)));

@@ -19,6 +19,15 @@ export function isObject(found: unknown): found is JsonObject {
   return typeof found === "object" && found !== null && !Array.isArray(found);
 }
 
+/** The object, if its fields are exactly these; `what` names it in the error. */
+export function checkFields(found: Json | undefined, what: string, ...fields: string[]): JsonObject {
+  const expected = fields.sort().join(", ");
+  if (!isObject(found) || Object.keys(found).sort().join(", ") !== expected) {
+    throw new SurveyError(`${what} must hold exactly these fields: ${expected}`);
+  }
+  return found;
+}
+
 /** The value behind a text, or behind its UTF-8 bytes. */
 export function parseJson(text: string | Uint8Array): Json {
   try {

@@ -7,7 +7,7 @@ import { DomainError, SurveyError } from "./errors.js";
 
 export const MIN_EPSILON = 2 ** -20;
 export const MAX_EPSILON = 16;
-/** Largest domain whose distribution may be asked for. */
+/** Largest domain whose shares may be asked for. */
 export const MAX_DOMAIN_SIZE = 2n ** 40n;
 /** Largest number of records or texts a domain may describe; they are never listed. */
 export const MAX_PRODUCT_SIZE = 2n ** 63n;
@@ -18,8 +18,9 @@ export const MAX_ATTACHMENT_BYTES = 2 ** 24;
 export const MAX_REPORT_BYTES = 2 ** 16;
 /** Most queries or coordinates of a vector. */
 export const MAX_DIMENSION = 2 ** 18;
-/** Most rounds of an adaptive survey. */
+/** Most rounds of a panel, and most choices of one round. */
 export const MAX_ROUNDS = 2 ** 16;
+export const MAX_CHOICES = 2 ** 20;
 
 function checkNumber(name: string, found: unknown, smallest: number, largest: number): number {
   if (typeof found !== "number" || !(found >= smallest && found <= largest)) {

@@ -1,5 +1,14 @@
 /** What every mechanism is on the device's side: one randomizer with a report of fixed width. */
+import type { Key } from "./philox.js";
 import type { Source } from "./source.js";
+
+/** What a survey promises, and the key of its public randomness. */
+export interface Terms {
+  readonly epsilon: number;
+  /** Probability that the promise leaves out; 0 but for Gaussian noise. */
+  readonly delta: number;
+  readonly key: Key;
+}
 
 /**
  * One local randomizer. `Input` is what it is given: a value's number, a vector, an attribute of a round.

@@ -26,7 +26,7 @@ export function receiptOf(kept: Told, problem = ""): Receipt {
   return { survey, collector, state, title: oneLine(title), epsilon, delta, problem, drawn: false };
 }
 
-/** While this device's round of an adaptive survey is not open. */
+/** While this device's round of a panel is not open. */
 export function waiting(question: string, collector: string): Receipt {
   return receiptOf({ question, collector, state: "waiting", title: "", epsilon: 0, delta: 0 });
 }

@@ -10,7 +10,7 @@ export type AnswerState = "unsent" | "sent" | "refused";
 
 /** A report that was drawn, for whom, and what it cost. Holds no value: nobody can tell one from it. */
 export interface Answer {
-  /** Id of what was asked once and for all: the survey, or the adaptive survey a round belongs to. */
+  /** Id of what was asked once and for all: the survey, or the panel that a round belongs to. */
   readonly question: string;
   /** Id of the survey the report is of; for a round the round's. */
   readonly survey: string;
@@ -36,7 +36,7 @@ export interface Store {
   pinned(collector: string): Promise<Uint8Array | null>;
   /** Trust a key from now on, unless one stands already; the one that stands. */
   pin(collector: string, key: Uint8Array): Promise<Uint8Array>;
-  /** The round this device has in an adaptive survey; drawn if there is none, then kept for ever. */
+  /** The round this device has in a panel; drawn if there is none, then kept for ever. */
   seat(question: string, draw: () => number): Promise<number>;
   /** What was answered. */
   answer(question: string): Promise<Answer | null>;

@@ -29,8 +29,9 @@ test("channels of the vectors, and their reports", async () => {
 test("bad channels of the vectors are refused", async () => {
   let refused = 0;
   for (const { fault, survey, digest, attachment } of vectors("strategies").bad_attachments) {
-    const { epsilon, strategy, workload } = JSON.parse(survey);
-    if (strategy.name !== "optimized") continue;
+    const { epsilon, design, question } = JSON.parse(survey);
+    if (design.strategy !== "optimized") continue;
+    const { workload } = question;
     const size = workload.domain.size ?? workload.domain.labels.length;
     const read = readChannel(fromHex(attachment), size, epsilon);
     // Where only the digest is wrong, it is the survey's reader that refuses.

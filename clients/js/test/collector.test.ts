@@ -6,7 +6,8 @@ import { Collector } from "../src/collector.js";
 import { ServiceError, SignatureError, SottovoceError } from "../src/errors.js";
 import { collectorUrl } from "../src/http.js";
 import { checkPublicKey, fingerprint, verify } from "../src/signature.js";
-import { AdaptiveSurvey, readSurvey, Survey } from "../src/survey.js";
+import { Panel } from "../src/surveys/panel.js";
+import { readSurvey, Survey } from "../src/surveys/survey.js";
 import { encodeBatch } from "../src/wire.js";
 import { json, raw, refuse, TestCollector } from "./server.js";
 import { vectors } from "./vectors.js";
@@ -28,7 +29,7 @@ test("published surveys are read, by the key and by the id", async () => {
     const found = await collector.survey(envelope.id, trusted);
     assert.equal(found.survey.id, envelope.id);
     assert.equal(found.state, envelope.state);
-    if (tag === null) assert.ok(found.survey instanceof AdaptiveSurvey);
+    if (tag === null) assert.ok(found.survey instanceof Panel);
     else assert.equal(toHex((found.survey as Survey).tag), tag);
   }
 });
@@ -54,9 +55,9 @@ test("keys that anybody can sign for are refused, trusted or not", async () => {
 test("bad rounds are refused", async () => {
   for (const { fault, survey, round, envelope } of bad_rounds) {
     const { statement } = envelopes.find((each: any) => each.envelope.id === survey).envelope;
-    const parent = (await readSurvey(statement)) as AdaptiveSurvey;
-    server.answers.set(`GET /v1/surveys/${parent.id}/rounds/${round}`, json(200, envelope));
-    await assert.rejects(collector.round(parent, round, trusted), SottovoceError, fault);
+    const panel = (await readSurvey(statement)) as Panel;
+    server.answers.set(`GET /v1/surveys/${panel.id}/rounds/${round}`, json(200, envelope));
+    await assert.rejects(collector.round(panel, round, trusted), SottovoceError, fault);
   }
   assert.ok(bad_rounds.length > 0);
 });

@@ -14,6 +14,7 @@ import {
 } from "../src/errors.js";
 import { type Answer, MemoryStore } from "../src/store.js";
 import { collectorOfTests, hangUp, json, raw, refuse, Signer, TestCollector } from "./server.js";
+import { shares } from "./stated.js";
 
 const server = collectorOfTests();
 const signer = new Signer();
@@ -22,15 +23,8 @@ const HASTY = { attempts: 3, first: 0.001, longest: 1 };
 const COLOURS = colours();
 
 function colours(fields: Record<string, unknown> = {}): string {
-  const stated = {
-    domain: { labels: ["red", "green", "blue"] },
-    epsilon: 1,
-    format: 1,
-    kind: "distribution",
-    mechanism: { name: "hadamard" },
-    title: "Colours",
-  };
-  return JSON.stringify({ ...stated, ...fields });
+  const labels = ["red", "green", "blue"];
+  return JSON.stringify(shares({ labels }, { name: "hadamard" }, { title: "Colours", ...fields }));
 }
 
 async function publish(statement = COLOURS, state = "open", by = signer): Promise<string> {
@@ -259,7 +253,7 @@ test("tampered, unsigned and unknown surveys are refused before anything is draw
   }
   const spaced = await publish(` ${COLOURS}`);
   await assert.rejects(device().answer(server.url, spaced, "red"), SignatureError);
-  const unknown = await publish(colours({ mechanism: { name: "plain" } }));
+  const unknown = await publish(colours({ design: { mechanism: { name: "plain" }, strategy: "histogram" } }));
   await assert.rejects(device({ cap: 16 }).answer(server.url, unknown, "red"), SurveyError);
   await assert.rejects(device().answer(server.url, "../../etc", "red"), SurveyError);
   assert.equal(server.sent.length, 0);

@@ -6,6 +6,7 @@ import { Device } from "../src/device.js";
 import { MismatchError, SignatureError } from "../src/errors.js";
 import { type Answer, MemoryStore } from "../src/store.js";
 import { collectorOfTests, hangUp, json, raw, refuse, Signer } from "./server.js";
+import { shares } from "./stated.js";
 
 const server = collectorOfTests();
 const signer = new Signer();
@@ -14,15 +15,7 @@ const HASTY = { attempts: 2, first: 0.001, longest: 1 };
 const COLOURS = colours("Colours");
 
 function colours(title: string): string {
-  const domain = { labels: ["red", "green", "blue"] };
-  return JSON.stringify({
-    domain,
-    epsilon: 1,
-    format: 1,
-    kind: "distribution",
-    mechanism: { name: "hadamard" },
-    title,
-  });
+  return JSON.stringify(shares({ labels: ["red", "green", "blue"] }, { name: "hadamard" }, { title }));
 }
 
 async function publish(statement = COLOURS, by = signer): Promise<string> {

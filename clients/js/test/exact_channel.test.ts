@@ -49,7 +49,7 @@ const MINIATURES: [size: number, stated: Stated][] = [
 ];
 
 const read = (size: number, stated: Stated, epsilon: number): FiniteMechanism =>
-  readMechanism(stated, BigInt(size), epsilon);
+  readMechanism(stated, size, epsilon);
 
 function lawsOf(mechanism: FiniteMechanism, size: number, shift = 0n): Law[] {
   return Array.from({ length: size }, (_, value) => lawOf(mechanism, value, shift));

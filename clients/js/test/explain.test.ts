@@ -4,29 +4,28 @@ import { test } from "node:test";
 import { concat, fromHex } from "../src/bytes.js";
 import { MismatchError, ReportError, ValueOutsideDomainError } from "../src/errors.js";
 import { explain, type Explanation } from "../src/explain.js";
-import { readSurvey, Survey } from "../src/survey.js";
+import { readSurvey, Survey } from "../src/surveys/survey.js";
 import { lawOf } from "./enumerate.js";
+import { panel, queries, range, shares, vector } from "./stated.js";
 import { vectors } from "./vectors.js";
 
-const range = (size: number) => ({ size, start: 0, step: 1 });
 const values = (size: number) => Array.from({ length: size }, (_, value) => value);
 const record = (sizes: readonly number[]) => ({
   attributes: sizes.map((size, i) => ({ domain: range(size), name: `a${i}` })),
 });
 type Stated = { [field: string]: unknown };
 
-async function read(stated: Stated, attachments = {}): Promise<Survey> {
-  const survey = await readSurvey(JSON.stringify({ epsilon: 1, format: 1, title: "", ...stated }), attachments);
+async function read(stated: Stated): Promise<Survey> {
+  const survey = await readSurvey(JSON.stringify(stated));
   assert.ok(survey instanceof Survey);
   return survey;
 }
 
-const distribution = (size: number, mechanism: Stated, more: Stated = {}) =>
-  read({ domain: range(size), kind: "distribution", mechanism, ...more });
-const queries = (workload: Stated, mechanism: Stated, name = mechanism.name, more: Stated = {}) =>
-  read({ delta: 0, kind: "queries", mechanism, strategy: { name }, workload, ...more });
-const mean = (dimension: number, mechanism: Stated, more: Stated = {}) =>
-  read({ delta: 0, dimension, kind: "mean", mechanism, radius: 2, ...more });
+const distribution = (size: number, mechanism: Stated, more: Stated = {}) => read(shares(range(size), mechanism, more));
+const labelled = (labels: string[], mechanism: Stated, more: Stated = {}) => read(shares({ labels }, mechanism, more));
+const asked = (workload: Stated, mechanism: Stated, strategy = mechanism.name, more: Stated = {}) =>
+  read(queries(workload, mechanism, strategy, more));
+const mean = (dimension: number, mechanism: Stated, more: Stated = {}) => read(vector(dimension, 2, mechanism, more));
 const prefix = (size: number) => ({ domain: range(size), type: "prefix" });
 const tables = (sizes: readonly number[], k: number) => ({ domain: record(sizes), k, type: "marginals" });
 const parities = (sizes: readonly number[], order: number, tilt: number) => ({
@@ -41,16 +40,8 @@ const CODEBOOK = { name: "codebook", size: 64, candidates: 16, marked: 3, rotati
 /** Of every mechanism, surveys whose reports can all be listed, and the values that they can be given. */
 async function miniatures(epsilon: number): Promise<[Survey, unknown[]][]> {
   const more = { epsilon };
-  const choice = {
-    kind: "adaptive_choice",
-    mechanism: { name: "hadamard" },
-    query: ["%", ["attribute", "value"], 5],
-    round: 1,
-    size: 5,
-    survey: { domain: range(9), epsilon, format: 1, kind: "adaptive", radius: 1, rounds: 2, title: "" },
-    ...more,
-  };
-  const { size: _, ...question } = { ...choice, kind: "adaptive_question", mechanism: { name: "binary" } };
+  const seat = { panel: panel(range(9), 2, more), query: ["%", ["attribute", "value"], 5], round: 1 };
+  const round = { ...more, seat };
   const vectorsOf2 = [[0, 0], [2, 0], [-2, 0], [0, 1e308], [NaN, 1], [1.5, -0.25]];
   return [
     [await distribution(5, { name: "hadamard" }, more), values(5)],
@@ -65,14 +56,14 @@ async function miniatures(epsilon: number): Promise<[Survey, unknown[]][]> {
     [await distribution(17, { name: "subset_selection", subset_size: 2 }, more), values(17)],
     [await distribution(5, { name: "unary_optimized" }, more), values(5)],
     [await distribution(4, { name: "unary_symmetric" }, more), values(4)],
-    [await queries(prefix(5), { name: "randomized_response" }, "histogram", more), values(5)],
-    [await queries(prefix(7), { name: "hierarchical", branching: 3, tilt: 5 }, "hierarchical", more), values(7)],
-    [await queries(prefix(7), { name: "haar", tilt: -12 }, "haar", more), values(7)],
-    [await queries(tables([3, 2], 2), parities([3, 2], 2, 8), "fourier", more), values(6)],
+    [await asked(prefix(5), { name: "randomized_response" }, "histogram", more), values(5)],
+    [await asked(prefix(7), { name: "hierarchical", branching: 3, tilt: 5 }, "hierarchical", more), values(7)],
+    [await asked(prefix(7), { name: "haar", tilt: -12 }, "haar", more), values(7)],
+    [await asked(tables([3, 2], 2), parities([3, 2], 2, 8), "fourier", more), values(6)],
     [await mean(2, CODEBOOK, more), vectorsOf2],
     [await mean(1, { name: "binary" }, more), [[2], [-2], [0], [1e308], [NaN], [0.3]]],
-    [await read(choice), values(9)],
-    [await read(question), values(9)],
+    [await distribution(5, { name: "hadamard" }, round), values(9)],
+    [await read(vector(1, 1, { name: "binary" }, round)), values(9)],
   ];
 }
 
@@ -105,13 +96,13 @@ for (const epsilon of [0.1, 1, 3]) {
         }
         // These few vectors need not be extreme ones, but a codebook has no other chances than the extreme ones.
         const extremes = survey.mechanism.name === "codebook" ? [found.lowest, found.highest] : chances;
-        if (survey.kind !== "adaptive_question") {
+        if (survey.seat === null || survey.kind === "shares") {
           close(found.highest, Math.max(...extremes));
           close(found.lowest, Math.min(...extremes));
         }
         const nearest = (chance: number) => (chance * chance > found.lowest * found.highest ? "highest" : "lowest");
         if (extremes !== chances) for (const chance of chances) close(chance, found[nearest(chance)]);
-        if (survey.kind.startsWith("adaptive") || survey.domain === null) continue;
+        if (survey.seat || survey.domain === null) continue;
         for (const { probability, count } of found.groups!) {
           const near = chances.filter((chance) => Math.abs(chance - probability) < 1e-12 * probability);
           assert.equal(BigInt(near.length), count);
@@ -135,9 +126,9 @@ test("what is counted without listing is what listing counts", async () => {
       [90, 2, 7],
       [90, 89, 2],
     ].map(([size, order, dimension]) => distribution(size!, { name: "projective_geometry", order, dimension })),
-    ...[2, 3, 10].map((branching) => queries(prefix(365), { name: "hierarchical", branching, tilt: 3 })),
-    ...[256, 300, 365, 511].map((size) => queries(prefix(size), { name: "haar", tilt: 3 })),
-    queries(tables([5, 3, 7, 4], 3), parities([5, 3, 7, 4], 3, -2)),
+    ...[2, 3, 10].map((branching) => asked(prefix(365), { name: "hierarchical", branching, tilt: 3 })),
+    ...[256, 300, 365, 511].map((size) => asked(prefix(size), { name: "haar", tilt: 3 })),
+    asked(tables([5, 3, 7, 4], 3), parities([5, 3, 7, 4], 3, -2)),
   ]);
   for (const survey of larger) {
     for (let i = 0; i < 40; i++) {
@@ -221,7 +212,7 @@ test("a report that is none, or another survey's, and a value outside the domain
 });
 
 test("what the words say", async () => {
-  const survey = await distribution(3, { name: "hadamard" }, { domain: { labels: ["tea", "coffee", "water"] } });
+  const survey = await labelled(["tea", "coffee", "water"], { name: "hadamard" });
   assert.deepEqual(explain(survey, concat(survey.tag, Uint8Array.of(1)), "tea").words, [
     "One number below 4: 1.",
     "1 of 3 answers would send it with probability 0.366, the others with probability 0.134.",
@@ -237,12 +228,12 @@ test("what the words say", async () => {
 
 test("sets are named where they are few, and ratios told where probabilities are too small to be read", async () => {
   const labels = ["tea", "coffee", "water", "milk", "juice", "wine"];
-  const pair = await distribution(6, { name: "subset_selection", subset_size: 2 }, { domain: { labels } });
+  const pair = await labelled(labels, { name: "subset_selection", subset_size: 2 });
   // Two of six answers, as a bitmap: the second and the fourth.
   const named = explain(pair, concat(pair.tag, Uint8Array.of(0b001010))).words;
   assert.equal(named[0], "A set of 2 of the 6 answers, which may hold yours or not: “coffee” and “milk”.");
   assert.match(named[1]!, /^2 of 6 answers would send it with probability 0\.\d+, the others with probability 0\.\d+\.$/);
-  const bits = await distribution(6, { name: "unary_optimized" }, { domain: { labels } });
+  const bits = await labelled(labels, { name: "unary_optimized" });
   const says = (byte: number) => explain(bits, concat(bits.tag, Uint8Array.of(byte))).words[0];
   assert.equal(says(0b000001), "A yes or no for each of the 6 answers, 1 of them yes: “tea”.");
   assert.equal(says(0), "A yes or no for each of the 6 answers, none of them yes.");
@@ -272,8 +263,7 @@ test("sets are named where they are few, and ratios told where probabilities are
 });
 
 test("two probabilities that differ are never told by one number, and factors are rounded up", async () => {
-  const coin = (epsilon: number) =>
-    distribution(2, { name: "randomized_response" }, { epsilon, domain: { labels: ["yes", "no"] } });
+  const coin = (epsilon: number) => labelled(["yes", "no"], { name: "randomized_response" }, { epsilon });
   const words = async (epsilon: number) => {
     const survey = await coin(epsilon);
     return explain(survey, concat(survey.tag, Uint8Array.of(0))).words;

@@ -4,8 +4,9 @@ import { test } from "node:test";
 import { toHex } from "../src/bytes.js";
 import { SottovoceError, ValueOutsideDomainError } from "../src/errors.js";
 import { Source } from "../src/source.js";
-import { readSurvey, Survey } from "../src/survey.js";
+import { readSurvey, Survey } from "../src/surveys/survey.js";
 import { replay } from "./replay.js";
+import { range, shares } from "./stated.js";
 import { vectors } from "./vectors.js";
 
 const NAMES = [
@@ -53,9 +54,7 @@ test("every bad survey is refused", async () => {
 });
 
 test("a good survey's neighbours: only the fault makes them bad", async () => {
-  const good =
-    '{"domain":{"size":16,"start":0,"step":1},"epsilon":1,"format":1,"kind":"distribution",' +
-    '"mechanism":{"name":"subset_selection","subset_size":4},"title":""}';
+  const good = JSON.stringify(shares(range(16), { name: "subset_selection", subset_size: 4 }));
   await readSurvey(good);
   await readSurvey(good.replace('"epsilon":1,', '"epsilon":16,'));
   await readSurvey(good.replace('"title":""', '"title":"Grün — 緑 😀"'));
@@ -66,7 +65,8 @@ test("a good survey's neighbours: only the fault makes them bad", async () => {
     ['"title":""', '"title":"a\\u00a0b"'],
     ['"title":""', '"title":"\\ud800"'],
     ['"subset_size":4', '"subset_size":4.5'],
-    ['"kind":"distribution"', '"kind":"__proto__"'],
+    ['"kind":"shares"', '"kind":"__proto__"'],
+    ['"strategy":"histogram"', '"strategy":"toString"'],
     ['"name":"subset_selection"', '"name":"toString"'],
   ] as const) {
     assert.ok(good.includes(found));
@@ -75,12 +75,9 @@ test("a good survey's neighbours: only the fault makes them bad", async () => {
 });
 
 test("reports too large to send are refused before anything is drawn", async () => {
-  const text = (mechanism: string) =>
-    '{"domain":{"size":8388609,"start":0,"step":1},"epsilon":1,"format":1,"kind":"distribution",' +
-    `"mechanism":${mechanism},"title":""}`;
-  await assert.rejects(readSurvey(text('{"name":"unary_optimized"}')), { name: "MechanismError" });
-  await assert.rejects(readSurvey(text('{"name":"subset_selection","subset_size":4000000}')), {
-    name: "MechanismError",
-  });
-  await readSurvey(text('{"name":"hadamard"}'));
+  const read = (mechanism: { name: string; subset_size?: number }) =>
+    readSurvey(JSON.stringify(shares(range(8388609), mechanism)));
+  await assert.rejects(read({ name: "unary_optimized" }), { name: "MechanismError" });
+  await assert.rejects(read({ name: "subset_selection", subset_size: 4000000 }), { name: "MechanismError" });
+  await read({ name: "hadamard" });
 });

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { Signer, TestCollector } from "./server.js";
+import { shares } from "./stated.js";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -32,9 +33,7 @@ test("no dependency at run time, nothing imported, no other source of randomness
 test("errors of both modules are of the same classes", async () => {
   const main = await import(`${root}dist/sottovoce.min.js`);
   const { explain } = await import(`${root}dist/explain.min.js`);
-  const mechanism = { name: "hadamard" };
-  const stated = { domain: { labels: ["a", "b"] }, epsilon: 1, format: 1, kind: "distribution", mechanism, title: "" };
-  const survey = await main.readSurvey(JSON.stringify(stated));
+  const survey = await main.readSurvey(JSON.stringify(shares({ labels: ["a", "b"] }, { name: "hadamard" })));
   assert.throws(() => explain(survey, new Uint8Array(2)), main.ReportError);
   assert.throws(() => explain(survey, new Uint8Array(5)), main.MismatchError);
   assert.throws(() => explain(survey, survey.randomize("a")).likelihood("c"), main.ValueOutsideDomainError);

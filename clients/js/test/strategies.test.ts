@@ -2,18 +2,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHex, toHex } from "../src/bytes.js";
 import { SurveyError } from "../src/errors.js";
-import { parseJson } from "../src/json.js";
 import { Codes } from "../src/mechanisms/fourier.js";
 import { haarSpans, hierarchicalSpans, levelsOf } from "../src/mechanisms/levels.js";
 import { tiltedWeights } from "../src/mechanisms/sampled.js";
-import { readQueries } from "../src/queries.js";
+import { readSurvey, type Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
 import { vectors } from "./vectors.js";
 
 const { weights, surveys, bad_attachments: badAttachments, bad_surveys: badSurveys } = vectors("strategies");
-const read = (text: string, id: string, attachments: Record<string, Uint8Array> = {}) =>
-  readQueries(parseJson(text) as any, { id, attachments });
-const NO_ID = "00".repeat(32);
+const read = async (text: string, attachments: Record<string, Uint8Array> = {}) =>
+  (await readSurvey(text, attachments)) as Survey;
 
 test("weights of levels", () => {
   for (const { levels, tilt, weights: expected } of weights) assert.deepEqual(tiltedWeights(levels, tilt), expected);
@@ -21,7 +19,7 @@ test("weights of levels", () => {
 
 test("tables of levels", () => {
   for (const { strategy, canonical, domain_size: size, derived } of surveys) {
-    const { branching, tilt } = JSON.parse(canonical).mechanism;
+    const { branching, tilt } = JSON.parse(canonical).design.mechanism;
     if (strategy !== "hierarchical" && strategy !== "haar") continue;
     const spans = strategy === "haar" ? haarSpans(size) : hierarchicalSpans(size, branching);
     const { threshold: _, ...tables } = derived;
@@ -32,7 +30,7 @@ test("tables of levels", () => {
 test("coefficients and codes", () => {
   for (const { strategy, canonical, derived } of surveys) {
     if (strategy !== "fourier") continue;
-    const layout = JSON.parse(canonical).mechanism;
+    const layout = JSON.parse(canonical).design.mechanism;
     const codes = new Codes(layout);
     assert.deepEqual(codes.bits, derived.bits);
     const ranks = (count: number) => Array.from({ length: count }, (_, rank) => rank);
@@ -47,10 +45,12 @@ test("reports of every strategy, with every attachment that may stand for its di
   for (const { strategy, canonical, id, digest, attachments, report_bytes: width, reports } of surveys) {
     const packed = digest === null ? [{}] : attachments.map((bytes: string) => ({ [digest]: fromHex(bytes) }));
     for (const attached of packed) {
-      const { mechanism, domain, input } = await read(canonical, id, attached);
+      const survey = await read(canonical, attached);
+      const { mechanism, domain } = survey;
+      assert.equal(survey.id, id);
       assert.equal(mechanism.reportBytes, width);
       for (const { value, input: expected, tape, payload } of reports) {
-        const found = input(labelled(domain, value)) as any;
+        const found = survey.input(labelled(domain, value)) as any;
         assert.deepEqual(typeof found === "number" ? found : [...found], toNumbers(expected));
         assert.equal(toHex(replay(tape, (source) => mechanism.randomize(found, source))), payload);
       }
@@ -68,15 +68,12 @@ const labelled = (domain: any, number: number) =>
 
 test("attachments that break a rule are refused", async () => {
   for (const { fault, survey, digest, attachment } of badAttachments) {
-    await assert.rejects(read(survey, NO_ID, { [digest]: fromHex(attachment) }), SurveyError, fault);
+    await assert.rejects(read(survey, { [digest]: fromHex(attachment) }), SurveyError, fault);
   }
   assert.ok(badAttachments.length > 30);
 });
 
 test("surveys whose strategy, mechanism and workload do not belong together are refused", async () => {
-  const attachments: Record<string, Uint8Array> = {};
-  for (const { survey, fault } of badSurveys) {
-    await assert.rejects(async () => readQueries(JSON.parse(survey), { id: NO_ID, attachments }), SurveyError, fault);
-  }
+  for (const { survey, fault } of badSurveys) await assert.rejects(read(survey), SurveyError, fault);
   assert.ok(badSurveys.length > 15);
 });

@@ -2,28 +2,29 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromHex, toHex } from "../src/bytes.js";
 import { SurveyError, ValueOutsideDomainError } from "../src/errors.js";
-import { readMean } from "../src/means.js";
 import { amplitude, chance } from "../src/mechanisms/binary.js";
 import { mark } from "../src/mechanisms/codebook.js";
 import { clipToBall, lift } from "../src/mechanisms/vector.js";
 import { keyOf } from "../src/philox.js";
-import { readQueries } from "../src/queries.js";
+import type { Queries } from "../src/questions/queries.js";
+import type { Vector } from "../src/questions/vector.js";
 import { Source } from "../src/source.js";
-import { readSurvey, type Survey } from "../src/survey.js";
-import { readWorkload } from "../src/workloads/read.js";
+import { readSurvey, type Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
+import { vector } from "./stated.js";
 import { vectors } from "./vectors.js";
 
-const MEAN = vectors("codebook").surveys[0];
-const asked = (survey: any, id: string) =>
-  (survey.kind === "mean" ? readMean : readQueries)(survey, { id, attachments: {} });
+const CODEBOOK = { candidates: 32, layers: 6, marked: 11, name: "codebook", rotations: 15, size: 64 };
+const read = async (stated: object) => (await readSurvey(JSON.stringify(stated))) as Survey;
 
 test("codebook reports, byte for byte", async () => {
   for (const { survey, id, key, report_bytes: width, reports } of vectors("codebook").surveys) {
     assert.deepEqual(keyOf(fromHex(id)), key);
-    const { mechanism } = await asked(survey, id);
+    const found = await read(survey);
+    const { mechanism } = found;
+    assert.equal(found.id, id);
     assert.equal(mechanism.reportBytes, width);
-    const dimension = survey.dimension ?? survey.workload.domain.size;
+    const dimension = (found.question as Queries | Vector).workload.queries;
     for (const { vector, tape, payload } of reports) {
       // Trailing zeros are left out of the vectors.
       const value = Array.from({ length: dimension }, (_, i) => vector[i] ?? 0);
@@ -37,15 +38,15 @@ test("every workload asked directly: columns, radii and reports", async () => {
   for (const { canonical, id, queries, radius, reports } of direct) {
     const survey = (await readSurvey(canonical)) as Survey;
     assert.equal(survey.id, id);
-    const { radius: found } = readWorkload(survey.statement.workload);
-    assert.ok(Math.abs(found - radius) < 1e-14 * radius, canonical);
+    const { workload } = survey.question as Queries;
+    assert.ok(Math.abs(workload.radius - radius) < 1e-14 * radius, canonical);
     for (const { value, vector, tape, report } of reports) {
       const column = Array.from({ length: queries }, (_, i) => vector[i] ?? 0);
       assert.deepEqual([...(survey.input(value) as Float64Array)], column, canonical);
       assert.equal(toHex(replay(tape, (source) => survey.randomize(value, source))), report);
     }
   }
-  assert.equal(new Set(direct.map(({ canonical }: any) => JSON.parse(canonical).workload.type)).size, 10);
+  assert.equal(new Set(direct.map(({ canonical }: any) => JSON.parse(canonical).question.workload.type)).size, 10);
 });
 
 test("chances of binary response, out of 2^64", () => {
@@ -76,31 +77,31 @@ test("exactly as many candidates are marked as stated, whatever the scores", () 
 });
 
 test("a report leaves whatever the entries are; only a wrong shape is refused, and before any draw", async () => {
-  const { mechanism } = await asked(MEAN.survey, MEAN.id);
+  const survey = await read(vector(3, 1, CODEBOOK));
+  const { mechanism } = survey;
   const refusing = new Source(() => assert.fail("nothing may be drawn"));
   const view = new DataView(new ArrayBuffer(3));
   for (const wrong of [[], [1, 2], [1, 2, 3, 4], [1, 2, "3"], [1, , 3], [1n, 2n, 3n], "abc", null, view]) {
     assert.throws(() => mechanism.randomize(wrong as any, refusing), ValueOutsideDomainError);
+    assert.throws(() => survey.randomize(wrong, refusing), ValueOutsideDomainError);
+    assert.ok(!survey.values.has(wrong));
   }
   for (const vector of [[NaN, Infinity, -Infinity], [1e308, 1e308, 1e308], [5e-324, 0, -0], new Float32Array(3)]) {
-    assert.equal(mechanism.randomize(vector, new Source()).length, MEAN.report_bytes);
+    assert.equal(mechanism.randomize(vector, new Source()).length, mechanism.reportBytes);
+    assert.ok(survey.values.has(vector));
   }
 });
 
 test("parameters out of range are refused", async () => {
-  const { survey, id } = MEAN;
-  const own = survey.mechanism;
+  const refuses = (change: object, dimension = 3, radius = 1, more = {}) =>
+    assert.rejects(read(vector(dimension, radius, { ...CODEBOOK, ...change }, more)), SurveyError);
   const bad: object[] = [
     { size: 96 }, { size: 32 }, { size: 2 ** 22 }, { candidates: 24 }, { candidates: 256 },
     { marked: 0 }, { marked: 17 }, { marked: 1.5 }, { rotations: 0 }, { rotations: 2 ** 32 + 1 },
     { layers: 5 }, { layers: 9 }, { more: 1 }, { name: "sphere" }, { name: "gaussian" }, { name: "rejection" },
   ];
-  for (const change of bad) {
-    const changed = { ...survey, mechanism: { ...own, ...change } };
-    await assert.rejects(asked(changed, id), SurveyError, JSON.stringify(change));
-  }
-  const wrong = [{ delta: 1e-6 }, { dimension: 64 }, { dimension: 0 }, { radius: 0 }, { epsilon: 17 }, { more: 1 }];
-  for (const change of wrong) {
-    await assert.rejects(asked({ ...survey, ...change }, id), SurveyError, JSON.stringify(change));
-  }
+  for (const change of bad) await refuses(change);
+  for (const dimension of [64, 0, 1.5]) await refuses({}, dimension);
+  await refuses({}, 3, 0);
+  for (const more of [{ delta: 1e-6 }, { epsilon: 17 }, { more: 1 }]) await refuses({}, 3, 1, more);
 });

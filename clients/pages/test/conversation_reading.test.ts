@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { asWholeRadius, isTruth, readingOf, shownAnswer, type Tree } from "../src/views/conversation_reading.js";
 
 const young: Tree = ["<", ["attribute", "age"], 30];
-const asked = (query: Tree, radius = 1) => readingOf({ kind: "adaptive_question", query, survey: { radius } });
+const asked = (query: Tree, radius = 1, kind = "vector") => readingOf({ question: { kind }, seat: { query, panel: { panel: { radius } } } });
 
 test("a condition is a truth, and so is one behind an if; a number is none", () => {
   for (const tree of [true, young, ["and", young, young], ["not", young], ["in", ["attribute", "age"], [1]], ["if", young, true, young]] as Tree[]) {
@@ -44,7 +44,7 @@ test("what is not known stays unknown", () => {
 });
 
 test("a choice is read as shares", () => {
-  assert.equal(readingOf({ kind: "adaptive_choice", query: ["attribute", "sex"], size: 2, survey: { radius: 1 } }).as, "choice");
+  assert.equal(asked(["attribute", "sex"], 1, "shares").as, "choice");
 });
 
 test("the whole radius is offered for conditions only, with brackets where they are needed", () => {

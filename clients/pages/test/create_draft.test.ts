@@ -1,150 +1,89 @@
 /** The form as the collector is asked to state it, and what is refused before it is asked. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  BLANK,
-  domainSize,
-  draftOf,
-  filledFrom,
-  filledFromAddress,
-  planOf,
-  type Draft,
-  type Filled,
-} from "../src/dashboard/form/draft.js";
+import { isDesigned } from "../src/dashboard/form/design_fields.js";
+import { blank, draftOf, filledFrom, filledFromAddress, type Draft, type Filled } from "../src/dashboard/form/draft.js";
 import { epsilonAt, meaning, placeOf } from "../src/dashboard/form/epsilon.js";
-import { foretell } from "../src/dashboard/form/foretold.js";
+import { questionOf } from "../src/questions/declared.js";
+import { DECLARED } from "./declared.js";
 
-const COLOURS: Filled = { ...BLANK, title: " Colour ", labels: "red\ngreen" };
+const colours = (given: Partial<Filled> = {}): Filled => ({
+  ...blank(),
+  kind: "shares",
+  typed: { ways: {}, texts: { labels: "red\ngreen" }, rows: {} },
+  title: " Colour ",
+  ...given,
+});
 
-function drafted(given: Partial<Filled>): Draft {
-  const read = draftOf({ ...COLOURS, ...given });
-  assert.ok("draft" in read, JSON.stringify("faults" in read ? [...read.faults] : []));
-  return read.draft;
+const read = (given: Partial<Filled>) => draftOf(colours(given), questionOf(DECLARED, given.kind ?? "shares"));
+
+function drafted(given: Partial<Filled> = {}): Draft {
+  const found = read(given);
+  assert.ok("draft" in found, JSON.stringify("faults" in found ? [...found.faults] : []));
+  return found.draft;
 }
 
 function faults(given: Partial<Filled>): string[] {
-  const read = draftOf({ ...COLOURS, ...given });
-  return "faults" in read ? [...read.faults.keys()] : [];
+  const found = read(given);
+  return "faults" in found ? [...found.faults.keys()] : [];
 }
 
-test("each kind sends its own fields and no other", () => {
-  assert.deepEqual(drafted({}), { kind: "distribution", title: "Colour", epsilon: 1, labels: ["red", "green"] });
-  assert.deepEqual(drafted({ answers: "range", mechanism: "hadamard" }), {
-    kind: "distribution",
-    title: "Colour",
-    epsilon: 1,
-    range: { start: 0, stop: 99 },
-    mechanism: "hadamard",
-  });
-  assert.deepEqual(drafted({ kind: "queries", labels: "" }), {
-    kind: "queries",
-    title: "Colour",
-    epsilon: 1,
-    workload: "prefix:64",
-  });
-  assert.deepEqual(drafted({ kind: "mean", radius: "2,5" }), {
-    kind: "mean",
-    title: "Colour",
-    epsilon: 1,
-    dimension: 20,
-    radius: 2.5,
-  });
-  assert.deepEqual(drafted({ kind: "adaptive", mechanism: "hadamard" }), {
+test("each kind sends its own parameters and no other", () => {
+  const same = { title: "Colour", epsilon: 1 };
+  assert.deepEqual(drafted(), { ...same, kind: "shares", parameters: { labels: ["red", "green"] } });
+  assert.deepEqual(drafted({ kind: "queries" }), { ...same, kind: "queries", parameters: { workload: "prefix:1024" } });
+  assert.deepEqual(drafted({ kind: "vector" }), { ...same, kind: "vector", parameters: { dimension: 20, radius: 1 } });
+  assert.deepEqual(drafted({ kind: "adaptive" }), {
+    ...same,
     kind: "adaptive",
-    title: "Colour",
-    epsilon: 1,
-    labels: ["red", "green"],
-    rounds: 20,
+    parameters: { labels: ["red", "green"], rounds: 20, radius: 1 },
   });
 });
 
-test("attributes go by their names, whatever those are; empty rows are left out", () => {
-  const attributes = [
-    { name: "age", values: "0 to 9" },
-    { name: "", values: " " },
-    { name: "__proto__", values: "a,b" },
-  ];
-  const draft = drafted({ answers: "attributes", attributes });
-  assert.equal(JSON.stringify(draft["attributes"]), '{"age":{"start":0,"stop":9},"__proto__":["a","b"]}');
-  assert.equal(domainSize(draft), 20);
+test("settings that were left empty are not sent; a panel has no design", () => {
+  const settings = { strategy: "histogram", mechanism: "hadamard", criterion: "margin", users: "5,000", delta: "1e-6", max_report_bytes: "9" };
+  const { kind, title, epsilon, parameters, ...design } = drafted(settings);
+  assert.deepEqual(design, { ...settings, users: 5_000, delta: 1e-6, max_report_bytes: 9 });
+  assert.deepEqual(Object.keys(drafted({ kind: "adaptive", ...settings })).sort(), ["epsilon", "kind", "parameters", "title", "users"]);
+  assert.ok(isDesigned(colours(settings)) && !isDesigned(colours()));
 });
 
 test("what is wrong is told at its field, all of it at once", () => {
-  assert.deepEqual(faults({ title: " ", labels: "", epsilon: "0" }), ["title", "epsilon", "labels"]);
-  for (const epsilon of ["", "-1", "much", "Infinity", "NaN"])
-    assert.deepEqual(faults({ epsilon }), ["epsilon"], epsilon);
-  assert.deepEqual(faults({ answers: "range", from: "5", to: "1" }), ["range"]);
-  assert.deepEqual(faults({ kind: "queries", workload: "" }), ["workload"]);
-  assert.deepEqual(faults({ kind: "mean", dimension: "0", radius: "-1" }), ["dimension", "radius"]);
-  assert.deepEqual(faults({ kind: "adaptive", rounds: "1.5" }), ["rounds"]);
-  assert.deepEqual(faults({ minimum: "many" }), ["minimum_reports"]);
-  for (const attributes of [
-    [],
-    [{ name: "age", values: "" }],
-    [{ name: "", values: "a,b" }],
-    [
-      { name: "a", values: "1,2" },
-      { name: "a", values: "1,2" },
-    ],
-  ])
-    assert.deepEqual(faults({ answers: "attributes", attributes }), ["attributes"]);
+  const typed = { ways: {}, texts: {}, rows: {} };
+  assert.deepEqual(faults({ title: " ", typed, epsilon: "0" }), ["title", "labels", "epsilon"]);
+  for (const epsilon of ["", "-1", "much", "Infinity", "NaN"]) assert.deepEqual(faults({ epsilon }), ["epsilon"], epsilon);
+  assert.deepEqual(faults({ users: "0", delta: "small", max_report_bytes: "x", minimum_reports: "many" }), [
+    "users",
+    "delta",
+    "max_report_bytes",
+    "minimum_reports",
+  ]);
 });
 
 test("an epsilon that the collector would refuse is not sent to it", () => {
   for (const epsilon of ["1e9", "16.1", "1e-7"]) assert.deepEqual(faults({ epsilon }), ["epsilon"], epsilon);
   assert.equal(drafted({ epsilon: "16" }).epsilon, 16);
-  const read = draftOf({ ...COLOURS, epsilon: "17" });
-  assert.match("faults" in read ? (read.faults.get("epsilon") ?? "") : "", /from 9\.54 × 10⁻⁷ to 16/);
+  const found = read({ epsilon: "17" });
+  assert.match("faults" in found ? (found.faults.get("epsilon") ?? "") : "", /from 9\.54 × 10⁻⁷ to 16/);
 });
 
 test("a form that was kept comes back as it was, and one that was spoilt does no harm", () => {
-  const filled: Filled = {
-    ...COLOURS,
-    kind: "adaptive",
-    answers: "attributes",
-    attributes: [{ name: "a", values: "1,2" }],
-  };
+  const filled = colours({ kind: "adaptive", users: "7" });
   assert.deepEqual(filledFrom(JSON.stringify(filled)), filled);
-  for (const text of [null, "", "{", "7", "null", '{"attributes":[null]}']) assert.deepEqual(filledFrom(text), BLANK);
-  assert.deepEqual(filledFrom('{"kind":"constructor","answers":"x","attributes":{},"title":5,"more":1}'), BLANK);
+  for (const text of [null, "", "{", "7", "null", '{"typed":[null],"title":5,"more":1}']) assert.deepEqual(filledFrom(text), blank());
 });
 
-test("the planner is asked with the same survey, and a number of people", () => {
-  assert.deepEqual(planOf(drafted({}), 500), { kind: "distribution", epsilon: 1, users: 500, size: 2 });
-  assert.deepEqual(planOf(drafted({ kind: "queries" }), 500), {
-    kind: "queries",
-    epsilon: 1,
-    users: 500,
-    workload: "prefix:64",
+test("the planner's link fills the form, and whatever else stands in an address does not", () => {
+  const parameters = DECLARED.questions.flatMap((question) => question.parameters);
+  const from = (query: string) => filledFromAddress(new URLSearchParams(query), parameters);
+  assert.deepEqual(from("kind=shares&values=300&epsilon=0.5&users=50"), {
+    ...blank(),
+    kind: "shares",
+    typed: { ways: { values: "values" }, texts: { values: "300" }, rows: {} },
+    epsilon: "0.5",
+    users: "50",
   });
-  assert.deepEqual(planOf(drafted({ kind: "mean" }), 500), {
-    kind: "mean",
-    epsilon: 1,
-    users: 500,
-    dimension: 20,
-    radius: 1,
-  });
-  assert.deepEqual(planOf(drafted({ kind: "adaptive" }), 500), {
-    kind: "adaptive",
-    epsilon: 1,
-    users: 500,
-    rounds: 20,
-  });
-});
-
-test("what is foretold is that of the survey's own mechanism", () => {
-  const plan = {
-    target_error: 0.5,
-    candidates: [
-      { name: "other", l2: 0.1, margin: 0.9 },
-      { name: "own", l2: 0.02, margin: 0.0123 },
-    ],
-  };
-  assert.match(foretell("distribution", "own", plan, 10_000), /^With 10,000 people, .* within 1\.23 percentage points/);
-  assert.match(foretell("mean", "own", plan, 10_000), /off by about 0\.02/);
-  assert.match(foretell("adaptive", "binary", plan, 1), /^With one person, .* below 0\.5/);
-  assert.match(foretell("distribution", "other", plan, 10), /off by about 0\.1/, "a share within 90 points is none");
-  assert.match(foretell("mean", "none", { target_error: null, candidates: [] }, 10), /nothing can be promised/);
+  assert.deepEqual(from("size=1&__proto__=1&typed=x"), blank());
 });
 
 test("epsilon's meaning is e to it, and the guess that follows from it", () => {
@@ -160,24 +99,4 @@ test("the slider goes by factors from 0.1 to 10, and finds its own places again"
   assert.deepEqual([epsilonAt(0), epsilonAt(100), epsilonAt(200)], [0.1, 1, 10]);
   assert.deepEqual([placeOf(0.0001), placeOf(1), placeOf(1e9)], [0, 100, 200]);
   for (let place = 0; place <= 200; place++) assert.ok(Math.abs(placeOf(epsilonAt(place)) - place) <= 3, String(place));
-});
-
-test("the planner's link fills the form, and whatever else stands in an address does not", () => {
-  const from = (query: string) => filledFromAddress(new URLSearchParams(query));
-  assert.deepEqual(from("kind=distribution&size=300&epsilon=0.5"), {
-    ...BLANK,
-    answers: "range",
-    from: "0",
-    to: "299",
-    epsilon: "0.5",
-  });
-  assert.deepEqual(from("kind=queries&workload=prefix:8&epsilon=2"), {
-    ...BLANK,
-    kind: "queries",
-    workload: "prefix:8",
-    epsilon: "2",
-  });
-  for (const query of ["", "kind=other", "size=1", "size=x", "__proto__=1&answers=texts"]) {
-    assert.deepEqual(from(query), BLANK);
-  }
 });

@@ -6,10 +6,14 @@ import { Refusal, Unreachable } from "../src/parts/api.js";
 
 const STATED: Stated = {
   id: "ab".repeat(32),
-  statement: '{"kind":"distribution"}',
+  statement: '{"format":2}',
   attachments: { cd: "AAAA" },
+  strategy: "histogram",
   mechanism: "hadamard",
   report_bytes: 1,
+  users: 1000,
+  margin: 0.1,
+  l2: 0.1,
   explanation: "",
   notes: [],
 };
@@ -53,7 +57,7 @@ test("the same bytes are sent until there is an answer", async () => {
   assert.equal(new Set(sent).size, 1);
   assert.equal(
     sent[0],
-    `/v1/surveys {"statement":"{\\"kind\\":\\"distribution\\"}","attachments":{"cd":"AAAA"},"minimum_reports":200}`,
+    `/v1/surveys {"statement":"{\\"format\\":2}","attachments":{"cd":"AAAA"},"minimum_reports":200}`,
   );
 });
 

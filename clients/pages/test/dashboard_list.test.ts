@@ -6,7 +6,7 @@ import { matching, nameOf, totals, type Entry } from "../src/dashboard/list/entr
 import { kindName } from "../src/dashboard/list/kinds.js";
 import type { Status } from "../src/parts/live.js";
 
-const entry = (id: string, title: string, state = "open", kind = "distribution"): Entry => ({
+const entry = (id: string, title: string, state = "open", kind = "shares"): Entry => ({
   id,
   title,
   state,
@@ -17,7 +17,7 @@ const entry = (id: string, title: string, state = "open", kind = "distribution")
 const ALL = [
   entry("aa11aa11", "Favourite Colour"),
   entry("bb22bb22", "Ages", "sealed"),
-  entry("cc33cc33", "", "open", "mean"),
+  entry("cc33cc33", "", "open", "vector"),
 ];
 const EVERYTHING = { text: "", state: "all", kind: "all" };
 const ids = (entries: Entry[]): string[] => entries.map(({ id }) => id);
@@ -31,13 +31,13 @@ test("words are looked for in titles in any order and case, and at the beginning
   assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: "untitled" })), ["cc33cc33"]);
   assert.deepEqual(ids(matching(ALL, { ...EVERYTHING, text: ".*" })), []);
   assert.deepEqual(ids(matching(ALL, { text: "", state: "sealed", kind: "all" })), ["bb22bb22"]);
-  assert.deepEqual(ids(matching(ALL, { text: "", state: "open", kind: "mean" })), ["cc33cc33"]);
+  assert.deepEqual(ids(matching(ALL, { text: "", state: "open", kind: "vector" })), ["cc33cc33"]);
 });
 
 test("a survey without a title is called by its id, one of an unknown kind by that kind", () => {
   assert.equal(nameOf({ title: "  ", id: "0123456789abcdef" }), "Untitled 0123456789ab");
-  assert.equal(kindName("distribution"), "Shares");
-  assert.equal(kindName("constructor"), "constructor");
+  assert.equal(kindName("shares"), "Shares");
+  assert.equal(kindName("constructor"), "Constructor");
 });
 
 test("totals count what has arrived, counted or waiting, of the surveys that have told", () => {

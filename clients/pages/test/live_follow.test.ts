@@ -8,7 +8,7 @@ const ID = "ab".repeat(32);
 const STATUS: Status = {
   id: ID,
   title: "Colours",
-  kind: "distribution",
+  kind: "shares",
   epsilon: 1,
   delta: 0,
   mechanism: "hadamard",
@@ -106,7 +106,7 @@ test("events are told as they come, the same one once, and nothing is asked mean
   assert.deepEqual([asked, troubles], [[], []]);
 });
 
-test("the rounds of an adaptive survey come beside its status, from events and from asking alike", async () => {
+test("the rounds of a panel come beside its status, from events and from asking alike", async () => {
   const adaptive = { ...STATUS, kind: "adaptive", rounds: 5, asked: 1 };
   const rounds = [
     { id: "cd".repeat(32), round: 1, state: "open", n_reports: 3, waiting: 0, query: "age < 30", labels: [] },

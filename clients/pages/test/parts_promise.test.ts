@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSurvey } from "../../js/src/index.js";
+import { vector } from "../../js/test/stated.js";
 import { likelier, promised } from "../src/parts/promise.js";
 import { troubleOf } from "../src/survey/trouble.js";
 import { statements } from "../src/views/certificate.js";
@@ -38,10 +39,10 @@ test("the certificate promises no more than holds", () => {
 });
 
 test("the survey page answers none with a delta, so that what it says of epsilon holds", async () => {
-  const stated = { dimension: 1, epsilon: 1, format: 1, kind: "mean", radius: 1, title: "" };
   const codebook = { candidates: 32, layers: 6, marked: 11, name: "codebook", rotations: 15, size: 64 };
   const gaussian = { name: "gaussian", noise_variance: 739609951928, steps: 94905 };
-  const read = (delta: number, mechanism: object) => readSurvey(JSON.stringify({ ...stated, delta, mechanism }));
+  const read = (delta: number, mechanism: { name: string }) =>
+    readSurvey(JSON.stringify(vector(1, 1, mechanism, { delta })));
   for (const mechanism of [codebook, { name: "binary" }]) assert.equal((await read(0, mechanism)).epsilon, 1);
   for (const mechanism of [codebook, { name: "binary" }, gaussian]) {
     const refused = await read(1e-6, mechanism).then(() => null, (error: unknown) => error);

@@ -1,10 +1,10 @@
-/** Sliders over round numbers, numbers as people write them, and query sets as words. */
+/** Sliders over round numbers, numbers as people write them, and plans in words. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest, numberOf, stops } from "../src/views/planner_scale.js";
-import { epsilonWords, headline, peopleWords, readable, type PlanAnswer } from "../src/views/planner_words.js";
-import { FIRST } from "../src/views/planner_state.js";
-import { FAMILIES, workloadOf, workloadText } from "../src/views/planner_workload.js";
+import { stateOf } from "../src/views/planner_state.js";
+import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, type PlanAnswer, type PlanOption } from "../src/views/planner_words.js";
+import { DECLARED } from "./declared.js";
 
 test("stops go up from end to end, and no step is larger than it must be", () => {
   for (const [least, most, whole] of [[100, 1e9, true], [0.05, 8, false], [2, 1e6, true], [1, 2, true], [0.001, 1, false]] as const) {
@@ -30,23 +30,32 @@ test("numbers are read as people write them", () => {
   for (const text of ["", "x", "1..2", "-1", "0x10", "1e999", "1 M people", "∞"]) assert.equal(numberOf(text), null, text);
 });
 
-test("a query set is a family and its sizes, and anything else is the first one", () => {
-  for (const [family, { parts }] of Object.entries(FAMILIES)) {
-    const text = workloadText(family, parts.map((part) => part.first));
-    assert.deepEqual(workloadOf(text), { family, parts: parts.map((part) => part.first) });
-  }
-  for (const odd of ["", "prefix", "constructor:1", "bins:10", "<b>:2"]) assert.equal(workloadOf(odd).family, "prefix");
-});
-
 test("numbers in words", () => {
   assert.equal(peopleWords(1_200_000), "1.2 million people");
   assert.match(epsilonWords(1), /2\.72 times.*: private$/);
   assert.match(epsilonWords(3), /devices refuse it/);
+  assert.match(errorWords("margin", "shares", 0.01), /± 1 point,/);
   assert.equal(readable("error 1e-05 needs 1e+15 people, sha256:1e5a, 12"), "error 0.00001 needs 1 × 10¹⁵ people, sha256:1e5a, 12");
 });
 
-test("the headline is a sentence, and its error is rounded up", () => {
-  const found = { users: 1000, epsilon: 1, target_error: 0.03311 } as PlanAnswer;
-  const { large, sentence } = headline(FIRST, found);
-  assert.equal(`${large} ${sentence}`, "An error of at most 0.0332 can be expected from 1,000 people at epsilon 1.");
+test("a plan leads with the margin, and says both errors", () => {
+  const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1 } as PlanAnswer;
+  const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), found)).join(" ");
+  const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 0.1.";
+  assert.equal(told("error"), `± 3.31 points With 1,000 people at epsilon 1: ${both}`);
+  assert.equal(told("users"), `1,000 people are needed at epsilon 1. E${both.slice(1)}`);
+  assert.equal(told("epsilon"), `epsilon 1 is needed with 1,000 people. E${both.slice(1)}`);
+});
+
+test("a panel's plan tells its largest error, rounded up", () => {
+  const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311 } as PlanAnswer;
+  const { large, sentence } = headline(stateOf("?kind=adaptive", DECLARED), found);
+  assert.equal(large, "Error below 0.0332");
+  assert.match(sentence, /over 10 rounds .* below 0\.0332; about 100 people answer each round\.$/);
+});
+
+test("designs go by their mechanism where all have one strategy", () => {
+  const option = (strategy: string, mechanism: string | null) => ({ name: `${strategy} with ${mechanism}`, strategy, mechanism }) as PlanOption;
+  assert.deepEqual([...shortNames([option("histogram", "unary_optimized")]).values()], ["unary optimized"]);
+  assert.deepEqual([...shortNames([option("haar", "rejection"), option("direct", "codebook")]).values()], ["haar with rejection", "direct with codebook"]);
 });

@@ -1,43 +1,63 @@
-/** The planner's state in addresses, requests, and on the command line. */
+/** The planner's state in addresses, requests, on the command line and in Python. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandLine, FIRST, newSurveyLink, pythonLines, requestOf, searchOf, stateOf, type PlanState } from "../src/views/planner_state.js";
+import { commandLine, pythonLines } from "../src/views/planner_elsewhere.js";
+import { newSurveyLink, requestOf, searchOf, stateOf, type PlanState } from "../src/views/planner_state.js";
+import { DECLARED } from "./declared.js";
 
-const STATES: PlanState[] = [
-  FIRST,
-  { ...FIRST, size: 1000, solve: "users", error: 0.05, epsilon: 0.5 },
-  { ...FIRST, kind: "queries", workload: "marginals:age=10,sex=2:2", solve: "epsilon" },
-  { ...FIRST, kind: "mean", dimension: 7, radius: 2.5 },
-  { ...FIRST, kind: "adaptive", rounds: 50, users: 12_345 },
-  { ...FIRST, kind: "adaptive", solve: "rounds", error: 0.1 },
-];
+const state = (search: string): PlanState => stateOf(search, DECLARED);
+const request = (told: PlanState): object => requestOf(told, new Map());
+
+const FIRST = state("");
+const MARGIN = state("?kind=shares&values=1000&epsilon=0.5&margin=0.05&solve=users");
+const QUERIES = state("?kind=queries&workload=marginals:age=10,sex=2:2&l2=0.02&criterion=l2&solve=epsilon");
+const VECTOR = state("?kind=vector&dimension=7&radius=2.5");
+const PANEL = state("?kind=adaptive&rounds=50&users=12345");
+const ROUNDS = state("?kind=adaptive&solve=rounds&error=0.1&radius=2");
+const RECORDS = state(`?kind=shares&attributes=${encodeURIComponent('[{"name":"age","values":"0 to 9"},{"name":"it\'s","values":"a b,c"}]')}`);
+const STATES = [FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS];
 
 test("an address brings back what it was made of", () => {
-  for (const state of STATES) assert.deepEqual(requestOf(stateOf(searchOf(state))), requestOf(state));
-  for (const state of STATES) assert.equal(searchOf(stateOf(searchOf(state))), searchOf(state));
+  for (const one of STATES) assert.deepEqual(request(state(searchOf(one))), request(one));
+  for (const one of STATES) assert.equal(searchOf(state(searchOf(one))), searchOf(one));
 });
 
 test("an address that says nonsense is as if it said nothing", () => {
-  assert.deepEqual(stateOf("?kind=constructor&size=1.5&users=-1&epsilon=nan&target_error=0&solve=rounds&rounds=0&radius=0"), FIRST);
+  assert.deepEqual(state("?kind=constructor&users=-1&epsilon=nan&margin=0&solve=rounds&rounds=0&criterion=linf"), FIRST);
 });
 
-test("a request names the kind, what is asked, and all but what is worked out", () => {
-  assert.deepEqual(requestOf(FIRST), { kind: "distribution", size: 300, users: 1_000_000, epsilon: 1 });
-  assert.deepEqual(requestOf(STATES[2]!), { kind: "queries", workload: "marginals:age=10,sex=2:2", users: 1_000_000, target_error: 0.02 });
-  assert.deepEqual(requestOf(STATES[5]!), { kind: "adaptive", users: 1_000_000, epsilon: 1, target_error: 0.1 });
+test("a request names the kind, its parameters, and all but what is worked out", () => {
+  assert.deepEqual(request(FIRST), { kind: "shares", parameters: { values: 40 }, epsilon: 1, users: 100_000, criterion: "margin" });
+  assert.deepEqual(request(MARGIN), { kind: "shares", parameters: { values: 1000 }, epsilon: 0.5, margin: 0.05 });
+  assert.deepEqual(request(QUERIES), { kind: "queries", parameters: { workload: "marginals:age=10,sex=2:2" }, users: 100_000, l2: 0.02 });
+  assert.deepEqual(request(PANEL), { kind: "adaptive", parameters: { radius: 1, rounds: 50 }, epsilon: 1, users: 12_345 });
+  assert.deepEqual(request(ROUNDS), { kind: "adaptive", parameters: { radius: 2 }, epsilon: 1, users: 100_000, error: 0.1 });
 });
 
-test("the command line and Python say the same", () => {
-  assert.equal(commandLine(STATES[1]!), "sottovoce plan distribution --domain-size 1000 --epsilon 0.5 --target-error 0.05");
-  assert.equal(commandLine(STATES[3]!), "sottovoce plan mean --dimension 7 --radius 2.5 --users 1000000 --epsilon 1");
-  assert.equal(commandLine({ ...STATES[2]!, workload: "marginals:it's=2:1" }), "sottovoce plan queries --workload 'marginals:it'\\''s=2:1' --users 1000000 --target-error 0.02");
-  assert.ok(pythonLines(FIRST).endsWith("sv.plan(300, users=1_000_000, epsilon=1)"));
-  assert.ok(pythonLines(STATES[3]!).endsWith("sv.plan(dimension=7, radius=2.5, users=1_000_000, epsilon=1)"));
-  assert.ok(pythonLines(STATES[4]!).endsWith("plan_adaptive(rounds=50, users=12_345, epsilon=1)"));
-  assert.ok(pythonLines(STATES[5]!).endsWith("plan_adaptive(users=1_000_000, epsilon=1, target_error=0.1)"));
+test("what is wrong with a parameter is told by its name", () => {
+  const faults = new Map<string, string>();
+  requestOf(state("?kind=queries&workload="), faults);
+  assert.deepEqual([...faults.keys()], ["workload"]);
 });
 
-test("the form for a new survey is told kind, sizes and epsilon", () => {
-  assert.equal(newSurveyLink(STATES[5]!, 0.7), "/new?kind=adaptive&rounds=20&epsilon=0.7");
-  assert.equal(newSurveyLink(STATES[2]!, 1), "/new?kind=queries&workload=marginals%3Aage%3D10%2Csex%3D2%3A2&epsilon=1");
+test("the command line says the same", () => {
+  assert.equal(commandLine(MARGIN), "sottovoce plan shares --values 1000 --epsilon 0.5 --margin 0.05");
+  assert.equal(commandLine(VECTOR), "sottovoce plan vector --dimension 7 --radius 2.5 --epsilon 1 --users 100000 --criterion margin");
+  assert.equal(commandLine(RECORDS), "sottovoce plan shares --attributes age=0..9 'it'\\''s=a b,c' --epsilon 1 --users 100000 --criterion margin");
+  assert.equal(commandLine(ROUNDS), "sottovoce plan adaptive --radius 2 --epsilon 1 --users 100000 --error 0.1");
+  assert.equal(commandLine(state("?kind=shares&range=18..99&solve=users")), "sottovoce plan shares --range 18..99 --epsilon 1 --margin 0.01");
+});
+
+test("Python says the same", () => {
+  assert.equal(pythonLines(FIRST), 'import sottovoce as sv\nsv.plan(40, epsilon=1, users=100_000, criterion="margin")');
+  assert.ok(pythonLines(QUERIES).endsWith('sv.plan(workload=parse_workload("marginals:age=10,sex=2:2"), users=100_000, l2=0.02)'));
+  assert.ok(pythonLines(VECTOR).includes("sv.plan(dimension=7, radius=2.5, "));
+  assert.ok(pythonLines(RECORDS).includes(`sv.plan({"age": range(0, 10), "it's": ["a b", "c"]}, `));
+  assert.ok(pythonLines(PANEL).endsWith("plan_panel(rounds=50, epsilon=1, users=12_345)"));
+});
+
+test("the form for a new survey is told what makes the planned one", () => {
+  assert.equal(newSurveyLink(MARGIN, { epsilon: 0.5, users: 777 }), "/new?kind=shares&values=1000&epsilon=0.5&users=777&criterion=margin");
+  assert.equal(newSurveyLink(QUERIES, { epsilon: 1, users: 9 }), "/new?kind=queries&workload=marginals%3Aage%3D10%2Csex%3D2%3A2&epsilon=1&users=9");
+  assert.equal(newSurveyLink(ROUNDS, { epsilon: 1, users: 9, rounds: 33 }), "/new?kind=adaptive&radius=2&epsilon=1&rounds=33");
 });

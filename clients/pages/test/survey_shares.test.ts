@@ -3,16 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explain } from "../../js/src/explain.js";
 import { readSurvey, type Survey } from "../../js/src/index.js";
+import { range, shares } from "../../js/test/stated.js";
 import { runs } from "../src/survey/picture.js";
 import { hex } from "../src/survey/bytes_view.js";
 import { Measured, sentence, summary, viewFor } from "../src/survey/shares.js";
 import { valueAt } from "../src/survey/values.js";
 
-const distribution = async (size: number, mechanism: string, epsilon = 1) =>
-  (await readSurvey(
-    `{"domain":{"start":0,"step":1,"size":${size}},"epsilon":${epsilon},"format":1,"kind":"distribution",` +
-      `"mechanism":{"name":"${mechanism}"},"title":""}`,
-  )) as Survey;
+const read = async (size: number, name: string) =>
+  (await readSurvey(JSON.stringify(shares(range(size), { name })))) as Survey;
 
 test("how a report is drawn depends on how many answers there are", () => {
   assert.equal(viewFor(4n, true), "rows");
@@ -24,7 +22,7 @@ test("how a report is drawn depends on how many answers there are", () => {
 
 for (const [mechanism, size] of [["hadamard", 20], ["unary_optimized", 2000], ["randomized_response", 4]] as const) {
   test(`bars of ${mechanism} over ${size} answers reach both lines and pass none`, async () => {
-    const survey = await distribution(size, mechanism);
+    const survey = await read(size, mechanism);
     const domain = survey.domain!;
     const found = explain(survey, survey.randomize(3n));
     const measured = new Measured(found, domain);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSurvey } from "../../js/src/index.js";
+import { panel, queries, range, shares, vector } from "../../js/test/stated.js";
 import { asked, atMost, elseLabel, grouped, ledgerAfter, ledgerBefore } from "../src/survey/words.js";
 import { promise, strength, surestOf, times } from "../src/survey/words.js";
 
@@ -58,19 +59,19 @@ test("a label for everything else is found, and only such a one", () => {
 });
 
 test("what is asked, by kind of survey", async () => {
-  const common = '"epsilon":1,"format":1,"title":""';
-  const drinks = await readSurvey(
-    `{"domain":{"labels":["tea","water"]},"kind":"distribution","mechanism":{"name":"hadamard"},${common}}`,
-  );
+  const labels = ["tea", "water"];
+  const read = (stated: object) => readSurvey(JSON.stringify(stated));
+  const drinks = await read(shares({ labels }, { name: "hadamard" }));
   assert.match(asked(drinks).join(" "), /about how many people give each answer, and not who/);
-  const number = await readSurvey(
-    `{"delta":0,"dimension":1,"kind":"mean","mechanism":{"name":"binary"},"radius":1,${common}}`,
-  );
+  const line = { domain: range(4), type: "prefix" };
+  assert.match(asked(await read(queries(line, { name: "haar", tilt: 0 }))).join(" "), /at or below each value\.$/);
+  const number = await read(vector(1, 1, { name: "binary" }));
   assert.match(asked(number).join(" "), /^Say one number\. .* average over everybody/);
-  const rounds = await readSurvey(
-    `{"domain":{"labels":["tea","water"]},"kind":"adaptive","radius":1,"rounds":10,${common}}`,
-  );
-  assert.match(asked(rounds).join(" "), /Up to 10 questions .* only one of them/);
+  const rounds = panel({ labels }, 10);
+  assert.match(asked(await read(rounds)).join(" "), /Up to 10 questions .* only one of them/);
+  const seat = { panel: rounds, query: ["==", ["attribute", "value"], "tea"], round: 3 };
+  const round = await read(vector(1, 1, { name: "binary" }, { seat }));
+  assert.match(asked(round).join(" "), /^Say what is true of you\. .* average over everybody/);
 });
 
 test("fingerprints come in groups of four", () => {

@@ -5,7 +5,6 @@ from sottovoce.adaptive.heavy_hitters import Found, HeavyHitters, HeavyHittersRe
 from sottovoce.adaptive.history import History
 from sottovoce.adaptive.maximize import Maximize, MaximizeResult
 from sottovoce.adaptive.quantile import Quantile, QuantileResult
-from sottovoce.adaptive.seat import Seat
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.strategy import Strategy, StrategyPlan
 
@@ -20,7 +19,6 @@ __all__ = [
     "Quantile",
     "QuantileResult",
     "RoundAnswer",
-    "Seat",
     "Session",
     "Strategy",
     "StrategyPlan",

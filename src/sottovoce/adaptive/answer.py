@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.errors import SessionError
-from sottovoce.estimate import Estimate, check_level
-from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
+from sottovoce.questions.shares import Shares
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.estimate import Estimate, check_level
+from sottovoce.surveys.panel import Seat
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound
 
 __all__ = ["ChoiceAnswer", "Ends", "RoundAnswer", "answer_of"]
@@ -155,22 +157,16 @@ class ChoiceAnswer:
         return f"<round {self.round}: {first}; {len(self.known()):,} choices, {self.n_reports:,} reports>"
 
 
-def answer_of(asked: QuestionRound | ChoiceRound, aggregate: Aggregate, labels: Sequence[str]) -> Any:
+def answer_of(asked: Survey, seat: Seat, aggregate: Aggregate, labels: Sequence[str]) -> Any:
     """What a round's reports say: a `RoundAnswer` or a `ChoiceAnswer`."""
     n = aggregate.n_reports
     estimate = asked.estimate(aggregate) if n else None
-    nothing = Bound(_width(asked), "nobody answered: only what the question's values can be is known")
+    nothing = Bound(asked.question.workload.diameter, "nobody answered: only what the values can be is known")
     bound = nothing if estimate is None else estimate.bound
-    if isinstance(asked, ChoiceRound):
-        return ChoiceAnswer(asked.round, asked.query.text, labels, n, bound, estimate)
-    ends = Ends(*asked.answer_range)
+    if isinstance(asked.question, Shares):
+        return ChoiceAnswer(seat.round, seat.query.text, labels, n, bound, estimate)
+    low, high = asked.answer_range
+    ends = Ends(float(low), float(high))
     value = min(max(0.0, ends.low), ends.high) if estimate is None else float(estimate.values[0])
     raw = math.nan if estimate is None else float(estimate.raw[0])
-    return RoundAnswer(asked.round, asked.query.text, value, raw, n, bound, ends, estimate)
-
-
-def _width(asked: QuestionRound | ChoiceRound) -> float:
-    if isinstance(asked, ChoiceRound):
-        return math.sqrt(2)
-    low, high = asked.answer_range
-    return high - low
+    return RoundAnswer(seat.round, seat.query.text, value, raw, n, bound, ends, estimate)

@@ -9,11 +9,12 @@ from typing import Any, Protocol, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.aggregate import Aggregate
+from sottovoce.adaptive.rounds import seat_of
 from sottovoce.errors import SessionError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
-from sottovoce.simulation import Seed, check_seed, count_reports
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.simulation import Seed, check_seed
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["Crowd", "SimulatedCrowd"]
 
@@ -29,7 +30,7 @@ class Crowd(Protocol):
         """How many people there are."""
 
     def answer(
-        self, asked: Round, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
+        self, asked: Survey, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
     ) -> Aggregate:
         """The reports of everybody whose round this is; the same again if asked the same again.
 
@@ -53,9 +54,9 @@ class SimulatedCrowd:
     ends: NDArray[np.int64]
 
     @classmethod
-    def of(cls, survey: AdaptiveSurvey, values: Any, seed: Seed, kept: dict[str, Any] | None) -> Self:
+    def of(cls, panel: Panel, values: Any, seed: Seed, kept: dict[str, Any] | None) -> Self:
         """People with these records; `kept` is an earlier crowd's state, from which this one goes on."""
-        columns = survey.domain.columns(values)
+        columns = panel.domain.columns(values)
         n = len(next(iter(columns.values())))
         if kept is not None:
             if set(kept) != {"users", "seed"} or kept["seed"] < 0:
@@ -68,8 +69,8 @@ class SimulatedCrowd:
         fixed = check_seed(np.random.SeedSequence().entropy if seed is None else seed)
         rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(fixed, spawn_key=(_ASSIGNMENT,))))
         # Two bytes a person: a stable sort of so small integers takes time linear in their number.
-        rounds = rng.integers(survey.rounds, size=n, dtype=np.uint16)
-        sizes = np.bincount(rounds, minlength=survey.rounds)
+        rounds = rng.integers(panel.rounds, size=n, dtype=np.uint16)
+        sizes = np.bincount(rounds, minlength=panel.rounds)
         order = np.argsort(rounds, kind="stable")
         by_round = {name: column[order] for name, column in columns.items()}
         return cls(by_round, fixed, np.concatenate(([0], np.cumsum(sizes))))
@@ -84,14 +85,15 @@ class SimulatedCrowd:
         return {"users": self.users, "seed": self.seed}
 
     def answer(
-        self, asked: Round, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
+        self, asked: Survey, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
     ) -> Aggregate:
         """Reports of the round's people. They draw from (seed, round), so asking the same again changes nothing."""
-        chosen = slice(self.ends[asked.round - 1], self.ends[asked.round])
-        people = asked.people({name: column[chosen] for name, column in self.columns.items()})
-        drawn = np.random.SeedSequence(self.seed, spawn_key=(_REPORTS, asked.round)).generate_state(4)
+        number = seat_of(asked).round
+        chosen = slice(self.ends[number - 1], self.ends[number])
+        drawn = np.random.SeedSequence(self.seed, spawn_key=(_REPORTS, number)).generate_state(4)
         seed = int.from_bytes(drawn.tobytes(), "little")
-        return Aggregate(asked, people.n, count_reports(asked.mechanism, people, seed, progress))
+        columns = {name: column[chosen] for name, column in self.columns.items()}
+        return asked.simulate_columns(columns, seed, progress)
 
     def __repr__(self) -> str:
         return f"<{self.users:,} simulated people>"

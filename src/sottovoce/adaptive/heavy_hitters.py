@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.adaptive.answer import ChoiceAnswer
+from sottovoce.adaptive.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
 from sottovoce.adaptive.prefixes import Digits, digits_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.strategy import Strategy, attribute_of, check_share
 from sottovoce.domain import Domain
 from sottovoce.expressions import Query
 from sottovoce.limits import check_epsilon, check_integer
-from sottovoce.protocols.rounds import MAX_CHOICES
+from sottovoce.planning.solve import MAX_USERS
+from sottovoce.surveys.panel import MAX_CHOICES
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
-from sottovoce.theory.solving import MAX_USERS
 
 __all__ = ["Found", "HeavyHitters", "HeavyHittersResult"]
 
@@ -108,8 +108,8 @@ class HeavyHitters(Strategy):
     >>> import sottovoce as sv
     >>> common = HeavyHitters("word", k=3)
     >>> words = ["yes"] * 90_000 + ["no"] * 60_000 + ["perhaps"] * 50_000
-    >>> survey = common.survey({"word": sv.Domain.text(10)}, epsilon=2.0, users=len(words))
-    >>> common.run(survey.session({"word": words}, seed=7)).values
+    >>> panel = common.panel({"word": sv.Domain.text(10)}, epsilon=2.0, users=len(words))
+    >>> common.run(sv.Session.simulated(panel, {"word": words}, seed=7)).values
     ['yes', 'no', 'perhaps']
     """
 
@@ -165,10 +165,10 @@ class HeavyHitters(Strategy):
 
     def run(self, session: Session, confidence: float = 0.95) -> HeavyHittersResult:
         """Grow prefixes. After a round that nobody answers they grow at random, and nothing is found after the last."""
-        survey = session.survey
-        people = max(1, session.crowd.users) / survey.rounds
-        certainty, digits = check_share("confidence", confidence), self._digits(survey.domain)
-        stages = self._schedule(survey.domain, survey.epsilon, lambda _: people, session.remaining)
+        panel = session.panel
+        people = max(1, session.crowd.users) / panel.rounds
+        certainty, digits = check_share("confidence", confidence), self._digits(panel.domain)
+        stages = self._schedule(panel.domain, panel.epsilon, lambda _: people, session.remaining)
         self._check_rounds(session, len(stages))
         prefixes: list[Any] = [digits.root]
         answers: list[ChoiceAnswer] = []
@@ -184,7 +184,7 @@ class HeavyHitters(Strategy):
             for prefix, i in zip(prefixes, best, strict=True):
                 frequency = float(last.raw[i].clip(0, 1))
                 found.append(Found(digits.value(prefix), frequency, float(low[i]), float(high[i])))
-        least = self._detectable(stages, survey.epsilon, people)
+        least = self._detectable(stages, panel.epsilon, people)
         empty = sum(answer.empty for answer in answers)
         return HeavyHittersResult(self.attribute, tuple(found), least, certainty, len(stages), empty)
 

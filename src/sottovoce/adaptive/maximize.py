@@ -113,8 +113,8 @@ class Maximize(Strategy):
     >>> import sottovoce as sv
     >>> people = {"age": [23] * 60_000 + [71] * 40_000, "city": ["Rome"] * 70_000 + ["Oslo"] * 30_000}
     >>> search = Maximize(["age", "city"], bins=4)
-    >>> survey = search.survey({"age": range(100), "city": ["Oslo", "Rome"]}, epsilon=2.0, users=100_000)
-    >>> search.run(survey.session(people, seed=7)).query
+    >>> panel = search.panel({"age": range(100), "city": ["Oslo", "Rome"]}, epsilon=2.0, users=100_000)
+    >>> search.run(sv.Session.simulated(panel, people, seed=7)).query
     "0 <= age <= 24 and city == 'Rome'"
     """
 
@@ -155,8 +155,8 @@ class Maximize(Strategy):
 
     def run(self, session: Session, confidence: float = 0.95) -> MaximizeResult:
         """Search until no condition changes any more or the rounds are used; an empty round changes nothing."""
-        survey, certainty = session.survey, check_share("confidence", confidence)
-        coordinates = self.coordinates(survey.domain)
+        panel, certainty = session.panel, check_share("confidence", confidence)
+        coordinates = self.coordinates(panel.domain)
         self._check_rounds(session, len(coordinates))
         chosen: dict[int, int] = {}
         answers: list[ChoiceAnswer] = []

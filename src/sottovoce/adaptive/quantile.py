@@ -67,9 +67,9 @@ class Quantile(Strategy):
     >>> import numpy as np
     >>> import sottovoce as sv
     >>> median = Quantile("income")
-    >>> survey = median.survey({"income": 2**40}, epsilon=2.0)
+    >>> panel = median.panel({"income": 2**40}, epsilon=2.0)
     >>> incomes = np.random.default_rng(1).integers(10**6, 3 * 10**6, size=400_000)
-    >>> found = median.run(survey.session({"income": incomes}, seed=7))
+    >>> found = median.run(sv.Session.simulated(panel, {"income": incomes}, seed=7))
     >>> found.rounds, abs(found.value / (2 * 10**6) - 1) < 0.05
     (40, True)
     """
@@ -98,8 +98,8 @@ class Quantile(Strategy):
 
     def run(self, session: Session, confidence: float = 0.95) -> QuantileResult:
         """Bisect; a round that nobody answers counts as if the share asked for were reached."""
-        survey, radius = session.survey, session.survey.radius
-        certainty, values = check_share("confidence", confidence), self._range(survey.domain)
+        panel, radius = session.panel, session.panel.radius
+        certainty, values = check_share("confidence", confidence), self._range(panel.domain)
         self._check_rounds(session, (values.size - 1).bit_length())
         ends = (values.start, values.start + values.step * (values.size - 1))
         begun, asked = len(session.history), list[int]()

@@ -8,17 +8,18 @@ from pathlib import Path
 from typing import Any, Final, Self, final
 
 from sottovoce.adaptive.answer import ChoiceAnswer, Ends, RoundAnswer, answer_of
-from sottovoce.adaptive.crowd import Crowd
+from sottovoce.adaptive.crowd import Crowd, SimulatedCrowd
 from sottovoce.adaptive.files import create_text, is_there, place_of, read_text, replace_text
 from sottovoce.adaptive.history import AnyAnswer, History
+from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.state import Past, State
 from sottovoce.errors import SessionError, SurveyError
-from sottovoce.estimate import Interval
 from sottovoce.expressions import Query
-from sottovoce.expressions import query as as_query
 from sottovoce.limits import check_integer
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import MAX_CHOICES, ChoiceRound, QuestionRound
+from sottovoce.surveys.estimate import Interval
+from sottovoce.surveys.panel import MAX_CHOICES, Panel
+from sottovoce.surveys.simulation import Seed
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.adaptive_bounds import adaptive_bound
 from sottovoce.theory.bounds import Bound
 
@@ -32,7 +33,7 @@ Progress = Callable[[int], object]
 
 @final
 class Session:
-    """Questions to the people of an adaptive survey, one a round; make one with `AdaptiveSurvey.session`.
+    """Questions to the people of a panel, one a round; make one with `Session.simulated`.
 
     Everything it knows is in `state`: who goes on from it asks the same people. A question is noted before it is
     asked, so that a session that was cut short in the middle of a round finishes that round first and asks nobody
@@ -42,8 +43,8 @@ class Session:
     --------
     >>> import sottovoce as sv
     >>> people = {"age": [20, 70] * 20_000, "country": ["FR"] * 40_000}
-    >>> survey = sv.Survey.adaptive(sv.Domain.product(age=range(100), country=["DE", "FR"]), rounds=2, epsilon=2.0)
-    >>> session = survey.session(people, seed=7)
+    >>> panel = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=2, epsilon=2.0)
+    >>> session = Session.simulated(panel, people, seed=7)
     >>> answer = session.ask("age < 30 and country == 'FR'")
     >>> round(answer.value, 1), session.remaining
     (0.5, 1)
@@ -51,40 +52,58 @@ class Session:
 
     def __init__(
         self,
-        survey: AdaptiveSurvey,
+        panel: Panel,
         crowd: Crowd,
         past: Sequence[Past] = (),
         path: Path | None = None,
-        opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None = None,
+        opened: tuple[Survey, tuple[str, ...]] | None = None,
     ) -> None:
-        self.survey = survey
+        self.panel = panel
         self.crowd = crowd
         self._past = list(past)
         self._path = path
         self._written = ""
         self._opened = opened
-        self._answers: list[AnyAnswer] = [answer_of(p.asked, p.aggregate, p.labels) for p in past]
+        self._answers: list[AnyAnswer] = [answer_of(p.asked, seat_of(p.asked), p.aggregate, p.labels) for p in past]
+
+    @classmethod
+    def simulated(
+        cls, panel: Panel, values: Any, seed: Seed = None, *, path: str | PathLike[str] | None = None
+    ) -> Self:
+        """Ask simulated people with these records, one question after another.
+
+        Parameters
+        ----------
+        values
+            Everybody's record: a mapping of columns, a DataFrame, a list of records, or an array of their numbers.
+        seed
+            Makes the session repeat itself exactly; None for a fresh one.
+        path
+            A file that keeps the session, written after every answer. If it is there already, the session goes on
+            from it; the same values must be given again.
+        """
+        return cls.start(panel, lambda kept: SimulatedCrowd.of(panel, values, seed, kept), path)
 
     @classmethod
     def start(
         cls,
-        survey: AdaptiveSurvey,
+        panel: Panel,
         crowd: Callable[[dict[str, Any] | None], Crowd],
         path: str | PathLike[str] | None = None,
     ) -> Self:
         """A new session, or the one that `path` keeps; `crowd` makes its people, from what was kept of them."""
         where = None if path is None else place_of(path)
         if where is None:
-            return cls(survey, crowd(None))
+            return cls(panel, crowd(None))
         if not is_there(where):
-            session = cls(survey, crowd(None), (), where)
+            session = cls(panel, crowd(None), (), where)
             text = session.state.to_json()
             session._written = create_text(where, text)
             if session._written == text:
                 return session
         text = read_text(where)
-        state = State.from_json(survey, text)
-        session = cls(survey, crowd(state.crowd), state.past, where)
+        state = State.from_json(panel, text)
+        session = cls(panel, crowd(state.crowd), state.past, where)
         session._written = text
         if state.opened is not None:
             session._gather(state.opened, state.opened_labels)
@@ -95,7 +114,7 @@ class Session:
     @property
     def remaining(self) -> int:
         """How many questions may still be asked."""
-        return self.survey.rounds - len(self._past)
+        return self.panel.rounds - len(self._past)
 
     def ask(self, query: Query | str, *, progress: Progress | None = None) -> RoundAnswer:
         """The mean of a query over the population that people were drawn from, by the people of the next round.
@@ -104,12 +123,12 @@ class Session:
         ----------
         query
             An expression such as ``"age < 30 and country in ('FR', 'DE')"``, or any `sottovoce.query`. Its values
-            must stay within the survey's radius.
+            must stay within the panel's radius.
         progress
             Called with the number of people done since its last call.
         """
-        asked = self.survey.question(self._next(), as_query(query))
-        asked.check_radius()
+        asked = Survey.round(self.panel, self._next(), query)
+        seat_of(asked).check_radius()
         answer: RoundAnswer = self._gather(asked, (), progress)
         return answer
 
@@ -128,7 +147,7 @@ class Session:
         """
         labels = _labels(choices)
         size = check_integer("choices", len(labels) if labels else choices, 2, MAX_CHOICES)
-        asked = self.survey.choice(self._next(), as_query(query), size)
+        asked = Survey.round(self.panel, self._next(), query, size)
         answer: ChoiceAnswer = self._gather(asked, labels, progress)
         return answer
 
@@ -147,14 +166,12 @@ class Session:
         self.finish()
         if not self.remaining:
             raise SessionError(
-                f"all {self.survey.rounds} rounds have been asked, and everybody has answered once; make a survey of "
+                f"all {self.panel.rounds} rounds have been asked, and everybody has answered once; make a panel of "
                 "more rounds, and ask other people, to go on"
             )
         return len(self._past) + 1
 
-    def _gather(
-        self, asked: QuestionRound | ChoiceRound, labels: tuple[str, ...], progress: Progress | None = None
-    ) -> Any:
+    def _gather(self, asked: Survey, labels: tuple[str, ...], progress: Progress | None = None) -> Any:
         self._opened = asked, labels
         try:
             self._keep()
@@ -162,7 +179,7 @@ class Session:
             self._opened = None  # nobody has been asked yet
             raise
         past = Past(asked, labels, self.crowd.answer(asked, progress, labels))
-        answer = answer_of(asked, past.aggregate, labels)
+        answer = answer_of(asked, seat_of(asked), past.aggregate, labels)
         self._past.append(past)
         self._answers.append(answer)
         self._opened = None
@@ -184,8 +201,8 @@ class Session:
         these very people, of whom earlier rounds have already told something.
         """
         if not self.crowd.users:
-            return Bound(2 * self.survey.radius, "nobody is there to answer: 2 r")
-        return adaptive_bound(self.survey.rounds, self.survey.radius, self.survey.epsilon, self.crowd.users)
+            return Bound(2 * self.panel.radius, "nobody is there to answer: 2 r")
+        return adaptive_bound(self.panel.rounds, self.panel.radius, self.panel.epsilon, self.crowd.users)
 
     def intervals(self, level: float = 0.95, method: Any = "normal") -> list[Ends | Interval | None]:
         """Intervals of all answers that hold together, for all the rounds there may be (Bonferroni over rounds).
@@ -196,7 +213,7 @@ class Session:
         """
         if not isinstance(level, float) or not 0 < level < 1:
             raise SurveyError("level must be a number between 0 and 1, for example 0.95")
-        each = min(1 - (1 - level) / self.survey.rounds, _ALMOST_SURE)
+        each = min(1 - (1 - level) / self.panel.rounds, _ALMOST_SURE)
         found: list[Ends | Interval | None] = []
         for answer in self._answers:
             if isinstance(answer, RoundAnswer):
@@ -210,12 +227,12 @@ class Session:
 
     @property
     def state(self) -> State:
-        """Everything the session knows: the survey, the questions, the counts of their reports."""
+        """Everything the session knows: the panel, the questions, the counts of their reports."""
         opened, labels = (None, ()) if self._opened is None else self._opened
-        return State(self.survey, self.crowd.state(), tuple(self._past), opened, labels)
+        return State(self.panel, self.crowd.state(), tuple(self._past), opened, labels)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Keep the session in a file, replaced as a whole; `AdaptiveSurvey.session` goes on from it."""
+        """Keep the session in a file, replaced as a whole; `Session.simulated` goes on from it."""
         replace_text(place_of(path), self.state.to_json())
 
     def _keep(self) -> None:
@@ -232,7 +249,7 @@ class Session:
 
     def __repr__(self) -> str:
         return (
-            f"<session of survey {self.survey.id[:12]}: {len(self._past):,} of {self.survey.rounds:,} rounds asked, "
+            f"<session of panel {self.panel.id[:12]}: {len(self._past):,} of {self.panel.rounds:,} rounds asked, "
             f"{self.crowd.users:,} people>"
         )
 

@@ -1,4 +1,4 @@
-"""What a session knows, as JSON: the survey, the questions asked, and the counts of the reports that answered them."""
+"""What a session knows, as JSON: the panel, the questions asked, and the counts of the reports that answered them."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from typing import Any, Final, NamedTuple, Self, final
 
 import numpy as np
 
-from sottovoce.aggregate import Aggregate
+from sottovoce.adaptive.rounds import n_choices, seat_of
 from sottovoce.errors import MismatchError, SessionError, SurveyError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import ChoiceRound, QuestionRound
-from sottovoce.statement import from_statement, parse_json
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import parse_json
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["STATE_FORMAT", "Past", "State"]
 
-AnyRound = QuestionRound | ChoiceRound
-
-STATE_FORMAT: Final = 1
+STATE_FORMAT: Final = 2
 """Version of a kept session's JSON."""
 
 
 class Past(NamedTuple):
     """A round that is over."""
 
-    asked: AnyRound
+    asked: Survey
     labels: tuple[str, ...]
     aggregate: Aggregate
 
@@ -38,17 +37,17 @@ class State:
     `opened` is the question that was being asked when the state was kept; it must be finished before another one.
     """
 
-    survey: AdaptiveSurvey
+    panel: Panel
     crowd: dict[str, Any]
     past: tuple[Past, ...]
-    opened: AnyRound | None = None
+    opened: Survey | None = None
     opened_labels: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """The state as JSON. Integers beyond 2**53 stand as decimal text."""
         kept = {
             "format": STATE_FORMAT,
-            "survey": self.survey.to_statement(),
+            "panel": self.panel.to_statement(),
             "crowd": {name: str(number) for name, number in self.crowd.items()},
             "rounds": [
                 {
@@ -63,34 +62,34 @@ class State:
         return json.dumps(kept, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, survey: AdaptiveSurvey, text: str) -> Self:
-        """The state behind its JSON, checked in every part; it must be of that survey."""
+    def from_json(cls, panel: Panel, text: str) -> Self:
+        """The state behind its JSON, checked in every part; it must be of that panel."""
         try:
-            return cls._read(survey, parse_json(text))
+            return cls._read(panel, parse_json(text))
         except (SurveyError, MismatchError, AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, SessionError):
                 raise
             raise SessionError(
-                "the file does not hold a session of this survey, or is damaged; it was left as it is: name another "
+                "the file does not hold a session of this panel, or is damaged; it was left as it is: name another "
                 "file to begin anew"
             ) from error
 
     @classmethod
-    def _read(cls, survey: AdaptiveSurvey, kept: Any) -> Self:
+    def _read(cls, panel: Panel, kept: Any) -> Self:
         if (
             type(kept["format"]) is not int
             or kept["format"] != STATE_FORMAT
-            or set(kept) != {"format", "survey", "crowd", "rounds", "opened"}
+            or set(kept) != {"format", "panel", "crowd", "rounds", "opened"}
         ):
             raise SessionError(f"the session was kept in a format this version does not know; it knows {STATE_FORMAT}")
-        if not isinstance(stated := from_statement(kept["survey"]), AdaptiveSurvey) or stated.id != survey.id:
-            raise SessionError("the file holds a session of another survey; it was left as it is: name another file")
-        past = tuple(_past(survey, number, entry) for number, entry in enumerate(kept["rounds"], start=1))
-        opened: AnyRound | None = None
+        if Panel.from_statement(kept["panel"]).id != panel.id:
+            raise SessionError("the file holds a session of another panel; it was left as it is: name another file")
+        past = tuple(_past(panel, number, entry) for number, entry in enumerate(kept["rounds"], start=1))
+        opened: Survey | None = None
         labels: tuple[str, ...] = ()
         if kept["opened"] is not None:
-            opened, labels = _asked(survey, len(past) + 1, kept["opened"])
-        return cls(survey, {name: _integer(digits) for name, digits in kept["crowd"].items()}, past, opened, labels)
+            opened, labels = _asked(panel, len(past) + 1, kept["opened"])
+        return cls(panel, {name: _integer(digits) for name, digits in kept["crowd"].items()}, past, opened, labels)
 
 
 def _integer(digits: Any) -> int:
@@ -101,24 +100,27 @@ def _integer(digits: Any) -> int:
     return number
 
 
-def _question(asked: AnyRound, labels: tuple[str, ...]) -> dict[str, Any]:
-    """A round's statement without the survey, which the state holds once."""
-    return {"asked": {k: v for k, v in asked.to_statement().items() if k != "survey"}, "labels": list(labels)}
+def _question(asked: Survey, labels: tuple[str, ...]) -> dict[str, Any]:
+    """A round's statement without the panel, which the state holds once."""
+    statement = asked.to_statement()
+    seat = {name: stated for name, stated in statement["seat"].items() if name != "panel"}
+    return {"asked": {**statement, "seat": seat}, "labels": list(labels)}
 
 
-def _asked(survey: AdaptiveSurvey, number: int, entry: Any) -> tuple[AnyRound, tuple[str, ...]]:
-    asked = from_statement({**entry["asked"], "survey": survey.to_statement()})
-    if not isinstance(asked, (QuestionRound, ChoiceRound)) or asked.round != number:
+def _asked(panel: Panel, number: int, entry: Any) -> tuple[Survey, tuple[str, ...]]:
+    stated = entry["asked"]
+    asked = Survey.from_statement({**stated, "seat": {**stated["seat"], "panel": panel.to_statement()}}, {})
+    if seat_of(asked).round != number:
         raise SessionError("the session's rounds are not in order; the file is damaged and was left as it is")
     labels = entry["labels"]
-    choices = asked.size if isinstance(asked, ChoiceRound) else 0
+    choices = n_choices(asked)
     if type(labels) is not list or len(labels) not in (0, choices) or not all(type(name) is str for name in labels):
         raise SessionError(f"the choices of round {number} are not named as they must be; the file is damaged")
     return asked, tuple(labels)
 
 
-def _past(survey: AdaptiveSurvey, number: int, entry: Any) -> Past:
-    asked, labels = _asked(survey, number, entry)
+def _past(panel: Panel, number: int, entry: Any) -> Past:
+    asked, labels = _asked(panel, number, entry)
     listed, n = entry["counts"], entry["n_reports"]
     if set(entry) != {"asked", "labels", "counts", "n_reports"} or any(type(count) is not int for count in listed):
         raise SessionError(f"round {number} is not written as it must be; the file is damaged and was left as it is")

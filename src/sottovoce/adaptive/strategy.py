@@ -1,4 +1,4 @@
-"""What all strategies share: a plan before anybody is asked, a survey made by it, and a run over its session."""
+"""What all strategies share: a plan before anybody is asked, a panel made by it, and a run over its session."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sottovoce.adaptive.session import Session
 from sottovoce.domain import Domain
 from sottovoce.errors import PlanError, SessionError, SurveyError
 from sottovoce.limits import DEFAULT_USERS, check_epsilon, check_integer
-from sottovoce.protocols.adaptive import AdaptiveSurvey
+from sottovoce.planning.solve import MAX_USERS
+from sottovoce.surveys.panel import Panel
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.solving import MAX_USERS
 
 __all__ = ["Strategy", "StrategyPlan", "attribute_of", "check_share"]
 
@@ -110,17 +110,17 @@ class Strategy(abc.ABC):
         return plan
 
     @final
-    def survey(self, domain: object, epsilon: float, users: int = DEFAULT_USERS, *, title: str = "") -> AdaptiveSurvey:
-        """The survey to publish: as many rounds as planned."""
+    def panel(self, domain: object, epsilon: float, users: int = DEFAULT_USERS, *, title: str = "") -> Panel:
+        """The panel to publish: as many rounds as planned."""
         rounds = self.plan(domain, epsilon, users).rounds
-        return AdaptiveSurvey.make(domain, rounds, epsilon, 1.0, title)
+        return Panel(Domain.of(domain), rounds, epsilon, 1.0, title)
 
     @final
     def _check_rounds(self, session: Session, rounds: int) -> None:
         if session.remaining < rounds:
             raise SessionError(
                 f"{type(self).__name__} asks {rounds} questions and the session has {session.remaining} left; "
-                f"make a survey with {type(self).__name__}.survey, or of more rounds"
+                f"make a panel with {type(self).__name__}.panel, or of more rounds"
             )
 
 

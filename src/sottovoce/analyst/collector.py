@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable
 from typing import Any, final
 
+from sottovoce.analyst.connection import Connection, check_minimum
 from sottovoce.analyst.find import find_survey
 from sottovoce.analyst.live import LiveSurvey
-from sottovoce.analyst.pin import check_key, check_pin
 from sottovoce.analyst.records import NewToken, TokenInfo, read
-from sottovoce.client.fetch import Collector as Publications
 from sottovoce.client.fetch import Listed
 from sottovoce.client.http import Http
-from sottovoce.client.patience import Patience
 from sottovoce.errors import SurveyError
-from sottovoce.limits import check_integer
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
 from sottovoce.scopes import SCOPES, TOKEN_ID
-from sottovoce.statement import Stated
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import Stated
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["Collector"]
 
@@ -32,29 +27,24 @@ class Collector:
 
     def __init__(self, http: Http, key: str | None = None) -> None:
         self.http = http
-        # What devices check, analysts check with the same code. They wait for nobody: a person is looking.
-        self._published = Publications(http, Patience(attempts=1))
-        self._pin = None if key is None else check_pin(key)
+        self._connection = Connection(http, key)
 
-    @cached_property
+    @property
     def key(self) -> bytes:
         """Its public key, with which it signs surveys; the pinned one, where one was given."""
-        told = read(self.http.get("/v1/key"), dict[str, str])
-        return check_key(told.get("key", ""), self._pin)
+        return self._connection.key
 
     # --- surveys ----------------------------------------------------------------------------
 
     def surveys(self) -> list[Listed]:
         """All surveys that are open or sealed, oldest first; rounds stand under their survey."""
-        if self._pin is not None:
-            _ = self.key  # the list is not signed; at least it comes from the collector that was meant
-        return self._published.surveys()
+        return self._connection.surveys()
 
     def survey(self, name: str) -> LiveSurvey:
         """The survey of that id; or the only one whose id begins so (4 characters or more), or that has this title."""
         return self._fetch(find_survey(name, self.surveys))
 
-    def publish(self, survey: Survey | AdaptiveSurvey, minimum_reports: int | None = None) -> LiveSurvey:
+    def publish(self, survey: Survey | Panel, minimum_reports: int | None = None) -> LiveSurvey:
         """Publish a survey, signed by the collector, for devices to answer. One that stands already is left as it is.
 
         Parameters
@@ -64,24 +54,18 @@ class Collector:
         """
         if not isinstance(survey, Stated):
             raise SurveyError(f"only a survey can be published, not {type(survey).__name__}")
-        if isinstance(survey, Round):
-            raise SurveyError("a round is published by asking: use the session of its adaptive survey")
+        if isinstance(survey, Survey) and survey.seat is not None:
+            raise SurveyError("a round is published by asking: use the session of its panel")
         body = {
             "statement": survey.to_json(),
             "attachments": {digest: base64.b64encode(raw).decode() for digest, raw in survey.attachments.items()},
-            "minimum_reports": _minimum(minimum_reports),
+            "minimum_reports": check_minimum(minimum_reports),
         }
         self.http.post("/v1/surveys", body)
         return self._fetch(survey.id)
 
-    def publish_round(self, asked: Round, labels: Sequence[str] = (), minimum_reports: int | None = None) -> LiveSurvey:
-        """Open a round of an adaptive survey; what a session does. One that stands already is left as it is."""
-        body = {"statement": asked.to_json(), "labels": list(labels), "minimum_reports": _minimum(minimum_reports)}
-        self.http.post(f"/v1/surveys/{asked.survey.id}/rounds", body)
-        return self._fetch(asked.id)
-
     def _fetch(self, survey_id: str) -> LiveSurvey:
-        return LiveSurvey(self, self._published.survey(survey_id, self.key).survey)
+        return LiveSurvey(self._connection, self._connection.fetch(survey_id))
 
     # --- tokens -----------------------------------------------------------------------------
 
@@ -114,7 +98,3 @@ class Collector:
 
     def __repr__(self) -> str:
         return f"<collector at {self.http.url}>"
-
-
-def _minimum(number: int | None) -> int | None:
-    return None if number is None else check_integer("minimum_reports", number, 1, 2**53)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar, final
+from typing import Any, Final, Protocol, TypeVar, final
 
-from sottovoce.aggregate import Aggregate
+from sottovoce.adaptive.rounds import seat_of
+from sottovoce.analyst.records import Status
 from sottovoce.errors import ServiceError, SessionError
 from sottovoce.limits import check_integer
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
-if TYPE_CHECKING:
-    from sottovoce.analyst.collector import Collector
-    from sottovoce.analyst.live import LiveSurvey
-    from sottovoce.analyst.records import Status
-
-__all__ = ["CollectorCrowd", "Pace", "round_aggregate"]
+__all__ = ["CollectorCrowd", "LiveRound", "Pace", "round_aggregate"]
 
 T = TypeVar("T")
 
@@ -66,6 +63,23 @@ class Pace:
                 return found
 
 
+class LiveRound(Protocol):
+    """A round on a collector: what it takes to wait for it and to count it."""
+
+    @property
+    def answerable(self) -> Survey:
+        """The round, as the survey that devices answer."""
+
+    def status(self) -> Status:
+        """Where it stands."""
+
+    def seal(self) -> None:
+        """Take no more reports."""
+
+    def aggregate(self) -> Aggregate:
+        """The counts of its reports."""
+
+
 @final
 class CollectorCrowd:
     """The devices that answer a collector's rounds.
@@ -78,13 +92,13 @@ class CollectorCrowd:
 
     def __init__(
         self,
-        collector: Collector,
-        survey: AdaptiveSurvey,
+        open_round: Callable[[Survey, Sequence[str], int], LiveRound],
+        panel: Panel,
         minimum_reports: int,
         reports: int | None,
         seconds: float | None,
     ) -> None:
-        self._collector, self._survey, self._minimum = collector, survey, minimum_reports
+        self._open_round, self._panel, self._minimum = open_round, panel, minimum_reports
         if reports is None and seconds is None:
             raise SessionError(
                 "say when a round is over: after so many reports (reports=10_000, or --reports 10000), after so many "
@@ -109,14 +123,14 @@ class CollectorCrowd:
         """
         if not self._counted:
             return 0
-        return round(sum(self._counted.values()) / len(self._counted) * self._survey.rounds)
+        return round(sum(self._counted.values()) / len(self._counted) * self._panel.rounds)
 
     def state(self) -> dict[str, Any]:
         """Nothing: the collector keeps everything."""
         return {}
 
     def answer(
-        self, asked: Round, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
+        self, asked: Survey, progress: Callable[[int], object] | None = None, labels: Sequence[str] = ()
     ) -> Aggregate:
         """Publish the round unless it is, wait for its reports, seal it, and count; the same again if asked again."""
         live = self._publish(asked, labels)
@@ -124,23 +138,23 @@ class CollectorCrowd:
         Pace().ask(live.seal)
         _wait_until_counted(live)
         found = Pace().ask(lambda: round_aggregate(live))
-        self.note(asked.round, found.n_reports)
+        self.note(seat_of(asked).round, found.n_reports)
         return found
 
-    def _publish(self, asked: Round, labels: Sequence[str]) -> LiveSurvey:
+    def _publish(self, asked: Survey, labels: Sequence[str]) -> LiveRound:
         try:
-            return Pace().ask(lambda: self._collector.publish_round(asked, labels, self._minimum))
+            return Pace().ask(lambda: self._open_round(asked, labels, self._minimum))
         except ServiceError as error:
             if error.status != 409:
                 raise
             told = str(error).rstrip(".")
             raise SessionError(
-                f"round {asked.round} could not be opened: {told}. Perhaps another analyst is asking at the same time; "
-                "nobody was asked this question. Begin again with a new session, which knows what has been asked "
-                "meanwhile"
+                f"round {seat_of(asked).round} could not be opened: {told}. Perhaps another analyst is asking at the "
+                "same time; nobody was asked this question. Begin again with a new session, which knows what has been "
+                "asked meanwhile"
             ) from error
 
-    def _wait(self, live: LiveSurvey, progress: Callable[[int], object] | None) -> None:
+    def _wait(self, live: LiveRound, progress: Callable[[int], object] | None) -> None:
         """Until the round is over."""
         began, told, pace = time.monotonic(), 0, Pace()
         while True:
@@ -158,16 +172,16 @@ class CollectorCrowd:
         return (enough or late) and status.n_reports >= status.minimum_reports
 
     def __repr__(self) -> str:
-        return f"<devices that answer survey {self._survey.id[:12]}, about {self.users:,}>"
+        return f"<devices that answer panel {self._panel.id[:12]}, about {self.users:,}>"
 
 
-def _wait_until_counted(live: LiveSurvey) -> None:
+def _wait_until_counted(live: LiveRound) -> None:
     pace = Pace()
     while pace.ask(live.status).waiting:
         pace.pause()
 
 
-def round_aggregate(live: LiveSurvey) -> Aggregate:
+def round_aggregate(live: LiveRound) -> Aggregate:
     """The counts of a sealed round. One that has too few reports to be shown counts as one that nobody answered."""
     try:
         return live.aggregate()

@@ -9,7 +9,7 @@ from typing import Final
 from sottovoce.client.fetch import Listed
 from sottovoce.client.text import one_line
 from sottovoce.errors import ServiceError, SurveyError
-from sottovoce.statement import is_digest
+from sottovoce.surveys.statement import is_digest
 
 __all__ = ["find_survey"]
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, final
+from typing import Final, NamedTuple, final
 
+from sottovoce.adaptive.rounds import n_choices, seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import Past
-from sottovoce.aggregate import Aggregate
+from sottovoce.analyst.connection import Connection, check_minimum
 from sottovoce.analyst.crowd import CollectorCrowd, Pace, round_aggregate
 from sottovoce.analyst.records import RoundInfo, SegmentInfo, Status, read
 from sottovoce.errors import MismatchError, ServiceError, SessionError, SurveyError
-from sottovoce.estimate import Estimate
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import ChoiceRound, QuestionRound, Round
-from sottovoce.statement import TAG_BYTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import TAG_BYTES
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
-
-if TYPE_CHECKING:
-    from sottovoce.analyst.collector import Collector
 
 __all__ = ["Exported", "LiveSurvey"]
 
@@ -50,8 +48,8 @@ class LiveSurvey:
         The survey. Its id was computed from the statement that came, and the collector's signature over it verified.
     """
 
-    def __init__(self, collector: Collector, survey: Survey | AdaptiveSurvey) -> None:
-        self._collector = collector
+    def __init__(self, connection: Connection, survey: Survey | Panel) -> None:
+        self._connection = connection
         self.survey = survey
 
     @property
@@ -62,9 +60,9 @@ class LiveSurvey:
     @property
     def answerable(self) -> Survey:
         """The survey, if devices answer it itself; raises `SessionError` for an adaptive one."""
-        if isinstance(self.survey, AdaptiveSurvey):
+        if isinstance(self.survey, Panel):
             raise SessionError(
-                "an adaptive survey is answered a round at a time and has no estimate of its own: ask with session(), "
+                "a panel is answered a round at a time and has no estimate of its own: ask with session(), "
                 "or with 'sottovoce ask'"
             )
         return self.survey
@@ -77,7 +75,7 @@ class LiveSurvey:
 
     def status(self) -> Status:
         """Where it stands: open or sealed, and how many reports are counted or wait to be."""
-        return read(self._collector.http.get(f"{self._path}/status"), Status)
+        return read(self._connection.http.get(f"{self._path}/status"), Status)
 
     def aggregate(self) -> Aggregate:
         """The counts of all reports counted so far."""
@@ -85,7 +83,7 @@ class LiveSurvey:
 
         survey = self.answerable
         most = 8 * survey.mechanism.cells + _HEADER
-        return from_bytes(survey, self._collector.http.get_bytes(f"{self._path}/aggregate", most=most))
+        return from_bytes(survey, self._connection.http.get_bytes(f"{self._path}/aggregate", most=most))
 
     def estimate(self) -> Estimate:
         """Raw and projected answers from all reports counted so far, computed here from the aggregate."""
@@ -114,7 +112,7 @@ class LiveSurvey:
 
     def seal(self) -> None:
         """Take no more reports, for good; sealing twice changes nothing."""
-        self._collector.http.post(f"{self._path}/seal")
+        self._connection.http.post(f"{self._path}/seal")
 
     def hand_in(self, aggregate: Aggregate) -> None:
         """Hand in the counts that an engine made of all reports of this survey, once it is sealed.
@@ -126,20 +124,30 @@ class LiveSurvey:
 
         if aggregate.survey.id != self.survey.id:
             raise MismatchError(f"the aggregate is of survey {aggregate.survey.id[:12]}, not of {self.survey.id[:12]}")
-        self._collector.http.put(f"{self._path}/aggregate", body=to_bytes(aggregate), content_type=MEDIA_TYPE)
+        self._connection.http.put(f"{self._path}/aggregate", body=to_bytes(aggregate), content_type=MEDIA_TYPE)
 
     def delete(self) -> None:
         """Remove all reports and counts, for good. The id stays taken, so that the survey cannot come back."""
-        self._collector.http.delete(self._path)
+        self._connection.http.delete(self._path)
 
     # --- asking -----------------------------------------------------------------------------
 
     def rounds(self) -> list[RoundInfo]:
-        """The rounds of an adaptive survey that have been opened, first to last."""
+        """The rounds of a panel that have been opened, first to last."""
         self._adaptive()
-        answer = self._collector.http.get(f"{self._path}/rounds")
+        answer = self._connection.http.get(f"{self._path}/rounds")
         listed = read(answer, dict[str, list[RoundInfo]])
         return sorted(listed.get("rounds", []), key=lambda one: one.round)
+
+    def open_round(self, asked: Survey, labels: Sequence[str] = (), minimum_reports: int | None = None) -> LiveSurvey:
+        """Open a round of a panel; what a session does. One that stands already is left as it is."""
+        minimum = check_minimum(minimum_reports)
+        body = {"statement": asked.to_json(), "labels": list(labels), "minimum_reports": minimum}
+        self._connection.http.post(f"{self._path}/rounds", body)
+        return self._round(asked.id)
+
+    def _round(self, round_id: str) -> LiveSurvey:
+        return LiveSurvey(self._connection, self._connection.fetch(round_id))
 
     def session(
         self,
@@ -164,30 +172,31 @@ class LiveSurvey:
         finish
             False to leave an open round to the session's `finish`, or to its first question.
         """
-        survey = self._adaptive()
-        crowd = CollectorCrowd(self._collector, survey, self.status().minimum_reports, reports, seconds)
+        panel = self._adaptive()
+        crowd = CollectorCrowd(self.open_round, panel, self.status().minimum_reports, reports, seconds)
         past: list[Past] = []
-        opened: tuple[QuestionRound | ChoiceRound, tuple[str, ...]] | None = None
+        opened: tuple[Survey, tuple[str, ...]] | None = None
         for known in self.rounds():
-            live = self._collector.survey(known.id)
+            live = self._round(known.id)
             asked = live.survey
-            if not isinstance(asked, (QuestionRound, ChoiceRound)) or asked.survey.id != survey.id:
-                raise SessionError(f"the collector's round {known.round} is no round of survey {survey.id[:12]}")
-            if asked.round != len(past) + 1 or opened is not None:
+            seat = asked.seat if isinstance(asked, Survey) else None
+            if not isinstance(asked, Survey) or seat is None or seat.panel.id != panel.id:
+                raise SessionError(f"the collector's round {known.round} is no round of panel {panel.id[:12]}")
+            if seat.round != len(past) + 1 or opened is not None:
                 raise SessionError("the collector's rounds are not in order; ask whoever runs it")
             labels = _labels(asked, known.labels)
             if known.state == "open" or known.waiting:
                 opened = asked, labels
                 continue
             past.append(Past(asked, labels, round_aggregate(live)))
-            crowd.note(asked.round, past[-1].aggregate.n_reports)
-        session = Session(survey, crowd, past, opened=opened)
+            crowd.note(seat.round, past[-1].aggregate.n_reports)
+        session = Session(panel, crowd, past, opened=opened)
         if finish:
             session.finish(progress=progress)
         return session
 
-    def _adaptive(self) -> AdaptiveSurvey:
-        if not isinstance(self.survey, AdaptiveSurvey):
+    def _adaptive(self) -> Panel:
+        if not isinstance(self.survey, Panel):
             raise SessionError(
                 f"survey {self.survey.id[:12]} asks one thing of everybody and has no rounds: use estimate(), or "
                 "'sottovoce estimate'; Survey.adaptive makes one of many rounds"
@@ -197,17 +206,16 @@ class LiveSurvey:
     # --- taking away ------------------------------------------------------------------------
 
     def export(self, folder: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None) -> Exported:
-        """Write the counted reports as Parquet files, one a segment; those of an adaptive survey in a folder a round.
+        """Write the counted reports as Parquet files, one a segment; those of a panel in a folder a round.
 
         Going on after an interruption, or when more reports have come, writes what is missing and nothing else.
         `sottovoce.analyst.parquet.read_export` counts the files anew.
         """
-        if not isinstance(self.survey, AdaptiveSurvey):
+        if not isinstance(self.survey, Panel):
             return self._export(Path(folder), progress)
         done = Exported(0, 0, 0)
         for known in self.rounds():
-            live = self._collector.survey(known.id)
-            one = live._export(Path(folder) / f"round-{known.round:05d}", progress)
+            one = self._round(known.id)._export(Path(folder) / f"round-{known.round:05d}", progress)
             done = Exported(*(a + b for a, b in zip(done, one, strict=True)))
         return done
 
@@ -225,7 +233,7 @@ class LiveSurvey:
             for segment in missing:
                 place, most = f"{self._path}/segments/{segment.number}", _HEADER + row * segment.n
                 try:
-                    body = self._collector.http.get_bytes(place, most=most)
+                    body = self._connection.http.get_bytes(place, most=most)
                 except ServiceError as error:
                     lost += 1
                     if error.status != 404 or lost > _MOST_LOST:
@@ -239,18 +247,18 @@ class LiveSurvey:
 
     def segments(self) -> list[SegmentInfo]:
         """The segments that the survey's counted reports are kept in."""
-        answer = self._collector.http.get(f"{self._path}/segments")
+        answer = self._connection.http.get(f"{self._path}/segments")
         return read(answer, dict[str, list[SegmentInfo]]).get("segments", [])
 
     def __repr__(self) -> str:
         return f"<live {repr(self.survey).strip('<>')}>"
 
 
-def _labels(asked: Round, labels: list[str]) -> tuple[str, ...]:
+def _labels(asked: Survey, labels: list[str]) -> tuple[str, ...]:
     """What the collector says the choices are called, if it can be."""
-    choices = asked.size if isinstance(asked, ChoiceRound) else 0
+    choices = n_choices(asked)
     if len(labels) not in (0, choices):
         raise SessionError(
-            f"the collector names {len(labels):,} choices for round {asked.round}, which has {choices:,}"
+            f"the collector names {len(labels):,} choices for round {seat_of(asked).round}, which has {choices:,}"
         )
     return tuple(labels)

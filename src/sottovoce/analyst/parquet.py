@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.client.http import BAD_ANSWER
 from sottovoce.durable import beside, sync
 from sottovoce.errors import MismatchError, ReportError, ServiceError
 from sottovoce.report_files import EXPORT_FORMAT, LAYOUT, PREFIX, REPORT, REPORT_ID, pyarrow
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES, batch_rows
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ class Status(msgspec.Struct, frozen=True):
     minimum_reports
         No estimate before that many.
     rounds, asked
-        Of an adaptive survey: how many questions may be asked, and how many have been.
+        Of a panel: how many questions may be asked, and how many have been.
     """
 
     id: str
@@ -49,7 +49,7 @@ class Status(msgspec.Struct, frozen=True):
 
 
 class RoundInfo(msgspec.Struct, frozen=True):
-    """A round of an adaptive survey."""
+    """A round of a panel."""
 
     id: str
     round: int

@@ -170,6 +170,9 @@ def _accuracy(m: FiniteMechanism) -> None:
             step = scale / math.sqrt(m.proxy)
             mgf = np.log((chances @ p) @ np.exp(step * (estimates - p)))
             _demand((mgf <= step**2 * m.proxy / 2 + 1e-12).all(), m, "proxy is not a sub-Gaussian proxy")
+    weights = np.random.default_rng(4).normal(size=(3, m.domain_size))
+    moments = np.square(weights @ estimates.T) @ chances
+    _demand(np.allclose(m.second_moments(weights), moments, rtol=1e-9), m, "second_moments are not the exact ones")
     worst = m.worst_total_variance
     _demand(max(totals) <= worst * (1 + 1e-9), m, "worst_total_variance is exceeded")
     _demand(max(totals) >= worst * 0.98, m, "worst_total_variance is not attained")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from sottovoce.audit import AuditResult
 from sottovoce.audit.empirical import certify
 from sottovoce.audit.exact import exact_ratio
+from sottovoce.audit.result import AuditResult
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.randomness import epsilon_of, os_source, within_epsilon
 

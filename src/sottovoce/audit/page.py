@@ -11,7 +11,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from sottovoce.audit import AuditResult
+from sottovoce.audit.result import AuditResult
 
 __all__ = ["PUBLISHED_PREFIX", "how_found", "made", "made_by", "render"]
 
@@ -144,7 +144,7 @@ def made() -> dict[str, str]:
     """
     import numpy
 
-    from sottovoce import __version__
+    from sottovoce.version import __version__
 
     return {
         "Sottovoce": __version__,

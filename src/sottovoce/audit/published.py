@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from sottovoce.audit import AuditResult
 from sottovoce.audit.empirical import _bound
+from sottovoce.audit.result import AuditResult
 from sottovoce.published import gaussian, rejection
 from sottovoce.theory.calibration import analytic_gaussian_delta, analytic_gaussian_epsilon
 

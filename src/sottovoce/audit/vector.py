@@ -15,10 +15,10 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.audit import AuditResult
 from sottovoce.audit.binary import binary_ratio
 from sottovoce.audit.codebook import ROTATIONS, codebook_ratio, marks
 from sottovoce.audit.empirical import certify
+from sottovoce.audit.result import AuditResult
 from sottovoce.errors import MechanismError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.binary import Binary

@@ -18,7 +18,7 @@ from sottovoce.promise import delta_of, promised
 
 if TYPE_CHECKING:
     from sottovoce.engines import Counted, Tally
-    from sottovoce.survey import Survey
+    from sottovoce.surveys.survey import Survey
 
 __all__ = ["register"]
 
@@ -142,7 +142,7 @@ def _survey(arguments: argparse.Namespace) -> Survey:
 def survey_file(path: Path) -> Survey:
     """The survey whose JSON a file holds."""
     from sottovoce.errors import SurveyError
-    from sottovoce.survey import Survey
+    from sottovoce.surveys.survey import Survey
 
     try:
         text = path.read_bytes()
@@ -152,7 +152,7 @@ def survey_file(path: Path) -> Survey:
         ) from error
     survey = Survey.from_json(text)
     if not isinstance(survey, Survey):
-        raise SurveyError(f"{str(path)!r} is an adaptive survey; reports are of one of its rounds: name that")
+        raise SurveyError(f"{str(path)!r} is a panel; reports are of one of its rounds: name that")
     return survey
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from sottovoce.cli.arguments import Commands, add_json, number
 from sottovoce.cli.output import print_json
 from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP
-from sottovoce.statement import is_digest
+from sottovoce.surveys.statement import is_digest
 
 if TYPE_CHECKING:
     from sottovoce.client import Collector, Device, Receipt

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
 
-__all__ = ["Commands", "add_json", "add_kind", "check_place", "number", "whole_number"]
+__all__ = ["Commands", "add_json", "add_kind", "check_place", "name_neighbours", "number", "whole_number"]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 """Where commands, or the kinds of one command, are added."""
@@ -66,3 +66,13 @@ def add_kind(commands: Commands, name: str, summary: str, examples: str) -> Comm
     return command.add_subparsers(
         title="kinds", metavar="KIND", dest=f"{name}_kind", required=True, parser_class=type(command)
     )
+
+
+def name_neighbours(kinds: Commands) -> None:
+    """Tell every kind which options its neighbours have, so that it can say where an option belongs."""
+    options = {name: set(parser._option_string_actions) for name, parser in kinds.choices.items()}
+    for name, parser in kinds.choices.items():
+        for other, known in options.items():
+            for option in sorted(known - options[name]):
+                before = parser.elsewhere.get(option)
+                parser.elsewhere[option] = f"'{other}'" if before is None else f"{before} and '{other}'"

@@ -1,4 +1,4 @@
-"""`sottovoce ask`: one question to the devices of an adaptive survey, and its answer."""
+"""`sottovoce ask`: one question to the devices of a panel, and its answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Ask the next question of an adaptive survey: open its next round, wait for the devices of that round, close it, and
+Ask the next question of a panel: open its next round, wait for the devices of that round, close it, and
 read the answer. Each question may depend on all answers before it. Ctrl-C leaves the round open; the same command
 finishes it and asks nobody twice.
 """
@@ -39,9 +39,7 @@ examples:
 
 def register(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "ask", help="ask the devices of an adaptive survey", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+    parser = commands.add_parser("ask", help="ask the devices of a panel", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
     parser.add_argument("question", metavar="QUESTION", help="an expression over a person's record")
     parser.add_argument("--reports", type=whole_number, metavar="N", help="close the round after so many reports")
@@ -55,14 +53,14 @@ def register(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.estimate import check_level
     from sottovoce.expressions import query
-    from sottovoce.protocols.adaptive import AdaptiveSurvey
+    from sottovoce.surveys.estimate import check_level
+    from sottovoce.surveys.panel import Panel
 
     check_level(arguments.level, "normal")
     asked = query(arguments.question)
     live = connected(arguments).survey(arguments.survey)
-    if isinstance(live.survey, AdaptiveSurvey):
+    if isinstance(live.survey, Panel):
         asked.check(live.survey.domain)  # a mistake is told before anybody is waited for
     session = live.session(reports=arguments.reports, seconds=arguments.seconds, finish=False)
     try:
@@ -125,11 +123,11 @@ def _ask(session: Session, arguments: argparse.Namespace, advance: Advance) -> A
 
 def _show(session: Session, title: str, level: float) -> None:
     history = session.history
-    survey = session.survey
+    panel = session.panel
     left = counted(session.remaining, "round")
     table = titled_table(
-        f"{shown(title) or survey.id[:12]}: {len(history):,} of {survey.rounds:,} rounds asked, epsilon "
-        f"{survey.epsilon:g}",
+        f"{shown(title) or panel.id[:12]}: {len(history):,} of {panel.rounds:,} rounds asked, epsilon "
+        f"{panel.epsilon:g}",
         f"intervals hold for one question at a time; {left} left",
     )
     table.add_column("round", justify="right")

@@ -34,7 +34,7 @@ _EXAMPLES = """\
 examples:
   sottovoce audit
   sottovoce audit hadamard subset_selection --epsilon 0.5
-  sottovoce audit randomized_response --epsilon 2 --domain-size 5
+  sottovoce audit randomized_response --epsilon 2 --values 5
   sottovoce audit codebook gaussian --published
   sottovoce audit --all --html soundness.html          every mechanism at several epsilons, on one page
   sottovoce audit --json | jq '.results[] | select(.sound | not)'
@@ -49,7 +49,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("mechanisms", nargs="*", metavar="MECHANISM", help="which to audit (default: all)")
     parser.add_argument("--epsilon", type=number, metavar="E", help="the stated epsilon (default: 1)")
     parser.add_argument(
-        "--domain-size", type=whole_number, metavar="J", help="how many values there are (default: a small domain)"
+        "--values", type=whole_number, metavar="J", help="how many values there are (default: a small domain)"
     )
     parser.add_argument(
         "--samples", type=whole_number, metavar="N", help="reports drawn for each value of a pair (default: 20,000)"
@@ -82,7 +82,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.whole_files import check_file, write_file
 
     names, epsilons = _asked(arguments)
-    settings = {"domain_size": arguments.domain_size, "samples": arguments.samples, "delta": arguments.delta}
+    settings = {"domain_size": arguments.values, "samples": arguments.samples, "delta": arguments.delta}
     given = {name: setting for name, setting in settings.items() if setting is not None}
     printed: list[Callable[[float], AuditResult]] = []
     if arguments.published or arguments.all:
@@ -118,7 +118,8 @@ def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
     try:
         return audit(name, epsilon, **given)
     except MemoryError as error:
-        options = [f"--{setting.replace('_', '-')}" for setting in ("domain_size", "samples") if setting in given]
+        named = {"domain_size": "--values", "samples": "--samples"}
+        options = [option for setting, option in named.items() if setting in given]
         if not options:
             raise
         raise MemoryError(f"there is not enough memory for this; give a smaller {' or '.join(options)}") from error

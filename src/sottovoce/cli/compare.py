@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, print_json, progress, titled_table
-from sottovoce.cli.plan_parts import check_picture
+from sottovoce.cli.picture import check_picture
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -85,9 +85,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.column_data import read_column
     from sottovoce.experiments.compare import PEER_PEOPLE, compare, sampled
     from sottovoce.experiments.compare_picture import save_comparison
-    from sottovoce.experiments.distribution_error import seeds_of
     from sottovoce.experiments.peers import installed_peers
-    from sottovoce.experiments.reproduce.repeats import check_repeats
+    from sottovoce.experiments.repeats import check_repeats, seeds_of
     from sottovoce.experiments.whole_files import check_file
     from sottovoce.limits import check_epsilon
     from sottovoce.mechanisms.registry import candidates
@@ -96,7 +95,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.picture is not None:
         check_file(arguments.picture, "picture")
     epsilons = list(dict.fromkeys(check_epsilon(epsilon) for epsilon in arguments.epsilon))
-    seeds_of(arguments.seed, check_repeats(arguments.repeats))
+    seeds_of(arguments.seed, check_repeats(arguments.repeats, fewest=2))
     column = read_column(arguments.data, arguments.column)
     size = len(column.labels)
     peers = () if arguments.no_peers else installed_peers()

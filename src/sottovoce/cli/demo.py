@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, add_json, whole_number
 from sottovoce.cli.output import console, print_json, progress, working
+from sottovoce.cli.picture import check_ending
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 REPORT_NAME = "report.html"
-PICTURE_ENDINGS = (".png", ".svg", ".pdf")
 
 _DESCRIPTION = """\
 The real thing, on this machine, in about a minute: starts the service, publishes three surveys, lets a million
@@ -77,8 +77,8 @@ def register(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.experiments.demo_service import check_folder, own_service
     from sottovoce.experiments.demo_wire import check_fleet
-    from sottovoce.experiments.distribution_error import check_users, seeds_of
-    from sottovoce.plotting import require_matplotlib
+    from sottovoce.experiments.repeats import check_users, seeds_of
+    from sottovoce.figures.style import require_matplotlib
 
     began = time.perf_counter()
     check_fleet(check_users(arguments.users))
@@ -212,10 +212,7 @@ def _writable(directory: Path) -> Path:
 
 
 def _check_picture(path: Path) -> None:
-    from sottovoce.errors import SimulationError
-
-    if path.suffix not in PICTURE_ENDINGS:
-        raise SimulationError(f"the picture's name must end in {', '.join(PICTURE_ENDINGS)}; it is {path.name!r}")
+    check_ending(path)
     _writable(path.parent)
 
 
@@ -229,7 +226,7 @@ def _write(story: Story, page: Path | None, picture: Path | None) -> None:
 
             page.write_text(render(story), encoding="utf-8")
         if picture is not None:
-            from sottovoce.plotting import save_demo_picture
+            from sottovoce.experiments.demo_picture import save_demo_picture
 
             save_demo_picture(story.demo, picture)
     except OSError as error:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sottovoce.experiments.demo_service import Service
     from sottovoce.experiments.demo_wire import Figures, Stage
     from sottovoce.fleet import Sent
-    from sottovoce.survey import Survey
-    from sottovoce.theory.influence import Influence
+    from sottovoce.surveys.influence import Influence
+    from sottovoce.surveys.survey import Survey
 
 __all__ = [
     "show_ages",
@@ -40,7 +40,7 @@ _AT_LEAST = 62
 
 def show_service(out: Console, service: Service, stage: Stage) -> None:
     """The service, and what it asks."""
-    from sottovoce.protocols.adaptive import AdaptiveSurvey
+    from sottovoce.surveys.panel import Panel
 
     out.print()
     out.print(f"[bold]A collector[/] is up at {service.url}, a process of its own (pid {service.pid}) with SQLite.")
@@ -54,7 +54,7 @@ def show_service(out: Console, service: Service, stage: Stage) -> None:
     table.add_column("asks for")
     for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} counts at once"), (stage.turns, "")):
         survey = live.survey
-        words = "what is not known yet" if isinstance(survey, AdaptiveSurvey) else asks.format(survey.n_answers)
+        words = "what is not known yet" if isinstance(survey, Panel) else asks.format(survey.n_answers)
         table.add_row(f"[dim]{survey.id[:12]}[/]", survey.title, words)
     out.print()
     out.print(table)
@@ -125,7 +125,7 @@ def show_estimate(out: Console, demo: Demo) -> None:
         )
     out.print(table)
     out.print()
-    errors, size = demo.errors, demo.survey.domain.size
+    errors, size = demo.errors, demo.survey.n_answers
     out.print(
         f"[bold]{demo.covered} of {size}[/] intervals hold the truth: {100 * demo.covered / size:.1f} %; "
         "95 % were promised."

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sottovoce.cli.arguments import Commands, number, whole_number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, plain, print_json, titled_table
-from sottovoce.cli.plan_parts import check_picture
+from sottovoce.cli.picture import check_picture, writing
 from sottovoce.plural import counted
 from sottovoce.promise import promised
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Group
 
     from sottovoce.analyst.live import LiveSurvey
-    from sottovoce.estimate import Estimate
     from sottovoce.sharded import ShardedAggregate
+    from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["register"]
 
@@ -82,7 +82,7 @@ def register(commands: Commands) -> None:
         type=hostile,
         default=0.01,
         metavar="H",
-        help="so many hostile devices, or such a share of all (default: 0.01)",
+        help="number or fraction of malicious devices (default: 0.01)",
     )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it, as .png, .svg or .pdf")
     add_connection(parser)
@@ -91,8 +91,8 @@ def register(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
-    from sottovoce.estimate import check_level
     from sottovoce.limits import check_integer
+    from sottovoce.surveys.estimate import check_level
 
     check_level(arguments.level, "normal")
     if arguments.top is not None:
@@ -164,21 +164,15 @@ def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: E
 
 
 def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
-    from sottovoce.errors import SimulationError
-
     if arguments.plot is None:
         return
-    problem = ""
-    try:
-        estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure.savefig(arguments.plot)
-    except OSError as error:
-        problem = error.strerror or "it cannot be written"
-    if problem:
-        raise SimulationError(f"{str(arguments.plot)!r} cannot be written: {problem}; name another")
+    drawn = estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure
+    with writing(arguments.plot):
+        drawn.savefig(arguments.plot)
 
 
 def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> dict[str, Any]:
-    from sottovoce.theory.influence import influence
+    from sottovoce.surveys.influence import influence
 
     stated = {
         "survey": estimate.survey.id,
@@ -199,8 +193,10 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
 
 
 def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
-    """The rows: values by their frequency; queries and coordinates in their own order, which means something."""
-    if arguments.top is None and estimate.survey.kind != "distribution":
+    """The rows: values by their share; queries and coordinates in their own order, which means something."""
+    from sottovoce.questions.shares import Shares
+
+    if arguments.top is None and estimate.survey.kind != Shares.kind:
         listed: list[dict[str, Any]] = estimate.to_dict(arguments.level)["answers"]
         return listed[:_ROWS]
     return [answer._asdict() for answer in estimate.top(arguments.top or _ROWS, arguments.level)]

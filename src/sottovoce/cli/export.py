@@ -19,7 +19,7 @@ on after an interruption, and adds what has come since; nothing that stands is o
 
 _EXAMPLES = f"""\
 columns: report_id (16 bytes), report (the bytes a device sent), epoch (coarse time). The files' metadata holds the
-survey's id and statement. An adaptive survey has a folder a round. sottovoce.analyst.parquet.read_export counts them
+survey's id and statement. A panel has a folder a round. sottovoce.analyst.parquet.read_export counts them
 anew.
 
 {CONNECTION}

@@ -19,7 +19,8 @@ __all__ = ["register"]
 
 _DESCRIPTION = """\
 List every mechanism: what it guarantees, what one report is and how long, how large its error is beside the
-best one's, and when to use it. The first table is for distributions, the second for query sets and means.
+best one's, and when to use it. The first table is for values that can be
+listed (shares, and queries by a histogram), the second for vectors (means, and queries asked directly).
 """
 
 _EXAMPLES = """\
@@ -28,13 +29,13 @@ square is how many times more people it takes for the same error (relative_peopl
 
 examples:
   sottovoce mechanisms
-  sottovoce mechanisms --domain-size 100000 --epsilon 4
+  sottovoce mechanisms --values 100000 --epsilon 4
   sottovoce mechanisms --dimension 1000 --epsilon 2 --delta 1e-9
   sottovoce mechanisms --json | jq '.mechanisms[].name'
 """
 
-_DISTRIBUTIONS: Final = "distributions"
-_VECTORS: Final = "queries and means"
+_FINITE: Final = "finite"
+_VECTORS: Final = "vector"
 _PURE: Final = "pure epsilon-LDP"
 
 
@@ -44,7 +45,7 @@ def register(commands: Commands) -> None:
         "mechanisms", help="list the mechanisms and compare them", description=_DESCRIPTION, epilog=_EXAMPLES
     )
     parser.add_argument(
-        "--domain-size", type=whole_number, default=1024, metavar="J", help="how many values there are (default: 1024)"
+        "--values", type=whole_number, default=1024, metavar="J", help="how many values there are (default: 1024)"
     )
     parser.add_argument(
         "--dimension",
@@ -66,15 +67,15 @@ def register(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.limits import check_delta, check_dimension, check_domain_size, check_epsilon
 
-    domain_size, epsilon = check_domain_size(arguments.domain_size), check_epsilon(arguments.epsilon)
+    domain_size, epsilon = check_domain_size(arguments.values), check_epsilon(arguments.epsilon)
     dimension, delta = check_dimension(arguments.dimension), check_delta(arguments.delta)
     finite, vector = _finite(domain_size, epsilon), _vector(dimension, epsilon, delta)
     if arguments.json:
-        stated = {"domain_size": domain_size, "dimension": dimension, "epsilon": epsilon, "delta": delta}
+        stated = {"values": domain_size, "dimension": dimension, "epsilon": epsilon, "delta": delta}
         print_json({**stated, "mechanisms": finite, "vector_mechanisms": vector})
     else:
-        _show(finite, f"mechanisms for distributions over {domain_size:,} values at epsilon {epsilon:g}, best first")
-        _show(vector, f"mechanisms for {dimension:,} queries, or means of so many numbers, at epsilon {epsilon:g}")
+        _show(finite, f"mechanisms for {domain_size:,} values at epsilon {epsilon:g}, best first")
+        _show(vector, f"mechanisms for vectors of {dimension:,} numbers at epsilon {epsilon:g}, best first")
     return 0
 
 
@@ -88,8 +89,8 @@ def _finite(domain_size: int, epsilon: float) -> list[dict[str, Any]]:
         try:
             serving.append(kind.best(domain_size, epsilon))
         except MechanismError as error:
-            unable.append({**_described(kind, _DISTRIBUTIONS, _PURE), "serves": False, "reason": str(error)})
-    return _compared(serving, _DISTRIBUTIONS) + unable
+            unable.append({**_described(kind, _FINITE, _PURE), "serves": False, "reason": str(error)})
+    return _compared(serving, _FINITE) + unable
 
 
 def _vector(dimension: int, epsilon: float, delta: float) -> list[dict[str, Any]]:
@@ -111,7 +112,7 @@ def _vector(dimension: int, epsilon: float, delta: float) -> list[dict[str, Any]
 
 
 def _compared(serving: Sequence[AnyMechanism], family: str) -> list[dict[str, Any]]:
-    """One row a mechanism, best first."""
+    """One row per mechanism, best first."""
     from sottovoce.mechanisms import FiniteMechanism
 
     ordered = sorted(serving, key=lambda m: (m.worst_total_variance, m.report_bits))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
-from sottovoce.cli.workload_option import WORKLOADS
+from sottovoce.cli.question_options import add_parameters, given_parameters, how_to_write
+from sottovoce.questions.queries import Queries
 
 if TYPE_CHECKING:
     from sottovoce.strategies import Optimized
@@ -18,19 +19,19 @@ __all__ = ["register"]
 
 _DESCRIPTION = """\
 Search for the channel that answers a query set with the least noise, for up to a few hundred values. A finished
-search is kept in the user's cache directory, where strategy="optimized" and "auto" find it. Ctrl-C ends the search
-and keeps the best so far.
+search is kept in the user's cache directory, where strategy="optimized" finds it. Ctrl-C ends the search and keeps
+the best so far.
 """
 
 _EXAMPLES = f"""\
 variance: of one report, summed over the queries; of the worst value, or with --objective total the mean over all.
 Twice the variance takes twice the people.
 
-{WORKLOADS}
+{how_to_write(Queries.parameters)}
 examples:
-  sottovoce optimize prefix:64 --epsilon 1
-  sottovoce optimize ranges:64 --epsilon 1 --seconds 60 --out ranges.strategy
-  sottovoce optimize marginals:age=10,sex=2,country=5:2 --epsilon 2 --objective total --json
+  sottovoce optimize --workload prefix:64 --epsilon 1
+  sottovoce optimize --workload ranges:64 --epsilon 1 --seconds 60 --out ranges.strategy
+  sottovoce optimize --workload marginals:age=10,sex=2,country=5:2 --epsilon 2 --objective total --json
 """
 
 
@@ -39,7 +40,7 @@ def register(commands: Commands) -> None:
     parser = commands.add_parser(
         "optimize", help="search for the best channel for a query set", description=_DESCRIPTION, epilog=_EXAMPLES
     )
-    parser.add_argument("workload", metavar="WORKLOAD", help="the queries; see below")
+    add_parameters(parser, Queries.parameters)
     parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
     parser.add_argument(
         "--objective", default="worst", metavar="O", help="worst: the worst value; total: all alike (default: worst)"
@@ -57,10 +58,9 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.strategies.files import save
     from sottovoce.strategies.optimize import optimize
     from sottovoce.strategies.optimized import OptimizedStrategy
-    from sottovoce.workloads.parse import parse_workload
 
     _check_out(arguments.out)
-    workload = parse_workload(arguments.workload)
+    workload = Queries.of(**given_parameters(Queries.parameters, arguments)).workload
     with working("searching: known mechanisms") as tell:
 
         def progress(steps: int, value: float) -> None:

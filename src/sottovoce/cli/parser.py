@@ -9,20 +9,21 @@ from typing import Any, Final, NoReturn
 __all__ = ["COMMANDS", "Parser", "UsageError", "build_parser", "commands_of"]
 
 _DESCRIPTION = """\
-Statistics about people, each of whom answers in a whisper that says little about them.
+Collect statistics about people under local differential privacy.
 """
 
 _EXAMPLES = """\
 examples:
   sottovoce demo                                    a service, a million devices, three surveys, report.html
-  sottovoce plan distribution --domain-size 1000 --epsilon 1 --target-error 0.05
-                                                    how many people does that take, and with which mechanism?
-  sottovoce simulate distribution --domain-size 1000 --users 1e6 --epsilon 1
+  sottovoce plan shares --values 40 --epsilon 2 --margin 0.01
+                                                    how many people does that take, and with which design?
+  sottovoce simulate shares --values 40 --users 1e6 --epsilon 2
                                                     measure the error before asking anybody
-  sottovoce optimize prefix:64 --epsilon 1          the best channel for a set of queries
+  sottovoce optimize --workload prefix:64 --epsilon 1
+                                                    the best channel for a set of queries
   sottovoce audit                                   is it private? exactly, for every mechanism
   sottovoce serve                                   run a collector; it says what to do next
-  sottovoce survey create distribution --labels red,green,blue --epsilon 1
+  sottovoce survey create shares --labels red,green,blue --epsilon 1
   sottovoce estimate SURVEY --watch                 what real devices have answered so far
 
 Every command takes --help, with examples of its own, and --json, for one JSON object on standard output.
@@ -48,7 +49,11 @@ class Parser(argparse.ArgumentParser):
     hides_words = False
     """Whether a word that fits nowhere may be private, so that no message may repeat it."""
 
+    elsewhere: dict[str, str]
+    """Options that this command has not but a neighbour has, and which: a mistake in them can be told plainly."""
+
     def __init__(self, **settings: Any) -> None:
+        self.elsewhere = {}
         settings.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)
@@ -57,7 +62,11 @@ class Parser(argparse.ArgumentParser):
         """As argparse does; but words that fit nowhere are told by the command they were given to, unless private."""
         found, extra = super().parse_known_args(*given)
         if extra and self.hides_words:
-            self.error("a word too many, or an option there is not; write -- before a value that begins with a dash")
+            self.error("unexpected argument or unknown option; write -- before a value that begins with a dash")
+        for word in extra:
+            if word.partition("=")[0] in self.elsewhere:
+                option = word.partition("=")[0]
+                self.error(f"{option} is for {self.elsewhere[option]}, not for '{self.prog}'")
         if extra:
             self.error(f"unrecognized arguments: {' '.join(extra)}")
         return found, extra
@@ -71,7 +80,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> Parser:
     """The whole grammar. Every command sets `run`, a function from the parsed arguments to the exit status."""
-    from sottovoce import __version__
+    from sottovoce.version import __version__
 
     parser = Parser(prog="sottovoce", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"sottovoce {__version__}")

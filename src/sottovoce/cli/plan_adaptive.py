@@ -8,43 +8,40 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, add_json, number, whole_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
-from sottovoce.cli.plan_parts import check_picture
+from sottovoce.cli.picture import check_picture, writing
+from sottovoce.cli.question_options import add_parameters
+from sottovoce.surveys.panel import Panel
 
 if TYPE_CHECKING:
-    from sottovoce.theory.adaptive_planner import AdaptivePlan
+    from sottovoce.planning.panel import PanelPlan
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Give three of --rounds, --users, --epsilon and --target; the fourth is worked out. The error is the largest over
-all rounds, for questions between -1 and 1, proved however each question depends on the answers before it.
+Give three of --rounds, --users, --epsilon and --error; the fourth is worked out. The error is the largest over all
+rounds, for questions between -radius and radius, proved however each question depends on the answers before it.
 Everybody answers one round only: twice the rounds leave half the people to each. Nobody is asked anything.
 """
 
 _EXAMPLES = """\
 examples:
   sottovoce plan adaptive --rounds 20 --users 1e6 --epsilon 1          what error?
-  sottovoce plan adaptive --rounds 20 --epsilon 1 --target 0.05        how many people?
-  sottovoce plan adaptive --rounds 20 --users 1e6 --target 0.05        what epsilon?
-  sottovoce plan adaptive --users 1e6 --epsilon 1 --target 0.05        how many questions?
+  sottovoce plan adaptive --rounds 20 --epsilon 1 --error 0.05         how many people?
+  sottovoce plan adaptive --rounds 20 --users 1e6 --error 0.05         what epsilon?
+  sottovoce plan adaptive --users 1e6 --epsilon 1 --error 0.05         how many questions?
   sottovoce plan adaptive --rounds 20 --users 1e5 --epsilon 1 --picture error.png
 """
 
 
 def register(kinds: Commands) -> None:
     """Add the kind."""
-    parser = kinds.add_parser(
-        "adaptive",
-        help="questions that depend on earlier answers",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-    )
-    parser.add_argument("--rounds", type=whole_number, metavar="D", help="how many questions may be asked")
+    parser = kinds.add_parser(Panel.kind, help=Panel.summary, description=_DESCRIPTION, epilog=_EXAMPLES)
+    # What people's records are has no part in the error.
+    own = [one for one in Panel.parameters if not one.group]
+    add_parameters(parser, own, optional=frozenset({"rounds"}))
     parser.add_argument("--users", type=whole_number, metavar="N", help="how many people there are")
     parser.add_argument("--epsilon", type=number, metavar="E", help="what one report may reveal")
-    parser.add_argument(
-        "--target-error", "--target", dest="target", type=number, metavar="T", help="the largest error allowed"
-    )
+    parser.add_argument("--error", type=number, metavar="T", help="the largest error allowed")
     parser.add_argument(
         "--picture",
         type=Path,
@@ -56,10 +53,10 @@ def register(kinds: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.theory.adaptive_planner import plan_adaptive
+    from sottovoce.planning.panel import plan_panel
 
     check_picture(arguments.picture)
-    found = plan_adaptive(arguments.rounds, arguments.users, arguments.epsilon, arguments.target)
+    found = plan_panel(arguments.rounds, arguments.users, arguments.epsilon, arguments.error, radius=arguments.radius)
     if arguments.picture is not None:
         _draw(found, arguments.picture)
     if arguments.json:
@@ -72,24 +69,18 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _draw(found: AdaptivePlan, path: Path) -> None:
-    from sottovoce.errors import SimulationError
+def _draw(found: PanelPlan, path: Path) -> None:
     from sottovoce.experiments.adaptive_curves import adaptive_curves, people_simulated, save_adaptive_picture
 
     with progress("simulating sessions for the picture", max(1, people_simulated(found))) as advance:
         curves = adaptive_curves(found, advance)
-    problem = ""
-    try:
+    with writing(path):
         save_adaptive_picture(curves, path)
-    except OSError as error:
-        problem = f"{str(path)!r} cannot be written: {error.strerror}; name another"
-    if problem:
-        raise SimulationError(problem)
 
 
-def _show(found: AdaptivePlan) -> None:
+def _show(found: PanelPlan) -> None:
     people, private = f"{found.users:,} people", f"epsilon {found.epsilon:g}"
-    questions, reached = f"{found.rounds:,} rounds", f"error at most {found.target_error:.4g}"
+    questions, reached = f"{found.rounds:,} rounds", f"error at most {found.error:.4g}"
     question = {
         "error": f"{questions}, {people}, {private}: what error?",
         "users": f"{questions}, {private}, {reached}: how many people?",
@@ -102,7 +93,7 @@ def _show(found: AdaptivePlan) -> None:
         "answers near 0; printed: Theorem 5.2, where it says anything",
     )
     table.add_column("", no_wrap=True)
-    for heading in ("rounds", "people a round", "error, proved", "expected", "printed"):
+    for heading in ("rounds", "people per round", "error, proved", "expected", "printed"):
         table.add_column(heading, justify="right", no_wrap=True)
     for line in found.lines:
         table.add_row(

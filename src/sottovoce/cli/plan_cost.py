@@ -12,8 +12,7 @@ from sottovoce.cli.output import console, titled_table
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.engines.cost import Cost
-    from sottovoce.theory.offline_planner import OfflinePlan
-    from sottovoce.theory.planner import Plan
+    from sottovoce.planning.plan import Plan
 
 __all__ = ["add_cost", "costs_of", "show_costs"]
 
@@ -40,16 +39,13 @@ def add_cost(parser: Parser) -> None:
     )
 
 
-def costs_of(found: Plan | OfflinePlan, arguments: argparse.Namespace) -> list[Cost]:
-    """Predictions for the best choice of a plan: here, and on Spark where that was measured."""
+def costs_of(found: Plan, arguments: argparse.Namespace) -> list[Cost]:
+    """Predictions for the best design of a plan: here, and on Spark where that was measured."""
     from sottovoce.engines.cost import cost_here, cost_on_spark
     from sottovoce.engines.rates import Rates, place
 
     rates = Rates.load(arguments.rates or place())
-    mechanism, users = found.best.mechanism, found.users
-    best = next((one for one in getattr(found, "strategies", ()) if one.fits and one.strategy is not None), None)
-    if best is not None:
-        mechanism, users = best.strategy.mechanism, round(best.users)
+    mechanism, users = found.design.mechanism, found.users
     costs = [cost_here(mechanism, users, rates)]
     if rates.spark_rows is not None:
         costs.append(cost_on_spark(mechanism, users, rates, arguments.workers, arguments.worker_cores))

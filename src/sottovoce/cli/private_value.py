@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from sottovoce.domain import Domain
+    from sottovoce.surveys.panel import Panel
+    from sottovoce.surveys.survey import Survey
 
 __all__ = ["read_value"]
 
@@ -15,7 +17,7 @@ _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
 _PART: Final = re.compile(r'\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
 
-def read_value(survey: Any, text: str) -> object:
+def read_value(survey: Survey | Panel, text: str) -> object:
     """What the text means in this survey. What means nothing is returned as it is, and is in no domain.
 
     Examples
@@ -27,8 +29,7 @@ def read_value(survey: Any, text: str) -> object:
     >>> read_value(sv.Survey.mean(3, 1.0, 1.0), "0.5,-1,2e-3")
     [0.5, -1.0, 0.002]
     """
-    domain = getattr(survey, "domain", None) or getattr(getattr(survey, "workload", None), "domain", None)
-    return _vector(text) if domain is None else _in_domain(domain, text)
+    return _vector(text) if survey.domain is None else _in_domain(survey.domain, text)
 
 
 def _vector(text: str) -> object:

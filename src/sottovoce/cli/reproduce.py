@@ -63,12 +63,12 @@ def register(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.experiments.distribution_error import seeds_of
+    from sottovoce.experiments.repeats import seeds_of
     from sottovoce.experiments.reproduce.grid import people_in
     from sottovoce.experiments.reproduce.page import write
     from sottovoce.experiments.reproduce.run import grid_of, reproduce
     from sottovoce.experiments.whole_files import check_folder
-    from sottovoce.plotting import require_matplotlib
+    from sottovoce.figures.style import require_matplotlib
 
     grid = grid_of(arguments.parts, quick=arguments.quick)
     seeds_of(arguments.seed, 1)

@@ -98,7 +98,7 @@ def _say_started(start: Start) -> None:
     print("              for people: where they answer the survey of that id in a browser")
     print("next")
     print(f"  export SOTTOVOCE_URL={start.address} SOTTOVOCE_TOKEN={start.admin_token or '(your token)'}")
-    print("  sottovoce survey create distribution --labels red,green,blue --epsilon 1")
+    print("  sottovoce survey create shares --labels red,green,blue --epsilon 1")
     print(f"  sottovoce answer {start.address} SURVEY red")
     print("  sottovoce estimate SURVEY --watch", flush=True)
 

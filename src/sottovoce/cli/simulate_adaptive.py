@@ -60,7 +60,7 @@ def register(kinds: Commands) -> None:
         "--strategy", default="random", choices=STRATEGIES, metavar="S", help="see below (default: random)"
     )
     parser.add_argument(
-        "--repeats", type=whole_number, default=1, metavar="R", help="do it again so often (default: 1)"
+        "--repeats", type=whole_number, default=1, metavar="R", help="number of repetitions (default: 1)"
     )
     parser.add_argument(
         "--seed", type=whole_number, metavar="S", help="for the same people again (default: a fresh one)"
@@ -103,7 +103,7 @@ def _show(found: MeasuredAdaptive) -> None:
     table = titled_table(
         f"{found.users:,} people in {questions} of about {found.users_per_round:,.0f}, {found.strategy}, epsilon "
         f"{found.epsilon:g}: simulated {often}",
-        f"seed {found.seed}; everybody answers once, in one round; {found.seconds:.2f} s a simulation",
+        f"seed {found.seed}; everybody answers once, in one round; {found.seconds:.2f} s per simulation",
     )
     table.add_column("error")
     table.add_column("measured", justify="right", style="bold")

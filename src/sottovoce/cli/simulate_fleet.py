@@ -21,7 +21,7 @@ __all__ = ["register"]
 _DESCRIPTION = """\
 Drive simulated devices that answer a survey of a running collector, each once. Some are full devices, with a ledger
 of their own, that send one report a request; the reports of the others arrive in batches, as through a relay. When
-the collector is busy or away, the same bytes are sent again later. The rounds of an adaptive survey are answered as
+the collector is busy or away, the same bytes are sent again later. The rounds of a panel are answered as
 they open, by those who have drawn them, until all are over, the time has passed, or Ctrl-C.
 """
 

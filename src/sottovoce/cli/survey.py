@@ -22,7 +22,7 @@ _SUMMARY = "publish, list, show, seal and delete surveys on a collector"
 
 _EXAMPLES = """\
 examples:
-  sottovoce survey create distribution --labels red,green,blue --epsilon 1 --title "Favourite colour"
+  sottovoce survey create shares --labels red,green,blue --epsilon 1 --title "Favourite colour"
   sottovoce survey list
   sottovoce survey show "Favourite colour"
   sottovoce survey seal 3f9a
@@ -30,7 +30,7 @@ examples:
 """
 
 _SEAL = """\
-Take no more reports, for good; those of an adaptive survey's rounds neither. Estimates stay. Sealing twice changes
+Take no more reports, for good; those of a panel's rounds neither. Estimates stay. Sealing twice changes
 nothing.
 """
 

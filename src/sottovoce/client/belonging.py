@@ -1,4 +1,4 @@
-"""Whom an answer that stands is for: one address and one key, and in an adaptive survey one question."""
+"""Whom an answer that stands is for: one address and one key, and in a panel one question."""
 
 from __future__ import annotations
 

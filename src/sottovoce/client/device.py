@@ -36,11 +36,10 @@ from sottovoce.errors import (
 )
 from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_BUDGET, DEFAULT_DELTA_CAP
 from sottovoce.plural import counted
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
 from sottovoce.randomness import os_source
 from sottovoce.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["REFUSE", "Device"]
@@ -150,7 +149,7 @@ class Device:
             self._collectors[url] = self._connect(url)
         return self._collectors[url]
 
-    def survey(self, url: str, survey_id: str) -> Survey | AdaptiveSurvey:
+    def survey(self, url: str, survey_id: str) -> Survey | Panel:
         """A survey, checked as for `answer`; nothing is drawn."""
         with within(self._seconds):
             return self._fetch(self.collector(url), check_survey_id(survey_id)).survey
@@ -167,7 +166,7 @@ class Device:
         Parameters
         ----------
         url, survey_id
-            Where the survey is, and its id. That of an adaptive survey: the device draws its round the first time,
+            Where the survey is, and its id. That of a panel: the device draws its round the first time,
             and the receipt says "waiting" until that round is open; ask again later.
         value
             The person's value or record. Randomized here; neither kept nor shown anywhere.
@@ -247,18 +246,18 @@ class Device:
         return found
 
     def _asked(self, collector: Collector, question: str, kept: Answer | None) -> Published | None:
-        """The survey to answer; for an adaptive one this device's round, or None while that is not open."""
+        """The survey to answer; for a panel this device's round, or None while that is not open."""
         found = self._fetch(collector, question)
         if kept is None:
             self._check(found)
         else:
             check_key(kept, found.key)
-        if isinstance(found.survey, Round):
-            raise SurveyError(
-                f"this is one round of the adaptive survey {found.survey.survey.id}; answer that one: a device answers "
-                "only the round it has drawn"
-            )
-        if not isinstance(found.survey, AdaptiveSurvey):
+        if isinstance(found.survey, Survey):
+            if found.survey.seat is not None:
+                raise SurveyError(
+                    f"this is one round of the panel {found.survey.seat.panel.id}; answer the panel: a device answers "
+                    "only the round it has drawn"
+                )
             return found
         rounds = found.survey.rounds
         seat = self._store.seat(question, lambda: 1 + os_source().below(rounds))
@@ -370,9 +369,9 @@ def _chosen(survey: Survey, value: object, otherwise: object) -> object:
 
 
 def _title(survey: Survey) -> str:
-    if not isinstance(survey, Round):
+    if survey.seat is None:
         return survey.title
-    return f"{survey.title or survey.survey.title or '(no title)'}, round {survey.round}"
+    return f"{survey.title or survey.seat.panel.title or '(no title)'}, round {survey.seat.round}"
 
 
 def _today() -> str:

@@ -61,9 +61,7 @@ class Effort:
 
     def check_survey(self, survey: Any) -> None:
         """Raise `BudgetError` if drawing and sending a report would be too much work."""
-        mechanism = getattr(survey, "mechanism", None)
-        if mechanism is None:
-            return  # an adaptive survey: its rounds have one
+        mechanism = survey.mechanism
         _check("a report", mechanism.report_bytes, "bytes", self.report_bytes, "report_bytes")
         if isinstance(mechanism, VectorMechanism):
             found = max(mechanism.dimension, mechanism.size // 2 if isinstance(mechanism, Codebook) else 0)

@@ -16,11 +16,10 @@ from sottovoce.client.http import BAD_ANSWER, Http
 from sottovoce.client.patience import Patience
 from sottovoce.client.text import one_line
 from sottovoce.errors import MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
 from sottovoce.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
-from sottovoce.statement import is_digest
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import is_digest
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 __all__ = ["Collector", "Listed", "Published", "check_survey_id"]
@@ -62,7 +61,7 @@ class _Envelope(msgspec.Struct, frozen=True):
 class Published:
     """A survey that was checked, by whom it was signed, and whether it takes reports, which nobody has signed."""
 
-    survey: Survey | AdaptiveSurvey
+    survey: Survey | Panel
     key: bytes
     state: str
 
@@ -134,8 +133,8 @@ class Collector:
         """Raise `SignatureError` unless the survey of that id is there, signed with this key; it is not read."""
         self._signed(self._envelope(survey_id), key)
 
-    def round(self, parent: AdaptiveSurvey, number: int, trusted: bytes) -> Published | None:
-        """The round of that number, if it is open and belongs to this very survey; None while it is not open."""
+    def round(self, parent: Panel, number: int, trusted: bytes) -> Published | None:
+        """The round of that number, if it is open and belongs to this very panel; None while it is not open."""
         try:
             envelope = self._get(f"/v1/surveys/{parent.id}/rounds/{number}", _Envelope)
         except ServiceError as error:
@@ -143,8 +142,8 @@ class Collector:
                 raise
             return None
         found = self._checked(envelope, trusted)
-        asked = found.survey
-        if not isinstance(asked, Round) or asked.survey.id != parent.id or asked.round != number:
+        seat = found.survey.seat if isinstance(found.survey, Survey) else None
+        if seat is None or seat.panel.id != parent.id or seat.round != number:
             raise MismatchError(f"the collector answered with something else than round {number} of {parent.id[:12]}")
         return found
 
@@ -220,7 +219,7 @@ def _utf8(text: str) -> bytes:
     raise SignatureError("the survey's statement is not valid Unicode text")
 
 
-def _read(statement: bytes, attachments: dict[str, bytes]) -> Survey | AdaptiveSurvey:
+def _read(statement: bytes, attachments: dict[str, bytes]) -> Survey | Panel:
     try:
         return Survey.from_json(statement, attachments)
     except SottovoceError as error:

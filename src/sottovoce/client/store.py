@@ -26,7 +26,7 @@ class Answer:
     """A report that was drawn, for whom, and what it cost. Holds no value: nobody can tell one from it."""
 
     question: str
-    """Id of what was asked once and for all: the survey, or the adaptive survey a round belongs to."""
+    """Id of what was asked once and for all: the survey, or the panel a round belongs to."""
     survey: str
     """Id of the survey the report is of; for a round the round's."""
     collector: str
@@ -55,7 +55,7 @@ class DeviceStore(abc.ABC):
 
     @abc.abstractmethod
     def seat(self, question: str, draw: Callable[[], int]) -> int:
-        """The round this device has in an adaptive survey; drawn if there is none, then kept for ever."""
+        """The round this device has in a panel; drawn if there is none, then kept for ever."""
 
     @abc.abstractmethod
     def answer(self, question: str) -> Answer | None:

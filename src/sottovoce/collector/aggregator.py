@@ -26,7 +26,7 @@ from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segmen
 from sottovoce.collector.stored import answerable_of
 from sottovoce.errors import SottovoceError, StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.limits import DEFAULT_COUNTERS
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Aggregator", "check", "live_aggregate", "rebuild"]

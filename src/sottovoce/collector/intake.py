@@ -22,8 +22,8 @@ from sottovoce.collector.store.base import Arrival
 from sottovoce.collector.stored import Shelf, survey_of
 from sottovoce.errors import MismatchError, ReportError
 from sottovoce.mechanisms.codecs import Codec
-from sottovoce.statement import TAG_BYTES, is_digest
-from sottovoce.survey import Survey
+from sottovoce.surveys.statement import TAG_BYTES, is_digest
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows, encode_batch
 
 __all__ = ["BodyCode", "BodyRefusedError", "Intake", "Refused", "ReportCode", "Taken"]

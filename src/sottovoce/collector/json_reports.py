@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from sottovoce.errors import ReportError, SurveyError
-from sottovoce.statement import parse_json
+from sottovoce.surveys.statement import parse_json
 from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["FieldCode", "JsonBodyError", "JsonReport", "base64url_letters", "parse_reports", "read_report"]

@@ -11,12 +11,12 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store
 from sottovoce.errors import CapacityError, ReportError, StoreError, StoreUnavailableError
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.mechanisms.codecs import Payloads
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["as_checkpoint", "check", "counted", "decoded", "live_aggregate", "rebuild"]
 

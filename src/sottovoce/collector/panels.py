@@ -13,12 +13,10 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sottovoce.domain import Domain, ProductDomain
-from sottovoce.protocols.distribution import DistributionSurvey
-from sottovoce.protocols.means import MeanSurvey
-from sottovoce.protocols.queries import QuerySurvey
-from sottovoce.protocols.rounds import ChoiceRound, Round
-from sottovoce.survey import Survey
+from sottovoce.questions.shares import Shares
+from sottovoce.surveys.terms import Terms
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Ranges, Stack, Workload
+from sottovoce.workloads.ball import Ball
 from sottovoce.workloads.line import falls
 from sottovoce.workloads.naming import is_text_labelled
 
@@ -68,26 +66,22 @@ class Intervals(_Slice, tag="ranges"):
 Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
 
 
-def panels_of(survey: Survey) -> list[Panel]:
+def panels_of(survey: Terms) -> list[Panel]:
     """The pictures of a survey's answers; they cover each answer at least once.
 
     Examples
     --------
+    >>> from sottovoce.surveys.survey import Survey
     >>> [panel.title for panel in panels_of(Survey.queries(Marginals(k=2, age=3, sex=2, city=4), 1.0))]
     ['age x sex', 'age x city', 'sex x city']
     """
-    match survey:
-        case DistributionSurvey():
-            return list(_values(survey.domain, 0, "", "share of each value"))
-        case QuerySurvey():
-            return list(_workload(survey.workload, 0, ""))
-        case MeanSurvey():
-            return [Bars("mean of each coordinate", 0, survey.n_answers, shares=False)]
-        case ChoiceRound():
-            return [Bars("share of each choice", 0, survey.n_answers, shares=True)]
-        case Round():
-            return [Bars("mean", 0, survey.n_answers, shares=False)]
-    return [Bars("answers", 0, survey.n_answers, shares=False)]
+    if survey.seat is not None:
+        shares = survey.kind == Shares.kind
+        return [Bars("share of each choice" if shares else "mean", 0, survey.n_answers, shares)]
+    workload = survey.question.workload
+    if isinstance(workload, Ball):
+        return [Bars("mean of each coordinate", 0, survey.n_answers, shares=False)]
+    return list(_workload(workload, 0, ""))
 
 
 def _workload(workload: Workload, start: int, times: str) -> Iterator[Panel]:

@@ -9,12 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.panels import Bars, Panel, panels_of
-from sottovoce.estimate import Estimate
-from sottovoce.protocols.distribution import DistributionSurvey
-from sottovoce.protocols.means import MeanSurvey
-from sottovoce.protocols.queries import QuerySurvey
-from sottovoce.protocols.rounds import ChoiceRound
-from sottovoce.survey import Survey
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.terms import Terms
 
 __all__ = ["Columns", "columns_of", "largest", "projection_of"]
 
@@ -36,6 +32,7 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
 
     Examples
     --------
+    >>> from sottovoce.surveys.survey import Survey
     >>> survey = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0)
     >>> estimate = survey.estimate(survey.simulate(["water"] * 500 + ["tea"] * 300, seed=1))
     >>> columns_of(estimate, 0.95, most=2).labels
@@ -84,13 +81,6 @@ def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return np.sort(np.concatenate([above, equal]))
 
 
-def projection_of(survey: Survey) -> str:
+def projection_of(survey: Terms) -> str:
     """On what the raw answers are projected, in words."""
-    match survey:
-        case DistributionSurvey() | ChoiceRound():
-            return "simplex"
-        case QuerySurvey():
-            return "hull of the columns"
-        case MeanSurvey():
-            return "ball"
-    return "interval"
+    return "interval" if survey.n_answers == 1 and survey.seat is not None else survey.question.projected_on

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol, cast
+from typing import Protocol
 
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.errors import MismatchError, StoreError, SurveyError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.statement import Stated, read_statement
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["Shelf", "answerable_of", "survey_of"]
 
@@ -43,18 +42,18 @@ class _Attached(Mapping[str, bytes]):
         return 0
 
 
-def survey_of(shelf: Shelf, record: SurveyRecord) -> Survey | AdaptiveSurvey:
+def survey_of(shelf: Shelf, record: SurveyRecord) -> Survey | Panel:
     """The survey behind a stored record, with the attachments it names; `StoreError` when this version cannot read it.
 
     Slow for some surveys: keep what it returns.
     """
     try:
-        found: Stated = read_statement(record.canonical, _Attached(shelf))
+        found = Survey.from_json(record.canonical, _Attached(shelf))
     except SurveyError as error:
         raise StoreError(f"survey {record.id[:12]} is in the database and cannot be read: {error}") from error
     if found.id != record.id:
         raise StoreError(f"survey {record.id[:12]} is damaged in the database: its statement has another id")
-    return cast("Survey | AdaptiveSurvey", found)
+    return found
 
 
 def answerable_of(shelf: Shelf, record: SurveyRecord) -> Survey:

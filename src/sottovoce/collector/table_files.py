@@ -13,8 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from sottovoce.errors import MissingExtraError
-from sottovoce.estimate import Estimate
-from sottovoce.protocols.rounds import Round
+from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["Look", "Table", "table_of", "to_csv", "to_parquet", "wanted"]
 
@@ -57,7 +56,7 @@ def table_of(estimate: Estimate, level: float, names: Sequence[str] = (), look: 
     survey, interval = estimate.survey, estimate.interval(level)
     about = {
         "survey": survey.id,
-        "title": survey.title or (survey.query.text if isinstance(survey, Round) else ""),
+        "title": survey.title or survey.query_text,
         "kind": survey.kind,
         "mechanism": survey.mechanism.name,
         "epsilon": survey.epsilon,

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Set
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from dataclasses import dataclass
+from typing import Any, Final, Self, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.entries import as_integer, as_integers, entries_of
 from sottovoce.errors import DomainError, ValueOutsideDomainError
-from sottovoce.limits import MAX_RANGE_SIZE, check_domain_size
 
-if TYPE_CHECKING:
-    from sottovoce.domain.text import TextDomain
-
-__all__ = ["Domain", "Indices"]
+__all__ = ["AllTexts", "Domain", "Indices"]
 
 Indices: TypeAlias = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True)
+class AllTexts:
+    """All texts of at most `max_length` characters of `alphabet`: what `Domain.text` asks for."""
+
+    alphabet: str
+    max_length: int
 
 
 class Domain(abc.ABC):
@@ -36,50 +40,40 @@ class Domain(abc.ABC):
     (200, 61, 'age=30, country=FR')
     """
 
+    @final
     @staticmethod
     def of(values: object) -> Domain:
         """A domain from labels, an integer size, a range, a mapping of named attributes, or a domain."""
-        from sottovoce.domain.labels import LabelDomain
-        from sottovoce.domain.product import ProductDomain
-        from sottovoce.domain.ranges import RangeDomain
-
         if isinstance(values, Domain):
             return values
-        if isinstance(values, range):
-            length = (values[-1] - values.start) // values.step + 1 if values else 0
-            return RangeDomain(values.start, values.step, length)
-        if isinstance(values, Mapping):
-            return ProductDomain(tuple((name, Domain.of(inner)) for name, inner in values.items()))
-        if isinstance(values, (int, float, Integral)):
-            return RangeDomain(0, 1, check_domain_size(values, MAX_RANGE_SIZE))
-        if isinstance(values, (str, bytes, bytearray, Set)) or not hasattr(values, "__iter__"):
-            # A set too is refused: its order, and so the numbering, changes from one run to the next.
-            raise DomainError(
-                f"a domain cannot be made from {type(values).__name__}: give a list of labels, an integer size, "
-                "a range, or a mapping of attribute names to such domains"
-            )
-        listed = [v.item() if isinstance(v, np.generic) else v for v in values]
-        return LabelDomain(tuple(listed))
+        for kind in _KINDS:
+            made = kind._made_of(values)
+            if made is not None:
+                return made
+        raise DomainError(
+            f"a domain cannot be made from {type(values).__name__}: give a list of labels, an integer size, "
+            "a range, or a mapping of attribute names to such domains"
+        )
 
+    @final
     @staticmethod
     def product(**attributes: object) -> Domain:
         """Records of named attributes, each with a domain of its own."""
         return Domain.of(attributes)
 
+    @final
     @staticmethod
-    def text(max_length: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> TextDomain:
-        """All texts of at most `max_length` characters of `alphabet`; see `TextDomain`.
+    def text(max_length: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> Domain:
+        """All texts of at most `max_length` characters of `alphabet`: a `TextDomain`.
 
         Examples
         --------
         >>> Domain.text(8).size, Domain.text(8).index("hello")
         (217180147159, 59898074366)
         """
-        from sottovoce.domain.text import TextDomain
+        return Domain.of(AllTexts(alphabet, max_length))
 
-        length = as_integer(max_length)
-        return TextDomain(alphabet, max_length if length is None else length)
-
+    @final
     @staticmethod
     def attributes_of(domain: Domain) -> tuple[tuple[str, Domain], ...]:
         """Names and domains of a product's attributes; any other domain is its own one attribute, "value".
@@ -89,9 +83,22 @@ class Domain(abc.ABC):
         >>> Domain.attributes_of(Domain.of(100))
         (('value', Domain.of(range(0, 100))),)
         """
-        from sottovoce.domain.product import ProductDomain
+        return domain._attributes or (("value", domain),)
 
-        return domain.attributes if isinstance(domain, ProductDomain) else (("value", domain),)
+    def __init_subclass__(cls) -> None:
+        # Importing any module of this package loads all kinds, so `of` never misses one.
+        super().__init_subclass__()
+        _KINDS.append(cls)
+
+    @classmethod
+    @abc.abstractmethod
+    def _made_of(cls, values: object) -> Self | None:
+        """The domain of this kind that `Domain.of` makes of `values`; None if they are for another kind, or none."""
+
+    @property
+    @abc.abstractmethod
+    def _attributes(self) -> tuple[tuple[str, Domain], ...]:
+        """Names and domains of the attributes of a record; empty where a value is no record."""
 
     @property
     @abc.abstractmethod
@@ -205,3 +212,7 @@ class Domain(abc.ABC):
     def _outside(self, position: int | None = None) -> ValueOutsideDomainError:
         where = "the value is" if position is None else f"value number {position} of those given is"
         return ValueOutsideDomainError(f"{where} not in the domain; allowed: {self._allowed}")
+
+
+_KINDS: Final[list[type[Domain]]] = []
+"""All kinds of domains. No two of them make a domain of the same values, so their order means nothing."""

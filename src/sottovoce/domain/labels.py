@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -46,6 +47,17 @@ class LabelDomain(Domain):
     def __repr__(self) -> str:
         shown = ", ".join(repr(name) for name in self.names[:3])
         return f"Domain.of([{shown}{', ...' if self.size > 3 else ''}])  # {self.size} labels"
+
+    @classmethod
+    def _made_of(cls, values: object) -> Self | None:
+        # A set too is refused: its order, and so the numbering, changes from one run to the next.
+        if isinstance(values, (range, Mapping, str, bytes, bytearray, Set)) or not isinstance(values, Iterable):
+            return None
+        return cls(tuple(v.item() if isinstance(v, np.generic) else v for v in values))
+
+    @property
+    def _attributes(self) -> tuple[tuple[str, Domain], ...]:
+        return ()
 
     @property
     def size(self) -> int:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 
@@ -42,6 +42,16 @@ class ProductDomain(Domain):
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}: {domain.size}" for name, domain in self.attributes)
         return f"Domain.product({inner})  # {self.size} records"
+
+    @classmethod
+    def _made_of(cls, values: object) -> Self | None:
+        if not isinstance(values, Mapping):
+            return None
+        return cls(tuple((name, Domain.of(inner)) for name, inner in values.items()))
+
+    @property
+    def _attributes(self) -> tuple[tuple[str, Domain], ...]:
+        return self.attributes
 
     @property
     def size(self) -> int:

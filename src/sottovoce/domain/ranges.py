@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, final
+from numbers import Integral
+from typing import Any, Final, Self, final
 
 import numpy as np
 
@@ -37,6 +38,20 @@ class RangeDomain(Domain):
 
     def __repr__(self) -> str:
         return f"Domain.of({range(self.start, self.start + self.step * self.length, self.step)!r})"
+
+    @classmethod
+    def _made_of(cls, values: object) -> Self | None:
+        if isinstance(values, range):
+            # Not len(values), which fails beyond the machine's integers.
+            length = (values[-1] - values.start) // values.step + 1 if values else 0
+            return cls(values.start, values.step, length)
+        if isinstance(values, (int, float, Integral)):
+            return cls(0, 1, check_domain_size(values, MAX_RANGE_SIZE))
+        return None
+
+    @property
+    def _attributes(self) -> tuple[tuple[str, Domain], ...]:
+        return ()
 
     @property
     def _last(self) -> int:

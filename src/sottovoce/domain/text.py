@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, repeat
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.domain.base import Domain, Indices
+from sottovoce.domain.base import AllTexts, Domain, Indices
 from sottovoce.entries import as_integer, entries_of
 from sottovoce.errors import DomainError
 from sottovoce.limits import MAX_PRODUCT_SIZE, check_domain_size, check_integer
@@ -69,6 +69,17 @@ class TextDomain(Domain):
 
     def __repr__(self) -> str:
         return f"Domain.text({self.max_length}, {self.alphabet!r})"
+
+    @classmethod
+    def _made_of(cls, values: object) -> Self | None:
+        if not isinstance(values, AllTexts):
+            return None
+        length = as_integer(values.max_length)
+        return cls(values.alphabet, values.max_length if length is None else length)
+
+    @property
+    def _attributes(self) -> tuple[tuple[str, Domain], ...]:
+        return ()
 
     @property
     def size(self) -> int:

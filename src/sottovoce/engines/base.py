@@ -13,12 +13,12 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final, get_args
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.aggregate_file import AggregateFile, write_aggregate
 from sottovoce.engines.tally import Tally
 from sottovoce.errors import CapacityError, ReportError
 from sottovoce.sharded import ShardedAggregate
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["MEMORY_BYTES", "Counted", "Engine", "Faults", "Progress", "check_choice", "check_faults"]
 

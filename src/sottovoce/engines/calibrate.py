@@ -15,7 +15,7 @@ from sottovoce.errors import ReportError
 from sottovoce.kernels.threads import cores
 from sottovoce.limits import check_integer
 from sottovoce.report_files import write_reports
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
 if TYPE_CHECKING:

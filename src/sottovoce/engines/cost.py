@@ -16,8 +16,8 @@ from sottovoce.errors import PlanError
 from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS, check_integer
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook
-from sottovoce.simulation import MAX_PEOPLE
-from sottovoce.statement import TAG_BYTES
+from sottovoce.questions.people import MAX_PEOPLE
+from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Cost", "cost_here", "cost_on_spark"]

@@ -15,10 +15,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sottovoce.engines.tally import BadFile
 from sottovoce.errors import MismatchError, ReportError, SottovoceError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
-from sottovoce.statement import TAG_BYTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import TAG_BYTES
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_survey
 
 __all__ = [
@@ -258,6 +258,6 @@ def stated_survey(names: Sequence[str]) -> Survey:
     if found is None:
         raise ReportError("no file says which survey its reports are of; name the survey")
     survey = Survey.from_json(found[1])
-    if isinstance(survey, AdaptiveSurvey):
-        raise ReportError(f"{found[0]} names an adaptive survey; reports belong to one of its rounds: name that")
+    if isinstance(survey, Panel):
+        raise ReportError(f"{found[0]} names a panel; reports belong to one of its rounds: name that")
     return survey

@@ -17,7 +17,7 @@ from sottovoce.engines.tally import Tally
 from sottovoce.kernels.threads import cores as all_cores
 from sottovoce.limits import check_integer
 from sottovoce.mechanisms.shards import Shard
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["LEAST_MEMORY", "LocalCounted", "LocalEngine"]
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sottovoce.engines.files import ReportFile
 from sottovoce.report_files import REPORT, REPORT_ID, pyarrow
-from sottovoce.statement import TAG_BYTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.statement import TAG_BYTES
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 
 __all__ = ["Piece", "columns", "in_pieces", "rows_at_once"]

@@ -19,7 +19,7 @@ from sottovoce.engines.files import ReportFile
 from sottovoce.engines.local_spill import writing
 from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.errors import ReportError
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["Work"]
 

@@ -21,7 +21,7 @@ from sottovoce.engines.rows import Sifted, sift
 from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.errors import ReportError
 from sottovoce.kernels.repeats import secret_multiplier
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["Run"]
 

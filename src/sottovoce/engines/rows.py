@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.engines.tally import Tally
 from sottovoce.report_files import pyarrow
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Sifted", "sift"]

@@ -26,7 +26,7 @@ from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.errors import ReportError
 from sottovoce.limits import SHARD_CELLS
 from sottovoce.mechanisms.shards import Shard, shard_length
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["SparkEngine"]
 

@@ -23,8 +23,8 @@ from sottovoce.engines.rows import sift
 from sottovoce.engines.spark_rows import Bytes, buckets_of, least
 from sottovoce.engines.tally import Tally
 from sottovoce.report_files import REPORT, REPORT_ID, pyarrow
-from sottovoce.statement import TAG_BYTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.statement import TAG_BYTES
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 
 __all__ = [

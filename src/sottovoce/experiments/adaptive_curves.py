@@ -1,4 +1,4 @@
-"""How the largest error of an adaptive survey grows with its rounds: what is proved, predicted, and measured."""
+"""How the largest error of a panel grows with its rounds: what is proved, predicted, and measured."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.experiments.adaptive_error import measure_adaptive
-from sottovoce.plotting import STYLE, finish_axes, new_figure, require_matplotlib
+from sottovoce.figures.style import STYLE, finish_axes, new_figure, require_matplotlib
+from sottovoce.planning.panel import PanelLine, PanelPlan, error_line
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
-from sottovoce.theory.adaptive_planner import AdaptiveLine, AdaptivePlan, error_line
 
 __all__ = [
     "AdaptiveCurves",
@@ -47,29 +47,29 @@ class SessionPoint:
 class AdaptiveCurves:
     """Errors against rounds, and those of simulated sessions where these are affordable."""
 
-    plan: AdaptivePlan
-    lines: tuple[AdaptiveLine, ...]
+    plan: PanelPlan
+    lines: tuple[PanelLine, ...]
     measured: tuple[SessionPoint, ...]
 
 
-def _rounds_drawn(plan: AdaptivePlan) -> list[int]:
+def _rounds_drawn(plan: PanelPlan) -> list[int]:
     high = min(MAX_ROUNDS, max(64, 8 * plan.rounds))
     return [int(d) for d in np.unique(np.geomspace(1, high, 41).round())]
 
 
-def _rounds_simulated(plan: AdaptivePlan) -> list[int]:
+def _rounds_simulated(plan: PanelPlan) -> list[int]:
     if plan.users > MOST_PEOPLE:
         return []
     most = min(MOST_ROUNDS, max(4, plan.rounds))
     return [int(d) for d in np.unique(np.geomspace(1, most, 4).round())]
 
 
-def people_simulated(plan: AdaptivePlan) -> int:
+def people_simulated(plan: PanelPlan) -> int:
     """How many people `adaptive_curves` simulates in all, for a bar of progress."""
     return 2 * REPEATS * plan.users * len(_rounds_simulated(plan))
 
 
-def adaptive_curves(plan: AdaptivePlan, progress: Callable[[int], object] | None = None) -> AdaptiveCurves:
+def adaptive_curves(plan: PanelPlan, progress: Callable[[int], object] | None = None) -> AdaptiveCurves:
     """The curves for the plan's people and epsilon."""
     lines = tuple(error_line(d, plan.radius, plan.epsilon, plan.users) for d in _rounds_drawn(plan))
     measured = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -23,10 +22,10 @@ from sottovoce.experiments.analysts import (
     signs,
     values,
 )
-from sottovoce.experiments.distribution_error import MAX_REPEATS, seeds_of
+from sottovoce.experiments.repeats import check_repeats, seeds_of, summarised
 from sottovoce.expressions import Query, query
-from sottovoce.simulation import Seed
-from sottovoce.survey import Survey
+from sottovoce.surveys.simulation import Seed
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error, theorem_5_2
 
 __all__ = [
@@ -36,10 +35,8 @@ __all__ = [
     "MeasuredAdaptive",
     "Outcome",
     "check_crowd",
-    "check_repeats",
     "measure_adaptive",
     "paper_bound",
-    "summarised",
 ]
 
 Floats = NDArray[np.float64]
@@ -167,34 +164,34 @@ def measure_adaptive(
     """
     if strategy not in ANALYSTS:
         raise SimulationError(f"strategy must be one of {', '.join(ANALYSTS)}")
-    survey = Survey.adaptive(values(), rounds, epsilon)
+    panel = Survey.adaptive(values(), rounds, epsilon)
     n, times = check_crowd(users), check_repeats(repeats)
     seed = secrets.randbits(32) if seed is None else seed
     questions_seed, *seeds = seeds_of(seed, 1 + 2 * times)
-    multipliers = random_multipliers(survey.rounds, questions_seed)
+    multipliers = random_multipliers(panel.rounds, questions_seed)
     fixed, table = [question(m) for m in multipliers], np.array([signs(m) for m in multipliers])
     found, seconds = [], 0.0
     for people_seed, session_seed in zip(seeds[::2], seeds[1::2], strict=True):
         drawn = people(n, people_seed)
         analyst = _Analyst(fixed, table.copy(), overfits=strategy == "overfit")
         began = time.perf_counter()
-        analyst.ask(survey.session(drawn, session_seed), progress)
+        analyst.ask(Session.simulated(panel, drawn, session_seed), progress)
         seconds += time.perf_counter() - began
         found.append(analyst.errors(people_counts(drawn) / n))
     mean, standard_error = summarised(found)
     return MeasuredAdaptive(
         strategy=strategy,
-        rounds=survey.rounds,
+        rounds=panel.rounds,
         users=n,
-        users_per_round=n / survey.rounds,
-        epsilon=survey.epsilon,
+        users_per_round=n / panel.rounds,
+        epsilon=panel.epsilon,
         repeats=times,
         seed=int(seed),
         mean=mean,
         standard_error=standard_error,
-        linf_bound=adaptive_bound(survey.rounds, survey.radius, survey.epsilon, n).value,
-        linf_bound_paper=paper_bound(survey.rounds, survey.epsilon, n),
-        linf_predicted=predicted_worst_error(survey.rounds, survey.radius, survey.epsilon, n),
+        linf_bound=adaptive_bound(panel.rounds, panel.radius, panel.epsilon, n).value,
+        linf_bound_paper=paper_bound(panel.rounds, panel.epsilon, n),
+        linf_predicted=predicted_worst_error(panel.rounds, panel.radius, panel.epsilon, n),
         seconds=seconds / times,
     )
 
@@ -235,23 +232,3 @@ def check_crowd(users: object) -> int:
     if isinstance(users, bool) or not isinstance(users, (int, np.integer)) or not 1 <= users <= MAX_CROWD:
         raise SimulationError(f"the number of people must be an integer from 1 to {MAX_CROWD:,}, for example 100000")
     return int(users)
-
-
-def check_repeats(repeats: object) -> int:
-    """Return `repeats` as an int if a measurement may be repeated so often."""
-    if isinstance(repeats, bool) or not isinstance(repeats, int) or not 1 <= repeats <= MAX_REPEATS:
-        raise SimulationError(f"repeats must be an integer from 1 to {MAX_REPEATS:,}, for example 10")
-    return repeats
-
-
-def summarised(found: Sequence[AdaptiveErrors]) -> tuple[AdaptiveErrors, AdaptiveErrors | None]:
-    """Mean and standard error over several sessions; no standard error of a single one."""
-    # What is not measured is not a number here, and None again outside.
-    table = np.array([list(asdict(errors).values()) for errors in found], dtype=np.float64)
-
-    def each(row: Floats) -> AdaptiveErrors:
-        worst, *others = row.tolist()
-        return AdaptiveErrors(worst, *(None if math.isnan(number) else number for number in others))
-
-    mean = each(table.mean(axis=0))
-    return mean, None if len(found) == 1 else each(table.std(axis=0, ddof=1) / math.sqrt(len(found)))

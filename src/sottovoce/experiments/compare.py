@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import SimulationError
-from sottovoce.experiments.distribution_error import seeds_of
 from sottovoce.experiments.peers import ON_THE_SIMPLEX, Peer
-from sottovoce.experiments.reproduce.repeats import check_repeats, mean_and_error
+from sottovoce.experiments.repeats import check_repeats, mean_and_error, seeds_of
 from sottovoce.mechanisms.registry import candidates
-from sottovoce.survey import Survey
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["ON_THE_SIMPLEX", "PEER_PEOPLE", "Compared", "compare", "sampled"]
 
@@ -117,7 +116,7 @@ def compare(
     >>> min(found, key=lambda one: one.l2).package, len(found)
     ('sottovoce', 7)
     """
-    check_repeats(repeats)
+    check_repeats(repeats, fewest=2)
     counts = np.bincount(values, minlength=size)
     truth = counts / len(values)
     found = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from sottovoce.experiments.compare import ON_THE_SIMPLEX, Compared
 from sottovoce.experiments.whole_files import write_file
-from sottovoce.plotting import STYLE, finish_axes, new_figure, require_matplotlib
+from sottovoce.figures.style import STYLE, finish_axes, new_figure, require_matplotlib
 
 __all__ = ["comparison_figure", "save_comparison"]
 

@@ -11,14 +11,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.domain import Domain
-from sottovoce.estimate import Estimate, Interval
-from sottovoce.experiments.distribution_error import Errors, check_users, seeds_of
 from sottovoce.experiments.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text, true_frequencies
-from sottovoce.protocols.distribution import DistributionSurvey
-from sottovoce.simulation import histogram_of
-from sottovoce.survey import Survey
+from sottovoce.experiments.repeats import check_users, seeds_of
+from sottovoce.experiments.survey_error import Errors
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.estimate import Estimate, Interval
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import theorem_4_2
 
 __all__ = [
@@ -112,7 +112,7 @@ class Crowd:
 class Demo:
     """Everything the demonstration measured."""
 
-    survey: DistributionSurvey
+    survey: Survey
     seed: int
     whispers: tuple[Whisper, ...]
     truth: Floats
@@ -144,7 +144,7 @@ class Demo:
     @property
     def l2_bound_paper(self) -> float:
         """Theorem 4.2 for as many people."""
-        return theorem_4_2(self.survey.domain.size, self.survey.epsilon, self.users).value
+        return theorem_4_2(self.survey.n_answers, self.survey.epsilon, self.users).value
 
     def top(self, k: int) -> list[Row]:
         """The k answers most people give by the estimate, the most frequent first."""
@@ -155,13 +155,13 @@ class Demo:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        mechanism = self.survey.mechanism
+        mechanism: Any = self.survey.mechanism
         return {
             "question": QUESTION,
             "users": self.users,
             "epsilon": self.survey.epsilon,
             "exact_epsilon": mechanism.exact_epsilon,
-            "domain_size": self.survey.domain.size,
+            "domain_size": self.survey.n_answers,
             "mechanism": mechanism.name,
             "report_bits": mechanism.report_bits,
             "survey": self.survey.id,
@@ -170,9 +170,9 @@ class Demo:
             "l2_bound": self.estimate.bound.value,
             "l2_bound_paper": self.l2_bound_paper,
             "level": LEVEL,
-            "intervals": self.survey.domain.size,
+            "intervals": self.survey.n_answers,
             "intervals_that_hold": self.covered,
-            "coverage": self.covered / self.survey.domain.size,
+            "coverage": self.covered / self.survey.n_answers,
             "top": [{**asdict(row), "hit": row.hit} for row in self.top(12)],
             "whispers": [{**asdict(w), "report": w.report.hex()} for w in self.whispers],
             "crowds": [asdict(crowd) for crowd in self.crowds],
@@ -190,15 +190,13 @@ def percent(share: float, digits: int = 2) -> str:
     return f"{100 * share:.{digits}f}\N{NARROW NO-BREAK SPACE}%"
 
 
-def state_survey() -> DistributionSurvey:
+def state_survey() -> Survey:
     """The survey: 300 possible answers, epsilon 1, the best mechanism with a short report."""
     domain = Domain.product(instrument=list(INSTRUMENTS), style=list(STYLES))
     return Survey.distribution(domain, EPSILON, title=QUESTION, max_report_bytes=REPORT_BYTES)
 
 
-def whispers(
-    survey: DistributionSurvey, draw: Callable[[str, tuple[str, str]], bytes] | None = None
-) -> tuple[Whisper, ...]:
+def whispers(survey: Survey, draw: Callable[[str, tuple[str, str]], bytes] | None = None) -> tuple[Whisper, ...]:
     """What three people send. Their reports are drawn from the system's entropy: by their devices, where `draw` asks.
 
     `draw` gives a person's report, from the name and the answer.
@@ -210,13 +208,11 @@ def whispers(
     return tuple(found)
 
 
-def _whisper(
-    survey: DistributionSurvey, person: str, answer: tuple[str, str], other: tuple[str, str], report: bytes
-) -> Whisper:
-    mechanism = survey.mechanism
+def _whisper(survey: Survey, person: str, answer: tuple[str, str], other: tuple[str, str], report: bytes) -> Whisper:
+    mechanism: Any = survey.mechanism
     received = mechanism.decode(report[len(survey.tag) :])
-    log_probs = np.array([mechanism.log_prob(received, value) for value in range(survey.domain.size)])
-    own, others = survey.domain.index(answer), survey.domain.index(other)
+    log_probs = np.array([mechanism.log_prob(received, value) for value in range(survey.n_answers)])
+    own, others = survey.answer_index(answer), survey.answer_index(other)
     return Whisper(
         person,
         answer_text(own),
@@ -227,7 +223,7 @@ def _whisper(
     )
 
 
-def gather(survey: DistributionSurvey, users: int, seed: int, progress: Progress | None = None) -> Aggregate:
+def gather(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> Aggregate:
     """The counted reports of people drawn from the true distribution."""
     people_seed, report_seed = seeds_of(seed, 2)
     people = histogram_of(true_frequencies(), check_users(users), people_seed)
@@ -249,9 +245,7 @@ def crowd_sizes(users: int) -> list[tuple[int, int]]:
     return [(size, max(1, min(10, users // (8 * size)))) for size in sizes if size >= 10]
 
 
-def smaller_crowds(
-    survey: DistributionSurvey, users: int, seed: int, progress: Progress | None = None
-) -> tuple[Crowd, ...]:
+def smaller_crowds(survey: Survey, users: int, seed: int, progress: Progress | None = None) -> tuple[Crowd, ...]:
     """Errors with fewer people."""
     truth = true_frequencies()
     measured = []
@@ -277,7 +271,7 @@ def _crowd(estimates: list[Estimate], truth: Floats) -> Crowd:
 
 
 def assemble(
-    survey: DistributionSurvey, seed: int, heard: tuple[Whisper, ...], aggregate: Aggregate, smaller: tuple[Crowd, ...]
+    survey: Survey, seed: int, heard: tuple[Whisper, ...], aggregate: Aggregate, smaller: tuple[Crowd, ...]
 ) -> Demo:
     """The demonstration's parts, put together and estimated from."""
     truth, estimate = true_frequencies(), survey.estimate(aggregate)

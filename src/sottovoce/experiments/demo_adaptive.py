@@ -10,11 +10,14 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.adaptive.answer import Ends
+from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.session import Session
-from sottovoce.fleet.truth import round_truth
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
-from sottovoce.survey import Survey
+from sottovoce.adaptive.state import Past
+from sottovoce.fleet.truth import true_answers
+from sottovoce.surveys.estimate import Interval
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUNDS", "Asked", "ask_in_turn", "enough", "state_adaptive", "true_records"]
 
@@ -61,7 +64,7 @@ class Asked:
         return {**asdict(self), "hit": self.hit}
 
 
-def state_adaptive() -> AdaptiveSurvey:
+def state_adaptive() -> Panel:
     """Up to four questions about records of age, country and playing."""
     domain = {"age": AGES, "country": list(COUNTRIES), "plays": list(PLAYS)}
     return Survey.adaptive(domain, ROUNDS, EPSILON, title="Music, one question after another")
@@ -90,7 +93,6 @@ def enough(users: int) -> int:
 
 def ask_in_turn(session: Session, progress: Callable[[int], object] | None = None) -> tuple[Asked, ...]:
     """Where do they live, who makes music there and everywhere, and then either how eagerly or how young."""
-    survey = session.survey
     where = f"find(country, ({', '.join(repr(name) for name in COUNTRIES)}))"
     lives = session.choose(where, COUNTRIES, progress=progress)
     top = lives.top(1)[0][0]
@@ -102,20 +104,22 @@ def ask_in_turn(session: Session, progress: Callable[[int], object] | None = Non
     more = playing > everybody * share
     last = f"country == '{top}' and plays == 'daily'" if more else "age < 30 and plays != 'never'"
     further = session.ask(last, progress=progress).value
-    told: list[tuple[str, Round, int, float]] = [
-        (f"Where do you live? Most live in {top}.", survey.choice(1, where, len(COUNTRIES)), place, share),
-        (f"Do you live in {top} and make music?", survey.question(2, here), 0, playing),
-        ("And wherever you live: do you make music?", survey.question(3, anywhere), 0, everybody),
+    told = (
+        (f"Where do you live? Most live in {top}.", place, share),
+        (f"Do you live in {top} and make music?", 0, playing),
+        ("And wherever you live: do you make music?", 0, everybody),
         (
             f"More in {top}, so: do you live there and play daily?" if more else "Are you under 30, and make music?",
-            survey.question(4, last),
             0,
             further,
         ),
-    ]
-    found = []
-    for (words, asked, index, value), ends, answer in zip(told, session.intervals(), session.history, strict=True):
-        low, high = (0.0, 1.0) if ends is None else (float(np.ravel(end)[index]) for end in ends)
-        truth = float(round_truth(asked, true_records())[index])
-        found.append(Asked(asked.round, words, asked.query.text, answer.n_reports, truth, value, low, high))
-    return tuple(found)
+    )
+    rounds = zip(told, session.state.past, session.intervals(), strict=True)
+    return tuple(_read(words, past, index, value, ends) for (words, index, value), past, ends in rounds)
+
+
+def _read(words: str, past: Past, index: int, value: float, ends: Ends | Interval | None) -> Asked:
+    """One round's question and answer beside the truth."""
+    low, high = (0.0, 1.0) if ends is None else (float(np.ravel(end)[index]) for end in ends)
+    seat, truth = seat_of(past.asked), true_answers(past.asked, true_records())
+    return Asked(seat.round, words, seat.query.text, past.aggregate.n_reports, float(truth[index]), value, low, high)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.estimate import Estimate
-from sottovoce.protocols.queries import QuerySurvey
-from sottovoce.survey import Survey
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
 
 __all__ = ["AGES", "Ages", "Quantile", "read_ages", "state_ages", "true_ages"]
@@ -62,14 +61,14 @@ def true_ages() -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def state_ages() -> QuerySurvey:
+def state_ages() -> Survey:
     """How many people are at most 0, 1, .., 99 years old?"""
     return Survey.queries(Prefix(AGES), EPSILON, strategy="haar", users=USERS, title="How old are you?")
 
 
-def read_ages(survey: QuerySurvey, estimate: Estimate) -> Ages:
+def read_ages(survey: Survey, estimate: Estimate) -> Ages:
     """What the estimate says, beside the truth."""
-    cdf = survey.workload.matvec(true_ages())
+    cdf = survey.design.workload.matvec(true_ages())
     return Ages(
         users=estimate.n_reports,
         epsilon=survey.epsilon,

@@ -25,7 +25,7 @@ from sottovoce.experiments.demo_ages import Ages, read_ages, state_ages, true_ag
 from sottovoce.experiments.demo_service import Service
 from sottovoce.experiments.instruments import true_frequencies
 from sottovoce.fleet import Sent
-from sottovoce.theory.influence import Influence
+from sottovoce.surveys.influence import Influence
 
 __all__ = ["FEWEST_USERS", "HOSTILE", "RESENT_BATCHES", "Figures", "Opera", "Stage", "Story", "check_fleet"]
 

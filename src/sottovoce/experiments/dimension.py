@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.plotting import STYLE, new_figure, require_matplotlib
-from sottovoce.simulation import histogram_of
-from sottovoce.survey import Survey
+from sottovoce.figures.style import STYLE, new_figure, require_matplotlib
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.offline_bounds import theorem_3_4
 from sottovoce.workloads import Dense
 

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from sottovoce.experiments.adaptive_error import measure_adaptive
 from sottovoce.experiments.analysts import exaggerating_signs, people, people_counts, random_multipliers, signs, values
-from sottovoce.experiments.distribution_error import seeds_of
-from sottovoce.plotting import STYLE, new_figure, require_matplotlib
-from sottovoce.survey import Survey
+from sottovoce.experiments.repeats import seeds_of
+from sottovoce.figures.style import STYLE, new_figure, require_matplotlib
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.adaptive_bounds import adaptive_bound
 
 __all__ = ["Analysts", "OverfittingPoint", "measure_overfitting", "measure_reuse", "save_picture"]

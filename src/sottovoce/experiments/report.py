@@ -14,7 +14,7 @@ from sottovoce.experiments.demo_ages import Quantile
 from sottovoce.experiments.demo_wire import Story
 from sottovoce.experiments.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text
 from sottovoce.experiments.pictures import ages_curve, bars, curves, heat_map
-from sottovoce.plotting import STYLE
+from sottovoce.figures.style import STYLE
 
 __all__ = ["render"]
 
@@ -23,10 +23,10 @@ _COUNTS_SHOWN = 6
 
 def render(story: Story) -> str:
     """The page as text. All figures come from `story`; everything is escaped."""
-    from sottovoce import __version__
+    from sottovoce.version import __version__
 
     demo, ages, figures = story.demo, story.ages, story.figures
-    mechanism, size = demo.survey.mechanism, demo.survey.domain.size
+    mechanism, size = demo.survey.mechanism, demo.survey.n_answers
     errors = demo.errors
     largest = max(float(demo.truth.max()), float(demo.estimate.raw.max()))
     tables = (("truth", demo.truth), ("raw estimate", demo.estimate.raw), ("projected estimate", demo.estimate.values))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
 from sottovoce.adaptive.quantile import Quantile, smooth_rank_error
+from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.errors import SimulationError
 from sottovoce.experiments.adaptive_error import (
@@ -19,13 +20,11 @@ from sottovoce.experiments.adaptive_error import (
     MeasuredAdaptive,
     Outcome,
     check_crowd,
-    check_repeats,
     paper_bound,
-    summarised,
 )
-from sottovoce.experiments.distribution_error import seeds_of
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.simulation import Seed
+from sottovoce.experiments.repeats import check_repeats, seeds_of, summarised
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.simulation import Seed
 from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error
 
 __all__ = ["measure_heavy_hitters", "measure_quantile"]
@@ -69,15 +68,15 @@ def measure_quantile(
             "rounds search 65,536 values"
         )
     median, domain = Quantile("value"), 2**rounds
-    survey = median.survey(domain, epsilon, check_crowd(users))
+    panel = median.panel(domain, epsilon, check_crowd(users))
     spread = min(rounds, _SPREAD_BITS)
     grid = np.arange(2**spread, dtype=np.int64) << (rounds - spread)
 
     def once(session: Session) -> tuple[AdaptiveErrors, float]:
         value = median.run(session).value
-        columns = survey.domain.columns(grid)
-        asked = [past.asked for past in session.state.past]
-        truth = [float(round.query.evaluate(survey.domain, columns).mean()) for round in asked]
+        columns = panel.domain.columns(grid)
+        queries = [seat_of(past.asked).query for past in session.state.past]
+        truth = [float(query.evaluate(panel.domain, columns).mean()) for query in queries]
         answers = [answer.to_dict()["value"] for answer in session.history]
         below, reached = float((grid < value).mean()), float((grid <= value).mean())
         # The median of people who share a value is that value, however many of them there are.
@@ -85,12 +84,12 @@ def measure_quantile(
         return AdaptiveErrors(float(np.abs(np.subtract(answers, truth)).max())), rank_error
 
     return _repeated(
-        survey,
+        panel,
         "quantile",
         users,
         lambda people_seed: _generator(people_seed).choice(grid, size=users),
         once,
-        ("rank error", smooth_rank_error(survey.rounds, survey.epsilon, users)),
+        ("rank error", smooth_rank_error(panel.rounds, panel.epsilon, users)),
         repeats,
         seed,
         progress,
@@ -112,7 +111,7 @@ def measure_heavy_hitters(
     """
     common = HeavyHitters("value", k=_WANTED, most_choices=_CHOICES)
     domain = 2**_HITTERS_BITS
-    survey = common.survey(domain, epsilon, check_crowd(users))
+    panel = common.panel(domain, epsilon, check_crowd(users))
     weights = 1.0 / np.arange(1, _COMMON + 1)
     frequencies = weights / weights.sum()
     scattered = np.unique(_generator(_COMMON).integers(domain, size=2 * _COMMON))
@@ -126,12 +125,12 @@ def measure_heavy_hitters(
         return AdaptiveErrors(float(worst)), len(wanted & {one.value for one in found}) / _WANTED
 
     return _repeated(
-        survey,
+        panel,
         "heavy_hitters",
         users,
         lambda people_seed: _generator(people_seed).choice(values, size=users, p=frequencies),
         once,
-        ("recall", common.predicted_recall(frequencies, domain, survey.epsilon, users)),
+        ("recall", common.predicted_recall(frequencies, domain, panel.epsilon, users)),
         repeats,
         seed,
         progress,
@@ -143,7 +142,7 @@ def _generator(seed: int) -> np.random.Generator:
 
 
 def _repeated(
-    survey: AdaptiveSurvey,
+    panel: Panel,
     strategy: str,
     users: int,
     people: Callable[[int], Integers],
@@ -160,7 +159,7 @@ def _repeated(
     for people_seed, session_seed in zip(seeds[::2], seeds[1::2], strict=True):
         drawn = people(people_seed)
         began = time.perf_counter()
-        errors, outcome_of_one = once(survey.session(drawn, session_seed))
+        errors, outcome_of_one = once(Session.simulated(panel, drawn, session_seed))
         seconds += time.perf_counter() - began
         found.append(errors)
         reached.append(outcome_of_one)
@@ -170,18 +169,18 @@ def _repeated(
     spread = None if times == 1 else float(np.std(reached, ddof=1) / np.sqrt(times))
     theory: dict[str, Any] = {"linf_bound": None, "linf_bound_paper": None, "linf_predicted": None}
     if strategy == "quantile":
-        stated = survey.rounds, survey.radius, survey.epsilon, users
+        stated = panel.rounds, panel.radius, panel.epsilon, users
         theory = {
             "linf_bound": adaptive_bound(*stated).value,
-            "linf_bound_paper": paper_bound(survey.rounds, survey.epsilon, users),
+            "linf_bound_paper": paper_bound(panel.rounds, panel.epsilon, users),
             "linf_predicted": predicted_worst_error(*stated),
         }
     return MeasuredAdaptive(
         strategy=strategy,
-        rounds=survey.rounds,
+        rounds=panel.rounds,
         users=users,
-        users_per_round=users / survey.rounds,
-        epsilon=survey.epsilon,
+        users_per_round=users / panel.rounds,
+        epsilon=panel.epsilon,
         repeats=times,
         seed=int(seed),
         mean=mean,

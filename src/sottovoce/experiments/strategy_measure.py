@@ -1,7 +1,7 @@
 """Errors after projection, measured on simulated people: what is left of a strategy's lead when answers are projected.
 
 Two projections: by the noise's own measure, in the strategy's coordinates (`Strategy.project`), and of the raw answers
-as they stand, all directions alike (`QuerySurvey.project`). The paper's Gaussian, which needs a delta, stands beside.
+as they stand, all directions alike (`project_hull`). The paper's Gaussian, which needs a delta, stands beside.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.experiments.distribution_error import seeds_of
+from sottovoce.experiments.repeats import seeds_of
 from sottovoce.experiments.strategy_table import family
 from sottovoce.limits import check_epsilon
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
-from sottovoce.protocols.queries import QuerySurvey
-from sottovoce.simulation import histogram_of
 from sottovoce.strategies.optimize import optimize
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.survey import Survey
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
+from sottovoce.workloads import Workload
 
 __all__ = ["DELTA", "POPULATIONS", "USERS", "MeasuredStrategy", "measure_strategies", "measure_strategy"]
 
@@ -96,7 +96,7 @@ def measure_strategies(
                     yield measure_strategy(survey, population, crowd, label=label, name=name, repeats=repeats)
 
 
-def _surveys(searched: OptimizedStrategy, epsilon: float, users: int) -> Iterator[tuple[str, QuerySurvey]]:
+def _surveys(searched: OptimizedStrategy, epsilon: float, users: int) -> Iterator[tuple[str, Survey]]:
     workload = searched.workload
     yield "optimized", Survey.queries(workload, epsilon, strategy=searched, users=users)
     yield "auto", Survey.queries(workload, epsilon, strategy="auto", users=users)
@@ -105,7 +105,7 @@ def _surveys(searched: OptimizedStrategy, epsilon: float, users: int) -> Iterato
 
 
 def measure_strategy(
-    survey: QuerySurvey, population: str, users: int, *, label: str = "", name: str = "", repeats: int = REPEATS
+    survey: Survey, population: str, users: int, *, label: str = "", name: str = "", repeats: int = REPEATS
 ) -> MeasuredStrategy:
     """One survey, one population, one crowd.
 
@@ -117,36 +117,37 @@ def measure_strategy(
     >>> found.l2_weighted < found.l2_raw
     True
     """
-    workload, strategy = survey.workload, survey.strategy
-    weights = POPULATIONS[population](workload.domain.size)
+    design = survey.design
+    workload: Workload = design.workload
+    weights = POPULATIONS[population](workload.n_values)
     weights = weights / weights.sum()
     truth = workload.matvec(weights)
     squares = []
     seeds = seeds_of(SEED, 2 * repeats)
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
         raw = _coordinates(survey, histogram_of(weights, users, people_seed), report_seed)
-        answers = strategy.answers(raw)
-        estimates = (answers, strategy.project(raw).values, project_hull(workload, answers).values)
+        answers = design.answers(raw)
+        estimates = (answers, design.project(raw).values, project_hull(workload, answers).values)
         squares.append([float(np.sum((estimate - truth) ** 2)) for estimate in estimates])
     errors = np.sqrt(np.mean(squares, axis=0)).tolist()
     return MeasuredStrategy(
         name or workload.kind,
-        workload.domain.size,
+        workload.n_values,
         survey.epsilon,
         population,
-        label or strategy.name,
+        label or design.name,
         survey.mechanism.name,
         users,
         *errors,
     )
 
 
-def _coordinates(survey: QuerySurvey, histogram: NDArray[np.int64], seed: int) -> Floats:
+def _coordinates(survey: Survey, histogram: NDArray[np.int64], seed: int) -> Floats:
     mechanism = survey.mechanism
     users = int(histogram.sum())
     if isinstance(mechanism, VectorMechanism) and mechanism.name == "gaussian":
         # The sum of so many discrete Gaussians is drawn at once: a million of them in every coordinate take minutes.
         rng = np.random.default_rng(seed)
-        mean = survey.workload.matvec(histogram / users)
+        mean = survey.design.workload.matvec(histogram / users)
         return np.asarray(mean + np.sqrt(mechanism.noise / users) * rng.standard_normal(len(mean)))
-    return survey.strategy.raw_coordinates(survey.simulate_aggregate(histogram=histogram, seed=seed).counts, users)
+    return survey.design.raw_coordinates(survey.simulate_aggregate(histogram=histogram, seed=seed).counts, users)

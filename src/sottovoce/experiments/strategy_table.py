@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from sottovoce.errors import CapacityError, SurveyError, WorkloadError
 from sottovoce.limits import DEFAULT_USERS, check_epsilon
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.strategies.base import Setting, Strategy
+from sottovoce.strategies.base import Setting
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimize import OBJECTIVES, optimize
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
-from sottovoce.strategies.registry import STRATEGIES, create
+from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.strategies.search_starts import analytic_starts
 from sottovoce.workloads import Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 
@@ -265,17 +265,17 @@ def channel_noise(workload: Workload, epsilon: float, objective: str = "worst") 
 def analytic_noise(
     workload: Workload, epsilon: float, objective: str = "worst", progress: Progress | None = None
 ) -> dict[str, float]:
-    """V of every strategy that needs no search and can serve."""
+    """V of every strategy that needs no search and can serve, by its best mechanism."""
     setting = Setting(workload, epsilon, 0.0, DEFAULT_USERS)
     found: dict[str, float] = {}
-    for name in STRATEGIES:
+    for name, kind in STRATEGIES.items():
         if name == OptimizedStrategy.name:
             continue
         if progress is not None:
             progress(name)
         try:
-            strategy: Strategy = create(name, setting)
-            found[name] = strategy.worst if objective == "worst" else strategy.total
+            designs = kind.designs(setting)
+            found[name] = min(design.worst if objective == "worst" else design.total for design in designs)
         except (SurveyError, CapacityError):
             continue
     return found

@@ -20,9 +20,9 @@ from sottovoce.fleet.relay import Relay, bodies
 from sottovoce.fleet.sent import Ended, Sent, Tally
 from sottovoce.fleet.truth import true_answers
 from sottovoce.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.simulation import Seed, check_seed
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.simulation import Seed, check_seed
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "run"]
 
@@ -60,7 +60,7 @@ def run(
 
     `singles` of them have a full `Device` each, with a ledger of its own: it fetches, verifies, draws from the
     system's entropy, records and sends. The reports of the others are drawn by the same law, vectorised, and arrive
-    through a relay. An adaptive survey's rounds are answered as they open, by those who have drawn them.
+    through a relay. A panel's rounds are answered as they open, by those who have drawn them.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def run(
         Most reports of one body; fewer go where a megabyte would not hold them.
     distribution
         Of people's values: "zipf", "uniform", "geometric", a file's name, shares that sum to one, or integers, exactly
-        so many people of each value. People of a survey of means are those of `simulate mean`.
+        so many people of each value. People with vectors are those of `simulate vector`.
     seed
         For the same people and the same relayed reports again. Report ids and whatever single devices draw come from
         the system's entropy all the same.
@@ -116,7 +116,7 @@ def run(
     try:
         fleet = _Fleet(http, patience, pool, threads, batch, fixed, resend, ends, stopped, tally, progress)
         devices = [_Owner(*guest) for guest in guests] + fleet.devices(found.survey, crowd.values(alone))
-        if isinstance(found.survey, AdaptiveSurvey):
+        if isinstance(found.survey, Panel):
             assert isinstance(crowd, Urn)
             ended = fleet.answer_rounds(found, crowd, devices, rounds)
         else:
@@ -176,9 +176,9 @@ class _Fleet:
     def collector(self) -> Collector:
         return Collector(self.http, self.patience)
 
-    def devices(self, survey: Survey | AdaptiveSurvey, values: list[object]) -> list[_Owner]:
+    def devices(self, survey: Survey | Panel, values: list[object]) -> list[_Owner]:
         """A new device for every value; their owners allow what is asked."""
-        epsilon, delta = max(DEFAULT_CAP, survey.epsilon), max(DEFAULT_DELTA_CAP, getattr(survey, "delta", 0.0))
+        epsilon, delta = max(DEFAULT_CAP, survey.epsilon), max(DEFAULT_DELTA_CAP, survey.delta)
         shared = self.collector
 
         def device() -> Device:
@@ -200,7 +200,8 @@ class _Fleet:
         self._one_by_one(asked.id, devices)
         relay = Relay(self.http, asked.id, self.patience, self.pool, 2 * self.threads, self.tally)
         kept: list[tuple[bytes, int]] = []
-        for body, n in bodies(asked, crowd, self.batch, seed_of(self.seed, REPORTS, getattr(asked, "round", 0))):
+        number = 0 if asked.seat is None else asked.seat.round
+        for body, n in bodies(asked, crowd, self.batch, seed_of(self.seed, REPORTS, number)):
             if relay.over or self._late():
                 break
             relay.send(body, n, self._done)
@@ -215,7 +216,7 @@ class _Fleet:
     def answer_rounds(self, found: Published, crowd: Urn, devices: list[_Owner], answered: list[int]) -> Ended:
         """Those whose round it is answer it, round after round, as they open."""
         survey = found.survey
-        assert isinstance(survey, AdaptiveSurvey)
+        assert isinstance(survey, Panel)
         for number, seated in enumerate(crowd.seats(survey.rounds), start=1):
             while (asked := self.collector.round(survey, number, found.key)) is None:
                 if self._late():

@@ -6,7 +6,7 @@ The order matters: whoever closes a round early, or looks at an estimate on its 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, Protocol, final
+from typing import Final, Protocol, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,11 @@ from sottovoce.errors import SimulationError
 from sottovoce.limits import check_integer
 from sottovoce.populations.distributions import frequencies
 from sottovoce.populations.vectors import people_with_vectors
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.means import MeanSurvey
-from sottovoce.simulation import People, check_histogram, histogram_of
-from sottovoce.survey import Survey
+from sottovoce.questions.people import People, check_histogram
+from sottovoce.questions.vector import Vector
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["MOST_USERS", "REPORTS", "Crowd", "Urn", "Vectors", "crowd_of", "seed_of"]
 
@@ -73,7 +74,7 @@ class Urn:
 
     def take(self, survey: Survey, n: int) -> People:
         """n of them, as people who answer this survey."""
-        return survey._people_of_histogram(self._draw(n))
+        return survey.people_of_histogram(self._draw(n))
 
     def values(self, n: int) -> list[object]:
         """The values of n of them."""
@@ -102,23 +103,26 @@ class Urn:
 class Vectors:
     """People with vectors in a ball, each drawn from the population of `sottovoce.populations.vectors`."""
 
-    def __init__(self, survey: MeanSurvey, n: int, seed: int) -> None:
-        self._survey, self._seed, self.left, self._taken = survey, seed, n, 0
+    def __init__(self, question: Vector, n: int, seed: int) -> None:
+        self._question, self._seed, self.left, self._taken = question, seed, n, 0
 
     def take(self, survey: Survey, n: int) -> People:
         """n of them."""
+        return self._vectors(n)
+
+    def _vectors(self, n: int) -> People:
         self.left -= n
         self._taken += 1
         own = seed_of(self._seed, _VECTORS, self._taken)
-        return people_with_vectors(self._survey.dimension, self._survey.radius, n, own)
+        return people_with_vectors(self._question.dimension, self._question.radius, n, own)
 
     def values(self, n: int) -> list[object]:
         """The vectors of n of them."""
-        return list(self.take(self._survey, n).between(0, n))
+        return list(self._vectors(n).between(0, n))
 
 
 def crowd_of(
-    survey: Survey | AdaptiveSurvey, users: int, distribution: str | ArrayLike, seed: int
+    survey: Survey | Panel, users: int, distribution: str | ArrayLike, seed: int
 ) -> tuple[Urn | Vectors, Floats | None]:
     """Simulated people for a survey, and the distribution they were drawn from; None for vectors.
 
@@ -126,8 +130,8 @@ def crowd_of(
     or integers: exactly so many people of each value.
     """
     n = check_integer("users", users, 1, MOST_USERS)
-    if isinstance(survey, MeanSurvey):
-        return Vectors(survey, n, seed), None
+    if isinstance(survey, Survey) and isinstance(survey.question, Vector) and survey.seat is None:
+        return Vectors(survey.question, n, seed), None
     domain = domain_of(survey)
     rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(_ORDER,))))
     if isinstance(distribution, str):
@@ -146,11 +150,11 @@ def crowd_of(
     return Urn(domain, histogram_of(shares, n, seed_of(seed, _VALUES)), rng), shares
 
 
-def domain_of(survey: Any) -> Domain:
+def domain_of(survey: Survey | Panel) -> Domain:
     """What a person's value can be."""
-    found = getattr(survey, "domain", None) or survey.workload.domain
-    assert isinstance(found, Domain)
-    return found
+    domain = survey.domain
+    assert isinstance(domain, Domain)
+    return domain
 
 
 def _value(domain: Domain, index: int) -> object:

@@ -16,9 +16,9 @@ from sottovoce.client.patience import Patience
 from sottovoce.errors import ServiceError
 from sottovoce.fleet.people import Crowd, seed_of
 from sottovoce.fleet.sent import Tally
-from sottovoce.simulation import draw_reports
-from sottovoce.statement import TAG_BYTES
-from sottovoce.survey import Survey
+from sottovoce.surveys.simulation import draw_reports
+from sottovoce.surveys.statement import TAG_BYTES
+from sottovoce.surveys.survey import Survey
 from sottovoce.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, DEFAULT_BODY_BYTES, REPORT_ID_BYTES, encode_batch
 
 __all__ = ["Relay", "bodies"]

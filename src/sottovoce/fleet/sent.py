@@ -28,7 +28,7 @@ class Sent:
     waits
         How often the collector was busy or away, and the same bytes were sent again later.
     rounds
-        Rounds of an adaptive survey that were answered.
+        Rounds of a panel that were answered.
     ended
         "done"; or why it stopped before: "sealed", "time", "interrupted".
     truth

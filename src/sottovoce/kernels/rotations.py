@@ -6,6 +6,7 @@ survey's Philox stream (layer, rotation): bit b of word j belongs to position 32
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -57,15 +58,16 @@ def simulate_codebook(
     blocks: NDArray[np.int64],
     inside: NDArray[np.bool_],
     ranks: NDArray[np.int64],
+    lifted: Callable[[Floats], Floats],
 ) -> NDArray[np.int64]:
     """Reports of many people, one vector a row: each the one that the device's code sends after these draws.
 
     Single precision, eight people at a time, decides nearly all of them, and says of whom it could be wrong; those
-    are gone through one by one, in the device's own order of operations.
+    are gone through one by one, in the device's own order of operations; `lifted` is its own map of vectors (rows) to
+    the unit sphere.
     """
     from sottovoce.kernels.compiled import rotations as one_by_one
     from sottovoce.kernels.compiled import side_by_side
-    from sottovoce.mechanisms.vector import lift
 
     out = np.full(len(vectors), side_by_side.OPEN)
     drawn = rotations, blocks, inside, ranks
@@ -74,7 +76,7 @@ def simulate_codebook(
         side_by_side.codebook_reports(vectors, radius, size, *drawn, h, marked, *words, layers, out)
     left = np.flatnonzero(out == side_by_side.OPEN)
     if len(left):
-        units, reports = lift(vectors[left], radius, size), np.empty(len(left), dtype=np.int64)
+        units, reports = lifted(vectors[left]), np.empty(len(left), dtype=np.int64)
         k0, k1 = (np.uint64(word) for word in key)
         one_by_one.codebook_reports(units, *(array[left] for array in drawn), h, marked, k0, k1, layers, reports)
         out[left] = reports

@@ -1,5 +1,7 @@
 """Local randomizers, one file each, behind one contract; `registry` lists them."""
 
+from typing import TypeAlias
+
 from sottovoce.mechanisms.base import Mechanism, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -8,6 +10,7 @@ from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
     "MECHANISMS",
+    "AnyMechanism",
     "ChannelMechanism",
     "FiniteMechanism",
     "Mechanism",
@@ -18,3 +21,6 @@ __all__ = [
     "create",
     "restore",
 ]
+
+AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism
+"""What a survey can ask with: a mechanism for values of a finite domain, or one for vectors in a ball."""

@@ -43,7 +43,7 @@ class Binary(VectorMechanism):
 
     name: ClassVar[str] = "binary"
     summary: ClassVar[str] = "one bit, often flipped"
-    use_when: ClassVar[str] = "one number a person; every round of an adaptive survey"
+    use_when: ClassVar[str] = "one number a person; every round of a panel"
     largest_dimension: ClassVar[int] = 1
 
     @classmethod
@@ -126,9 +126,15 @@ class Binary(VectorMechanism):
         """(c r)^2: where everybody's number is 0."""
         return (self.debias * self.radius) ** 2
 
-    def variance(self, bounds: Floats, n_reports: int) -> Floats:
-        """(c r)^2/n, the most it can be: it is least where everybody's number is the same and large."""
-        return np.full(1, self.noise / n_reports)
+    @property
+    def along(self) -> float:
+        """(c r)^2, whatever everybody's number is: one report's estimate is +-c r."""
+        return self.noise
+
+    @property
+    def truncation(self) -> float:
+        """None to speak of: numbers are read to 53 bits."""
+        return 0.0
 
     @property
     def proxy(self) -> float:

@@ -158,6 +158,7 @@ class Codebook(VectorMechanism):
             rng.integers(0, self.size // h, size=n),
             inside,
             ranks,
+            lambda rows: lift(rows, self.radius, self.size),
         )
 
     @property
@@ -189,11 +190,15 @@ class Codebook(VectorMechanism):
         """What sharing rotations can multiply the noise by, at the very worst (everybody the same vector)."""
         return 1 + self.constants.sharing * n_reports / (self.rotations * self.size)
 
-    def variance(self, bounds: Floats, n_reports: int) -> Floats:
-        """r^2 [noise + (along - noise) E u_j^2] at the worst E u_j^2 within the bounds, times the sharing factor."""
-        squares = np.minimum(1.0, (bounds / self.radius) ** 2)
-        worst = self.constants.noise + (self.constants.along - self.constants.noise) * squares
-        return np.asarray(worst * (self.radius**2 * self.sharing_factor(n_reports) / n_reports))
+    @property
+    def along(self) -> float:
+        """r^2 kappa/c^2."""
+        return self.radius**2 * self.constants.along
+
+    @property
+    def truncation(self) -> float | None:
+        """None: what sharing rotations adds is bounded."""
+        return None
 
     @property
     def proxy(self) -> float:

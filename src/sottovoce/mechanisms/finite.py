@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import abc
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self, final
+from typing import Final, Self, final
+
+import numpy as np
 
 from sottovoce.errors import MechanismError
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.base import Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 
 __all__ = ["FiniteMechanism"]
 
+_MOST_LISTED: Final = 2**22
+"""Most entries (reports times values) of a channel that is gone through report by report."""
+
+_BLOCK: Final = 2**20
+"""Numbers held for the rows of weights that are worked on together."""
+
 
 @dataclass(frozen=True)
 class FiniteMechanism(ChannelMechanism):
-    """A channel with the analyst's side for distributions: `estimate` and `variance`."""
+    """A channel with the analyst's side for distributions: `estimate`, `variance` and `second_moments`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -61,3 +70,77 @@ class FiniteMechanism(ChannelMechanism):
         if frequencies is None:
             return math.sqrt(self.worst_total_variance / n_reports)
         return math.sqrt(float(self.variance(frequencies, n_reports).sum()))
+
+    @final
+    def second_moments(self, weights: Floats) -> Floats:
+        """E[(sum_v weights_v x_v)^2 | the sender has value u] for every value u; x is one report's estimate.
+
+        Everything about the variance of a query follows. Where people are drawn from frequencies p, n times the
+        variance of sum_v weights_v p(v), estimated from n reports, is sum_u p_u M(u) - (sum_u p_u weights_u)^2, with M
+        the moments returned here. Exact up to floating point.
+
+        Parameters
+        ----------
+        weights : numpy.ndarray
+            One weight for every value; or a matrix of them, one row for every query.
+
+        Returns
+        -------
+        numpy.ndarray
+            As many numbers in the same shape.
+
+        Raises
+        ------
+        MechanismError
+            If the weights are not one for every value, or if the mechanism has too many reports to go through and
+            knows no faster way.
+
+        Examples
+        --------
+        >>> from sottovoce.mechanisms import create
+        >>> mechanism = create("hadamard", 3, 1.0)
+        >>> moments = mechanism.second_moments(np.array([1.0, 0.0, 0.0]))
+        >>> moments.round(3)
+        array([4.683, 4.683, 4.683])
+        >>> p = np.array([0.5, 0.25, 0.25])
+        >>> bool(np.isclose(p @ moments - 0.5**2, mechanism.variance(p, 1)[0]))
+        True
+        """
+        given = np.asarray(weights, dtype=np.float64)
+        if given.ndim not in (1, 2) or given.shape[-1] != self.domain_size:
+            raise MechanismError(
+                f"weights have shape {given.shape}: give one for each of the {self.domain_size:,} values, or a matrix "
+                "with such rows"
+            )
+        rows = given.reshape(-1, self.domain_size)
+        moments = np.empty_like(rows)
+        step = max(1, _BLOCK // max(self.cells, self.domain_size))
+        for first in range(0, len(rows), step):
+            moments[first : first + step] = self._second_moments(rows[first : first + step])
+        return moments.reshape(given.shape)
+
+    def _second_moments(self, rows: Floats) -> Floats:
+        """`second_moments` of a matrix of weights.
+
+        The one default of the contract, so that a small mechanism need not write it: a sum over all reports.
+        Replaced where the sum has a closed form or a fast transform.
+        """
+        moments = np.zeros_like(rows)
+        for report, estimate in self._single_estimates():
+            chances = np.array([float(self.probability(report, value)) for value in range(self.domain_size)])
+            moments += np.outer(np.square(rows @ estimate), chances)
+        return moments
+
+    @final
+    def _single_estimates(self) -> Iterator[tuple[Report, Floats]]:
+        """Every report with the estimate made from it alone; refused where there are too many."""
+        for number, report in enumerate(self.outputs()):
+            if number * self.domain_size > _MOST_LISTED:
+                raise MechanismError(
+                    f"{self.name} over {self.domain_size:,} values has too many reports to go through one by one; "
+                    "use a smaller domain, or implement the mechanism's _second_moments"
+                )
+            payload = np.frombuffer(self.encode(report), dtype=np.uint8)
+            counts = self.empty()
+            self.count_into(counts, self.codec.decode_many(payload[None, :]))
+            yield report, self.estimate(counts, 1)

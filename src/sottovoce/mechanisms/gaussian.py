@@ -165,10 +165,20 @@ class Gaussian(VectorMechanism):
         """sigma^2; the discrete Gaussian's own variance is smaller by less than can be computed."""
         return self.noise_variance * self.step**2
 
-    def variance(self, bounds: Floats, n_reports: int) -> Floats:
-        """(sigma^2 + bound^2)/n, attained when entries are at either bound, half each."""
-        squares = np.minimum(self.radius, bounds) ** 2
-        return np.asarray((self.noise + squares) / n_reports)
+    @property
+    def along(self) -> float:
+        """sigma^2 + r^2."""
+        return self.noise + self.radius**2
+
+    @property
+    def truncation(self) -> float:
+        """2 sqrt(d) g/sigma: the grid moves <vector, b> by 2 g |b|_1 at most, and its standard deviation by no more.
+
+        Against a standard error of sigma |b| or more that is 2 sqrt(d) g/sigma. Beside it the rest is nothing: the
+        discrete Gaussian's variance is smaller than sigma^2 by a factor 1 - exp(-2 pi^2 sigma^2/g^2) or nearer to 1,
+        and entries are cut with a probability below 2^-64.
+        """
+        return 2 * math.sqrt(self.dimension / self.noise_variance)
 
     @property
     def proxy(self) -> float:

@@ -129,6 +129,22 @@ class Hadamard(FiniteMechanism):
         """(c^2 - p^2)/n."""
         return np.asarray((self.proxy - frequencies**2) / n_reports)
 
+    def _second_moments(self, rows: Floats) -> Floats:
+        """By two transforms.
+
+        The report z alone answers X(z) = c sum_v weights_v H[v+1, z], and P(z | u) = (1 + H[u+1, z]/c)/K. With
+        S = H X^2 the moment is (S_0 + S_(u+1)/c)/K.
+        """
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
+
+        signal = float(self.signal)
+        sums = np.zeros((len(rows), self.outputs_size))
+        sums[:, 1 : self.domain_size + 1] = rows / signal
+        walsh_hadamard_rows(sums)
+        np.square(sums, out=sums)
+        walsh_hadamard_rows(sums)
+        return np.asarray((sums[:, :1] + signal * sums[:, 1 : self.domain_size + 1]) / self.outputs_size)
+
     @property
     def proxy(self) -> float:
         """c^2: the estimate is a mean of numbers in [-c, c]."""

@@ -164,6 +164,27 @@ class HadamardBlocks(FiniteMechanism):
         mass = np.bincount(block, weights=frequencies)[block]
         return np.asarray((self.proxy * (other + (own - other) * mass) - frequencies**2) / n_reports)
 
+    def _second_moments(self, rows: Floats) -> Floats:
+        """By two transforms in every block.
+
+        In block beta the report z alone answers X(z) = kappa sum_v weights_v H_b[row of v, z] over the block's values.
+        Value u sends each position with the lower probability, and each of its favoured half with 2/(kappa b) more;
+        that half's sum of X^2 is half of (H_b X^2)[0] + (H_b X^2)[row of u] in u's block.
+        """
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
+
+        signal, b = float(self.signal), self.block_size
+        places = np.zeros((len(rows), self.blocks * (b - 1)))
+        places[:, : self.domain_size] = rows / signal
+        sums = np.zeros((len(rows) * self.blocks, b))
+        sums[:, 1:] = places.reshape(-1, b - 1)
+        walsh_hadamard_rows(sums)
+        np.square(sums, out=sums)
+        walsh_hadamard_rows(sums)
+        everywhere = sums[:, 0].reshape(len(rows), self.blocks).sum(axis=1, keepdims=True)
+        favoured = (sums[:, :1] + sums[:, 1:]).reshape(len(rows), -1)[:, : self.domain_size]
+        return np.asarray(float(self._levels.each_outside) * everywhere + signal / b * favoured)
+
     @property
     def proxy(self) -> float:
         """kappa^2: the estimate is a mean of numbers in [-kappa, kappa]."""

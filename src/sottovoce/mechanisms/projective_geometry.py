@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import SurveyError
-from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.kernels.finite_field import MAX_EXTENSION_ORDER, MAX_ORDER, is_field_order
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.finite_field import MAX_EXTENSION_ORDER, MAX_ORDER, is_field_order
 from sottovoce.mechanisms.projective_space import MAX_OVERSHOOT, ProjectiveSpace, dimension_for, orders_to_try
 from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
@@ -155,7 +155,27 @@ class ProjectiveGeometry(SupportMechanism):
         """How many reports lie on each value's hyperplane."""
         from sottovoce.kernels.projective import hyperplane_sums
 
-        return hyperplane_sums(counts, self.space)[: self.domain_size]
+        return hyperplane_sums(counts, self.order, self.dimension)[: self.domain_size]
+
+    def _second_moments(self, rows: Floats) -> Floats:
+        """By two sums over hyperplanes; orthogonality is symmetric, so values and reports take turns.
+
+        A report supports s of the K points and the estimates of all K add up to one. Hence the report z alone answers
+        the mean of the K weights (zero beyond the values) plus, over P1 - P0, the sum on z's hyperplane of the weights
+        less their mean. Likewise the moment is the mean of the squared answers over all reports plus, times the two
+        levels' difference, the sum on u's hyperplane of the squares less that mean. Without the means the transforms'
+        rounding would be relative to the sum of all weights.
+        """
+        from sottovoce.kernels.projective import weighted_hyperplane_sums
+
+        levels, place = self._levels, (self.order, self.dimension)
+        weights = np.zeros((len(rows), self.cells))
+        weights[:, : self.domain_size] = rows
+        mean = weights.mean(axis=1, keepdims=True)
+        squares = np.square(mean + weighted_hyperplane_sums(weights - mean, *place) / float(self.signal))
+        mean = squares.mean(axis=1, keepdims=True)
+        deviations = weighted_hyperplane_sums(squares - mean, *place)[:, : self.domain_size]
+        return np.asarray(mean + float(levels.each_inside - levels.each_outside) * deviations)
 
     def citation(self) -> str:
         """Feldman, Nelson, Nguyen and Talwar 2022."""

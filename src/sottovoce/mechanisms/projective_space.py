@@ -3,7 +3,7 @@
 A point is the vector of length t whose first non-zero entry is 1. Its number is
 (q^m - 1)/(q - 1) plus its last m entries read as an integer in base q, most significant
 first, where m is how many entries follow the leading 1. The numbering does not depend on t.
-Entries are elements of F_q, which are integers below q; see `finite_field`.
+Entries are elements of F_q, which are integers below q; see `kernels.finite_field`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count, islice
 
-from sottovoce.mechanisms.finite_field import MAX_ORDER, FiniteField, field_of_order, is_field_order
+from sottovoce.kernels.finite_field import MAX_ORDER, FiniteField, field_of_order, is_field_order
 
 __all__ = ["MAX_OVERSHOOT", "ProjectiveSpace", "dimension_for", "orders_to_try"]
 

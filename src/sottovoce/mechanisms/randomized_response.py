@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.support import Support, SupportMechanism
+from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -22,7 +23,7 @@ __all__ = ["RandomizedResponse"]
 
 @final
 @dataclass(frozen=True)
-class RandomizedResponse(SupportMechanism):
+class RandomizedResponse(SymmetricMechanism):
     """The value with weight e^eps, every other value with weight 1.
 
     Guarantee
@@ -69,6 +70,11 @@ class RandomizedResponse(SupportMechanism):
     @cached_property
     def _support(self) -> Support:
         return Support(self._levels.each_inside, self._levels.each_outside)
+
+    @property
+    def _pair_support(self) -> PairSupport:
+        """A report supports one value only."""
+        return PairSupport(Fraction(0), Fraction(0))
 
     def _randomize(self, value: int, source: Source) -> Report:
         truthful = source.bernoulli(self._levels.threshold)

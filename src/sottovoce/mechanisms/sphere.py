@@ -117,9 +117,15 @@ class Sphere(VectorMechanism):
         """B^2/d: a half sphere has the second moments of the whole."""
         return self.length**2 / self.dimension
 
-    def variance(self, bounds: Floats, n_reports: int) -> Floats:
-        """B^2/(d n), attained where the mean is zero."""
-        return np.full(self.dimension, self.noise / n_reports)
+    @property
+    def along(self) -> float:
+        """B^2/d, as across."""
+        return self.noise
+
+    @property
+    def truncation(self) -> float:
+        """Directions are rounded to units of 2^-30."""
+        return 1e-6
 
     @cached_property
     def proxy(self) -> float:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import Codec, subset_codec
-from sottovoce.mechanisms.support import Support, SupportMechanism
+from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -24,7 +25,7 @@ __all__ = ["SubsetSelection"]
 
 @final
 @dataclass(frozen=True)
-class SubsetSelection(SupportMechanism):
+class SubsetSelection(SymmetricMechanism):
     """A set of `subset_size` values: sets that contain the value with weight e^eps, the others with weight 1.
 
     Guarantee
@@ -79,6 +80,13 @@ class SubsetSelection(SupportMechanism):
     def _support(self) -> Support:
         own = self._levels.probability_inside
         return Support(own, (self.subset_size - own) / (self.domain_size - 1))
+
+    @property
+    def _pair_support(self) -> PairSupport:
+        """A set is the value with k-1 of the J-1 others at random, or k of them without it."""
+        own, k, others = self._levels.probability_inside, self.subset_size, self.domain_size - 1
+        two_others = (k - 1) * (own * (k - 2) + (1 - own) * k) / (others * (others - 1)) if others > 1 else Fraction(0)
+        return PairSupport(own * (k - 1) / others, two_others)
 
     def _randomize(self, value: int, source: Source) -> Report:
         contains = source.bernoulli(self._levels.threshold)

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import BitmapCodec
-from sottovoce.mechanisms.support import Support, SupportMechanism
+from sottovoce.mechanisms.support import Support
+from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.randomness import ONE, Source
 
 __all__ = ["Unary"]
 
 
 @dataclass(frozen=True)
-class Unary(SupportMechanism):
+class Unary(SymmetricMechanism):
     """Bit v is set with probability P1 where v is the person's value and P0 elsewhere, independently.
 
     Guarantee
@@ -67,6 +68,12 @@ class Unary(SupportMechanism):
     @cached_property
     def _support(self) -> Support:
         return Support(Fraction(self.own_threshold, ONE), Fraction(self.other_threshold, ONE))
+
+    @property
+    def _pair_support(self) -> PairSupport:
+        """Bits are independent."""
+        own, other = self._support.own, self._support.other
+        return PairSupport(own * other, other * other)
 
     def _randomize(self, value: int, source: Source) -> Report:
         thresholds = [self.other_threshold] * self.domain_size

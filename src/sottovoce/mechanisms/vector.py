@@ -66,9 +66,18 @@ class VectorMechanism(Mechanism):
     def noise(self) -> float:
         """n_reports times the variance of a coordinate in which nobody's vector has any component."""
 
+    @property
     @abc.abstractmethod
-    def variance(self, bounds: Floats, n_reports: int) -> Floats:
-        """The most each coordinate's variance can be, sampling of people included, when |entry j| <= bounds[j]."""
+    def along(self) -> float:
+        """n_reports times the second moment of the estimate in the direction of a vector of norm r that all share."""
+
+    @property
+    @abc.abstractmethod
+    def truncation(self) -> float | None:
+        """The share of itself by which a standard error that follows from `noise` and `along` can be off.
+
+        None where it is an upper bound instead.
+        """
 
     @property
     @abc.abstractmethod

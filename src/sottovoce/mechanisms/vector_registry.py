@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
@@ -15,12 +14,9 @@ from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
     "VECTOR_MECHANISMS",
-    "choose_vector",
     "create_vector",
-    "fitting_vectors",
     "restore_vector",
     "vector_candidates",
-    "within_counters",
 ]
 
 VECTOR_MECHANISMS: Final[dict[str, type[VectorMechanism]]] = {
@@ -71,41 +67,3 @@ def vector_candidates(dimension: int, radius: float, epsilon: float, delta: floa
             except SurveyError:
                 continue
     return served
-
-
-def fitting_vectors(
-    dimension: int, radius: float, epsilon: float, delta: float, users: int, max_report_bytes: int
-) -> list[VectorMechanism]:
-    """Every deployable mechanism whose report is small enough; there is one, or it is an error."""
-    found = vector_candidates(dimension, radius, epsilon, delta, users)
-    fitting = [m for m in found if m.report_bytes <= max_report_bytes]
-    if not fitting:
-        raise MechanismError(f"no mechanism fits into {max_report_bytes} bytes a report; allow a few more")
-    return fitting
-
-
-def choose_vector(
-    dimension: int, radius: float, epsilon: float, delta: float, users: int, max_report_bytes: int
-) -> VectorMechanism:
-    """The mechanism of least total variance whose report is small enough; what sharing rotations adds is not counted.
-
-    How much that is depends on how many counters the survey may have, which is settled afterwards.
-    """
-    fitting = fitting_vectors(dimension, radius, epsilon, delta, users, max_report_bytes)
-    return min(fitting, key=lambda m: (m.worst_total_variance, m.report_bits))
-
-
-def within_counters(
-    mechanism: VectorMechanism, users: int, max_counters: int, max_report_bytes: int
-) -> VectorMechanism:
-    """The mechanism with as many public rotations as so many counters allow, if it has any; the others as they are."""
-    counters = check_integer("max_counters", max_counters, 1, MAX_COUNTERS)
-    if not isinstance(mechanism, Codebook):
-        return mechanism
-    widened = mechanism.for_users(users, counters)
-    if widened.report_bytes > max_report_bytes:
-        raise MechanismError(
-            f"with max_counters {counters:,} a report takes {widened.report_bytes} bytes, above {max_report_bytes}: "
-            "allow fewer counters or longer reports"
-        )
-    return widened

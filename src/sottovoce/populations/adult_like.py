@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.domain import Domain
 from sottovoce.limits import check_integer
-from sottovoce.simulation import Seed, check_seed
+from sottovoce.surveys.simulation import Seed, check_seed
 
 __all__ = ["EDUCATION", "INCOME", "OCCUPATION", "SEX", "adult_like", "adult_like_domain"]
 

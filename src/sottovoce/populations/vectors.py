@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.simulation import People
+from sottovoce.questions.people import People
 
 __all__ = ["people_with_vectors", "true_mean"]
 

@@ -1,9 +1,9 @@
 """Strategies: which mechanism to apply to what, so that a workload's answers cost the least noise.
 
->>> from sottovoce.strategies import compare, Setting
+>>> from sottovoce.strategies import Setting, options
 >>> from sottovoce.workloads import Prefix
->>> best = compare(Setting(Prefix(256), epsilon=1.0, delta=0.0, users=100_000))[0]
->>> best.name
+>>> best = options(Setting(Prefix(256), epsilon=1.0, delta=0.0, users=100_000), ["direct", "haar"])[0]
+>>> best.strategy
 'haar'
 """
 
@@ -12,22 +12,27 @@ from sottovoce.strategies.factorize import Factorization, factorize
 from sottovoce.strategies.files import load, save
 from sottovoce.strategies.lower_bound import mean_variance_bound, worst_variance_bound
 from sottovoce.strategies.optimize import Optimized, optimize
-from sottovoce.strategies.registry import STRATEGIES, Compared, choose, compare, create
+from sottovoce.strategies.options import Criterion, Option, choose, explain, options
+from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.strategies.variance import Population, Variance
 
 __all__ = [
     "STRATEGIES",
-    "Compared",
+    "Criterion",
     "Factorization",
     "Optimized",
+    "Option",
+    "Population",
     "Setting",
     "Strategy",
+    "Variance",
     "choose",
-    "compare",
-    "create",
+    "explain",
     "factorize",
     "load",
     "mean_variance_bound",
     "optimize",
+    "options",
     "save",
     "worst_variance_bound",
 ]

@@ -3,6 +3,8 @@
 V maps a distribution to *coordinates*. A mechanism gives an unbiased estimate of V p whose noise is the same, or nearly
 the same, in all directions; answers are R times that. Projecting on the hull of V's columns, in V's space, is then
 generalised least squares: the nearest distribution by the noise's own measure.
+
+A *design* is a strategy with its mechanism at one epsilon: an instance of a `Strategy`.
 """
 
 from __future__ import annotations
@@ -10,46 +12,83 @@ from __future__ import annotations
 import abc
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self, final
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, ClassVar, Final, NamedTuple, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import SurveyError
-from sottovoce.limits import MAX_REPORT_BYTES
+from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
 from sottovoce.mechanisms.base import Counts, Floats, Mechanism
+from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator
-from sottovoce.simulation import AnyMechanism
-from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
-from sottovoce.theory.offline_bounds import besides
+from sottovoce.strategies.variance import Population, Variance, checked_weights
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.offline_bounds import coordinate_bound
 from sottovoce.workloads import Workload
+from sottovoce.workloads.ball import Ball
 
-__all__ = ["Ends", "Projection", "Setting", "Statement", "Strategy"]
+__all__ = ["AUTO", "Ends", "Projection", "Setting", "Statement", "Strategy"]
 
 Ends = float | Floats
+
+AUTO: Final = "auto"
+"""In place of a name: the best of all that can serve."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a strategy is made for."""
+    """What designs are made for.
 
-    workload: Workload
+    Attributes
+    ----------
+    users
+        How many people are expected.
+    strategy, mechanism
+        The only one to consider, or "auto" for all that can serve.
+    max_report_bytes
+        The longest report that may be chosen.
+    max_counters
+        How many counters a codebook's rotations may take.
+    """
+
+    workload: Workload | Ball
     epsilon: float
     delta: float
     users: int
-    mechanism: str = "auto"
+    strategy: str = AUTO
+    mechanism: str = AUTO
     max_report_bytes: int = MAX_REPORT_BYTES
+    max_counters: int = DEFAULT_COUNTERS
+
+    def finite_workload(self) -> Workload:
+        """The workload; raises `SurveyError` where the values cannot be listed."""
+        if isinstance(self.workload, Ball):
+            raise SurveyError("this strategy needs values that can be listed; use strategy='direct' for vectors")
+        return self.workload
+
+    def check_mechanism(self, strategy: str, only: str) -> None:
+        """Raise `MechanismError` if another mechanism is named than the only one that the strategy goes with."""
+        if self.mechanism not in (AUTO, only):
+            raise MechanismError(f"strategy {strategy!r} goes with mechanism {only!r}; name that one, or 'auto'")
 
 
 class Statement(NamedTuple):
-    """What a survey states of a strategy: all that it is restored from."""
+    """What a survey states of a design: all that it is restored from."""
 
-    workload: Workload
+    workload: Workload | Ball
     epsilon: float
     delta: float
     mechanism: object
     parameters: dict[str, Any]
     attachment: bytes
+
+    def finite_workload(self) -> Workload:
+        """The workload; raises `SurveyError` where the values cannot be listed."""
+        return Setting(self.workload, self.epsilon, self.delta, 1).finite_workload()
 
     def check_mechanism(self, expected: type[Mechanism]) -> None:
         """Raise `SurveyError` unless it states this mechanism, with exactly its own parameters, and delta 0."""
@@ -81,23 +120,31 @@ class Strategy(abc.ABC):
     attached: ClassVar[bool] = False
     """Whether there is an `attachment`."""
 
-    workload: Workload
-    mechanism: AnyMechanism
+    workload: Any
+    """A `Workload`; for the direct strategy a `Ball` too."""
+    mechanism: ChannelMechanism | VectorMechanism
 
     @classmethod
     @abc.abstractmethod
-    def make(cls, setting: Setting) -> Self:
-        """The strategy with its own parameters chosen for the least error; raises `SurveyError` if it cannot serve."""
+    def designs(cls, setting: Setting) -> list[Self]:
+        """Every design of this strategy, one for each mechanism it can go with, whatever the size of its report.
+
+        Its own parameters are chosen for the least error. Raises `SurveyError` or `CapacityError` if it cannot serve.
+        """
 
     @classmethod
     @abc.abstractmethod
     def restore(cls, stated: Statement) -> Self:
-        """The strategy that a survey states; raises `SurveyError` unless all of it is in order."""
+        """The design that a survey states; raises `SurveyError` unless all of it is in order."""
+
+    def for_users(self, users: int, max_counters: int) -> Self:
+        """The design re-made for another number of people: itself, but for public rotations."""
+        return self
 
     # --- the device's side ------------------------------------------------------------------
 
     @abc.abstractmethod
-    def inputs(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+    def inputs(self, indices: NDArray[Any]) -> NDArray[Any]:
         """What the mechanism randomizes, one row a person, for people whose values have these numbers."""
 
     # --- the analyst's side -----------------------------------------------------------------
@@ -115,11 +162,34 @@ class Strategy(abc.ABC):
     def answers(self, coordinates: Floats) -> Floats:
         """The answers that belong to coordinates: shift + R v."""
 
-    # --- what is known of the error ---------------------------------------------------------
+    # --- the variance: what a strategy writes -------------------------------------------------
 
     @abc.abstractmethod
-    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
-        """Standard error of every raw answer, or what it stays below for all populations with these answers."""
+    def _each(self, people: Population) -> Variance:
+        """N times the variance of every raw answer, where nobody shares public randomness; one number if all agree."""
+
+    @abc.abstractmethod
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        """The same for one combination of answers a row of `weights`."""
+
+    @abc.abstractmethod
+    def _total(self, people: Population) -> Variance:
+        """The same for the sum over all answers."""
+
+    @abc.abstractmethod
+    def worst_population(self) -> Floats | None:
+        """Shares for which `total_variance` is largest; None where the values cannot be listed."""
+
+    def _own_noise(self, weights: Floats | None) -> Ends:
+        """What sharing public randomness multiplies: for every answer, or for one combination a row."""
+        return 0.0
+
+    @property
+    def _total_own_noise(self) -> float:
+        """The same for the sum over all answers."""
+        return 0.0
+
+    # --- what else is known of the error ------------------------------------------------------
 
     @property
     @abc.abstractmethod
@@ -129,15 +199,15 @@ class Strategy(abc.ABC):
     @property
     @abc.abstractmethod
     def worst(self) -> float:
-        """The largest sum over the answers of one report's variance, for any one value: what strategies compete in.
+        """The largest total variance of one report where everybody has one value: noise alone, no sampling.
 
-        Noise alone: for a population of one value there is no sampling.
+        What channels are searched by, and what published tables hold; designs are compared by `expected_error`.
         """
 
     @property
     @abc.abstractmethod
     def total(self) -> float:
-        """The same, on average over all values."""
+        """The total variance of one report where everybody has one value, on average over all values."""
 
     @property
     @abc.abstractmethod
@@ -155,7 +225,7 @@ class Strategy(abc.ABC):
         """The largest factor by which R stretches a vector of coordinates, or a bound on it."""
 
     def sharing_factor(self, n_reports: int) -> float:
-        """What people sharing public randomness can multiply the variance by; 1 where nobody shares any."""
+        """What people sharing public randomness can multiply the noise by; 1 where nobody shares any."""
         return 1.0
 
     @property
@@ -170,13 +240,24 @@ class Strategy(abc.ABC):
 
     # --- identity ---------------------------------------------------------------------------
 
+    @property
+    @final
+    def epsilon(self) -> float:
+        """Of every report."""
+        return self.mechanism.epsilon
+
+    @property
+    @final
+    def delta(self) -> float:
+        """The mechanism's: 0 for pure epsilon-LDP."""
+        return float(getattr(self.mechanism, "delta", 0.0))
+
     @final
     def to_statement(self) -> dict[str, Any]:
-        """The strategy's own part of a survey's JSON; the workload and the mechanism stand beside it.
-
-        What is too long for that stands there by its digest.
-        """
-        return {"name": self.name, **({} if self.digest is None else {"digest": self.digest})}
+        """The design's part of a survey's JSON; what is too long for that stands there by its digest."""
+        mechanism = {"name": self.mechanism.name, **self.mechanism.parameters()}
+        stated = {"strategy": self.name, "mechanism": mechanism}
+        return stated if self.digest is None else {**stated, "digest": self.digest}
 
     @property
     def attachment(self) -> bytes | None:
@@ -188,6 +269,109 @@ class Strategy(abc.ABC):
         """SHA-256 of what the attachment holds, in hexadecimal, however it was packed."""
         return None
 
+    # --- the variance -------------------------------------------------------------------------
+
+    @final
+    def variance(self, weights: ArrayLike | None = None, population: Any = None, n_reports: int = 1) -> Variance:
+        """The variance of sum_i weights_i raw_i, the sampling of people included.
+
+        People are drawn independently from the population.
+
+        Parameters
+        ----------
+        weights
+            One number for each answer, or rows of these; every answer by itself unless given.
+        population
+            The shares of all values, or a `Population`; the worst of all populations unless given.
+
+        Returns
+        -------
+        Variance
+            One number for one row of weights, otherwise an array.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> design = HaarStrategy.best(Prefix(4), 1.0)
+        >>> design.variance(n_reports=1000).value.round(4)
+        array([0.0028, 0.0025, 0.0028, 0.    ])
+        >>> difference = design.variance([0, -1, 1, 0], [0.1, 0.2, 0.3, 0.4], n_reports=1000)
+        >>> round(difference.value, 4), difference.status
+        (0.0028, 'exact')
+        """
+        people = Population.of(population, self.workload)
+        if weights is None:
+            each = self._each_variance(people, n_reports)
+            return each._replace(value=np.broadcast_to(each.value, (self.workload.n_queries,)))
+        given = checked_weights(weights, self.workload.n_queries)
+        rows = np.atleast_2d(given)
+        found = self._combined(rows, people)
+        value = (found.value + self._shared(n_reports) * self._own_noise(rows)) / n_reports
+        return Variance(float(value[0]) if given.ndim == 1 else value, found.status, found.note)
+
+    @final
+    def _each_variance(self, people: Population, n_reports: int) -> Variance:
+        """The variance of every answer; one number if all agree, so that a million million need not be listed."""
+        found = self._each(people) if people.known else self._worst_each
+        value = (found.value + self._shared(n_reports) * self._own_noise(None)) / n_reports
+        return Variance(value, found.status, found.note)
+
+    @final
+    def total_variance(self, population: Any = None, n_reports: int = 1) -> Variance:
+        """The sum of the variances of all raw answers: the expected squared L2 error, the sampling of people included.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> round(HaarStrategy.best(Prefix(128), 1.0).total_variance(n_reports=100_000).value, 4)
+        0.0268
+        """
+        people = Population.of(population, self.workload)
+        found = self._total(people) if people.known else self._worst_total
+        # Where all values answer alike, rounding may leave less than nothing.
+        value = (max(0.0, float(found.value)) + self._shared(n_reports) * self._total_own_noise) / n_reports
+        return Variance(value, found.status, found.note)
+
+    @final
+    def margin(self, n_reports: int, population: Any = None, level: float = 0.95) -> float:
+        """The largest margin of error of any single raw answer, at this level of confidence.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> round(HaarStrategy.best(Prefix(128), 1.0).margin(100_000), 3)
+        0.033
+        """
+        errors = np.sqrt(self._each_variance(Population.of(population, self.workload), n_reports).value)
+        return float(np.max(NormalDist().inv_cdf((1 + level) / 2) * errors + self.bias_bound))
+
+    @final
+    def expected_error(self, n_reports: int, population: Any = None) -> float:
+        """The L2 error of all answers to expect: what designs are compared by.
+
+        The root mean square error of the raw answers, or the bound on the error after projection where that is less.
+        """
+        raw = math.sqrt(self.total_variance(population, n_reports).value)
+        return min(raw + self.operator_norm * self.coordinate_bias, self.bound(n_reports).value)
+
+    @cached_property
+    def _worst_each(self) -> Variance:
+        """Kept, since a plan asks for it many times."""
+        return self._each(Population())
+
+    @cached_property
+    def _worst_total(self) -> Variance:
+        return self._total(Population())
+
+    @final
+    def _shared(self, n_reports: int) -> float:
+        if n_reports < 1:
+            raise SurveyError("n_reports must be a number of reports from 1")
+        return self.sharing_factor(n_reports) - 1
+
     # --- what follows from it ---------------------------------------------------------------
 
     def project(self, raw: Floats) -> Projection:
@@ -195,45 +379,19 @@ class Strategy(abc.ABC):
         from sottovoce.projections.hull import project_hull
 
         found = project_hull(self.coordinates, raw)
-        people = np.zeros(self.workload.domain.size)
+        people = np.zeros(self.workload.n_values)
         people[found.support] = found.weights
         return Projection(self.workload.matvec(people), found.gap, found.support, found.weights)
 
-    @final
-    def expected_error(self, users: int) -> float:
-        """The L2 error of all answers to expect with so many people: what strategies are compared by.
-
-        The root mean square of the raw answers' noise for the worst value, or, where that is smaller, what the error
-        after projection provably stays below.
-
-        Examples
-        --------
-        >>> from sottovoce.strategies.haar import HaarStrategy
-        >>> from sottovoce.workloads import Prefix
-        >>> round(HaarStrategy.best(Prefix(128), 1.0).expected_error(100_000), 3)
-        0.163
-        """
-        raw = math.sqrt(max(0.0, self.worst) * self.sharing_factor(users) / users)
-        return min(raw, self.bound(users).value)
-
     def bound(self, n_reports: int) -> Bound:
-        """What the expected L2 error of the projected answers stays below, for every distribution.
-
-        With z the error of the raw coordinates and x the projected distribution, ||V x - V p||^2 is at most ||z||^2
-        (a projection on a convex set that holds V p) and at most max_j <z, v_j> - min_j <z, v_j> (the angle at a
-        projection is obtuse), whose expectation is at most 2 sqrt(2 tau^2 log J/n). R stretches neither by more than
-        its norm, and Jensen takes the roots. What does not average out adds to both, as in `offline_bound`.
-        """
-        J = self.workload.domain.size
-        sharing = self.sharing_factor(n_reports)
-        bias = self.coordinate_bias
-        more = besides(sharing, bias)
-        spread = math.sqrt(sharing * max(0.0, self.coordinate_variance) / n_reports)
-        hull = math.sqrt(2 * math.sqrt(2 * sharing * self.column_proxy * math.log(J) / n_reports))
-        diameter = 2 * self.workload.radius
-        value = self.operator_norm * (min(spread, hull) + bias)
-        if value >= diameter:
-            return Bound(diameter, "no two sets of answers are farther apart: twice the radius")
-        if hull < spread:
-            return Bound(value, f"{BY_PROJECTION} the hull: |R| sqrt(2 tau sqrt(2 log J / n)){more}")
-        return Bound(value, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){more}")
+        """What the expected L2 error of the projected answers stays below, for every distribution."""
+        return coordinate_bound(
+            self.operator_norm,
+            self.workload.n_values,
+            self.workload.diameter,
+            self.column_proxy,
+            self.coordinate_variance,
+            n_reports,
+            sharing=self.sharing_factor(n_reports),
+            bias=self.coordinate_bias,
+        )

@@ -3,41 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.errors import MechanismError, WorkloadError
+from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import choose_vector, create_vector, restore_vector
-from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.mechanisms.vector_registry import create_vector, restore_vector, vector_candidates
+from sottovoce.projections.operator import Operator
+from sottovoce.strategies.base import Ends, Projection, Setting, Statement
+from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import bound_of
+from sottovoce.theory.offline_bounds import offline_bound
 from sottovoce.workloads import Workload
+from sottovoce.workloads.ball import Ball
 
 __all__ = ["Direct"]
 
 
 @final
 @dataclass(frozen=True)
-class Direct(Strategy):
-    """V = A, R = I. Every answer pays for the longest column; best where the queries are few or all alike."""
+class Direct(VectorStrategy):
+    """V = A, R = I. Every answer pays for the longest column; best where the queries are few or all alike.
 
-    workload: Workload
+    On a `Ball` it is the mean of people's vectors that is asked for.
+
+    Examples
+    --------
+    >>> (design,) = Direct.designs(Setting(Ball(1, 1.0), 1.0, 0.0, 1000, mechanism="binary"))
+    >>> design.variance(n_reports=1000).value.round(5), round(design.margin(1000), 3)
+    (array([0.00468]), 0.134)
+    """
+
+    workload: Workload | Ball
     mechanism: VectorMechanism
 
     name: ClassVar[str] = "direct"
     summary: ClassVar[str] = "a vector mechanism on the queries' own columns"
 
+    def __post_init__(self) -> None:
+        stated = self.mechanism.dimension, self.mechanism.radius
+        if stated != (self.workload.n_queries, self.workload.radius):
+            raise WorkloadError("the mechanism is for another number of coordinates, or another radius")
+
     @classmethod
-    def make(cls, setting: Setting) -> Self:
-        """With the mechanism named, or the one of least total variance."""
+    def designs(cls, setting: Setting) -> list[Self]:
+        """With every deployable vector mechanism that can serve."""
         workload = setting.workload
-        stated = workload.n_queries, workload.radius, setting.epsilon, setting.delta
+        stated = workload.n_queries, workload.radius, setting.epsilon, setting.delta, setting.users
         if setting.mechanism == "auto":
-            return cls(workload, choose_vector(*stated, setting.users, setting.max_report_bytes))
-        return cls(workload, create_vector(setting.mechanism, *stated, setting.users))
+            found = vector_candidates(*stated)
+        else:
+            found = [create_vector(setting.mechanism, *stated)]
+        if not found:
+            raise MechanismError(
+                f"no vector mechanism serves {workload.n_queries:,} answers at epsilon {setting.epsilon:g}; ask fewer "
+                "queries, or use a larger epsilon or another strategy"
+            )
+        return [cls(workload, with_rotations(m, setting.users, setting.max_counters)) for m in found]
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
@@ -45,29 +70,45 @@ class Direct(Strategy):
         workload, epsilon, delta, name, parameters, _ = stated
         return cls(workload, restore_vector(name, workload.n_queries, workload.radius, epsilon, delta, parameters))
 
-    def inputs(self, indices: NDArray[np.int64]) -> Floats:
-        """Columns of A, one a row."""
+    def inputs(self, indices: NDArray[Any]) -> Floats:
+        """Columns of A, one a row; on a ball people's vectors themselves."""
         return self.workload.columns(indices)
 
     @property
-    def coordinates(self) -> Workload:
-        """A itself."""
-        return self.workload
-
-    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """The mechanism's estimate."""
-        return self.mechanism.estimate(counts, n_reports)
+    def coordinates(self) -> Operator:
+        """A itself; a ball has no list of columns."""
+        if isinstance(self.workload, Ball):
+            raise MechanismError("the values of a ball cannot be listed; project on the ball itself")
+        return cast(Operator, self.workload)
 
     def answers(self, coordinates: Floats) -> Floats:
         """They are the coordinates."""
         return coordinates
 
-    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
-        """From the mechanism's variance at its worst: the second moments of the answers are not known."""
-        low, high = self.workload.answer_range
-        bounds = np.minimum(np.maximum(np.abs(low), np.abs(high)), self.mechanism.radius)
-        bounds = np.broadcast_to(bounds, self.workload.n_queries)
-        return np.asarray(np.sqrt(self.mechanism.variance(bounds, n_reports)))
+    def project(self, raw: Floats) -> Projection:
+        """On the hull of the columns, or on the ball and between its `low` and `high`."""
+        if not isinstance(self.workload, Ball):
+            return super().project(raw)
+        from sottovoce.projections.ball import project_ball
+
+        found = project_ball(raw, self.workload.radius)
+        values = found.values if self.workload.dimension > 1 else np.clip(found.values, *self.workload.answer_range)
+        return Projection(values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+
+    @property
+    def _shift(self) -> None:
+        return None
+
+    @property
+    def _lengths(self) -> float:
+        return 1.0
+
+    def _direction_lengths(self, weights: Floats) -> Floats:
+        return np.asarray(np.einsum("ij,ij->i", weights, weights))
+
+    @property
+    def _frobenius(self) -> float:
+        return float(self.workload.n_queries)
 
     @property
     def proxy(self) -> Ends:
@@ -90,18 +131,9 @@ class Direct(Strategy):
         return self.mechanism.proxy * self.workload.radius**2
 
     @property
-    def coordinate_variance(self) -> float:
-        """The mechanism's."""
-        return self.mechanism.worst_total_variance
-
-    @property
     def operator_norm(self) -> float:
         """One."""
         return 1.0
-
-    def sharing_factor(self, n_reports: int) -> float:
-        """The mechanism's."""
-        return self.mechanism.sharing_factor(n_reports)
 
     @property
     def bias_bound(self) -> Ends:
@@ -109,5 +141,19 @@ class Direct(Strategy):
         return self.mechanism.bias_bound
 
     def bound(self, n_reports: int) -> Bound:
-        """The bound for what the paper's protocol ships as."""
-        return bound_of(self.mechanism, self.workload.domain.size)(n_reports, self.sharing_factor(n_reports))
+        """See `offline_bound`; on a ball, without its term for the hull of finitely many columns."""
+        m, values = self.mechanism, self.workload.n_values
+        found = offline_bound(
+            m.dimension,
+            values,
+            m.radius,
+            # The proxy takes a while to find, and without a finite domain it is not looked at.
+            0.0 if values is None else m.proxy,
+            m.worst_total_variance,
+            n_reports,
+            sharing=self.sharing_factor(n_reports),
+            bias=self.coordinate_bias,
+        )
+        if found.value >= self.workload.diameter:
+            return Bound(self.workload.diameter, "no two sets of answers are farther apart")
+        return found

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import struct
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import MechanismError, WorkloadError
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.mechanisms.vector_registry import restore_vector
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.strategies.base import Ends, Setting, Statement
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.spectrum import check_told
+from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.workloads import Workload
 
 __all__ = ["Coordinates", "FactorizedStrategy"]
@@ -88,7 +88,56 @@ class Coordinates:
 
 @final
 @dataclass(frozen=True)
-class FactorizedStrategy(Strategy):
+class _Algebra:
+    """What follows from the queries and the coordinates alone, whatever the mechanism and the number of people."""
+
+    workload: Workload
+    stated: Coordinates
+
+    @cached_property
+    def columns(self) -> Floats:
+        """V^T."""
+        return np.ascontiguousarray(self.stated.matrix.T, dtype=np.float64)
+
+    @cached_property
+    def blind(self) -> Floats:
+        """An orthonormal basis of the changes of a population that V does not see, as columns."""
+        _, sizes, rows = np.linalg.svd(self.columns.T, full_matrices=True)
+        return np.asarray(rows[int((sizes > _RANK * sizes[0]).sum()) :].T)
+
+    @cached_property
+    def centred_inverse(self) -> Floats:
+        """V^+ less what a change of the sum would add: A times it is R."""
+        inverse = np.linalg.pinv(self.columns.T, rcond=_RANK)
+        return np.asarray(inverse - np.outer(self.stated.weights, inverse.sum(axis=0)))
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """Squared lengths of R's rows."""
+        if self.workload.n_queries * len(self.centred_inverse) <= _MOST_ENTRIES:
+            rows = np.column_stack([self.workload.matvec(column) for column in self.centred_inverse.T])
+            return np.asarray(np.einsum("ij,ij->i", rows, rows))
+        total = np.zeros(self.workload.n_queries)
+        for column in self.centred_inverse.T:
+            total += self.workload.matvec(column) ** 2
+        return total
+
+    @cached_property
+    def spectrum(self) -> Floats:
+        """Squared singular values of R."""
+        inner = self.centred_inverse.T @ (gram_of(self.workload) @ self.centred_inverse)
+        return np.asarray(np.linalg.eigvalsh((inner + inner.T) / 2))
+
+
+@lru_cache(maxsize=4)
+def _algebra_of(workload: Workload, stated: Coordinates) -> _Algebra:
+    """Kept, since a plan makes the same design anew for every epsilon and every number of people."""
+    return _Algebra(workload, stated)
+
+
+@final
+@dataclass(frozen=True)
+class FactorizedStrategy(VectorStrategy):
     """V from `strategies.factorize`, R = A V^+. The noise is isotropic in V's space, and so is the projection."""
 
     workload: Workload
@@ -107,24 +156,19 @@ class FactorizedStrategy(Strategy):
             raise WorkloadError("the mechanism is for another number of coordinates, or another radius")
 
     @classmethod
-    def make(cls, setting: Setting) -> Self:
+    def designs(cls, setting: Setting) -> list[Self]:
         """Factorized with a shift, and asked with a codebook."""
-        from sottovoce.strategies.factorize import factorize
-
-        workload, epsilon, users = setting.workload, setting.epsilon, setting.users
-        found = factorize(workload, centred=True)
-        centre = found.weights if found.centre is None else found.centre
-        stated = Coordinates(found.coordinates.astype(np.float32), np.array(centre))
-        mechanism = Codebook.best(len(found.coordinates), RADIUS, epsilon, 0.0, users)
-        made = cls(workload, mechanism, stated)
+        setting.check_mechanism(cls.name, Codebook.name)
+        workload = setting.finite_workload()
+        stated = _factorized(workload)
+        mechanism = Codebook.best(len(stated.matrix), RADIUS, setting.epsilon, 0.0, setting.users)
+        made = cls(workload, with_rotations(mechanism, setting.users, setting.max_counters), stated)
         made.check()
-        return made
+        return [made]
 
     def check(self) -> None:
         """Raise `MechanismError` unless the coordinates tell the answers of all queries."""
-        _, sizes, rows = np.linalg.svd(self._columns.T, full_matrices=True)
-        seen = int((sizes > _RANK * sizes[0]).sum())
-        check_told(self.workload, rows[seen:].T, self.stated.weights)
+        check_told(self.workload, self._algebra.blind, self.stated.weights)
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
@@ -132,7 +176,7 @@ class FactorizedStrategy(Strategy):
         coordinates = Coordinates.from_bytes(stated.attachment)
         size = len(coordinates.matrix)
         mechanism = restore_vector(stated.mechanism, size, RADIUS, stated.epsilon, stated.delta, stated.parameters)
-        return cls(stated.workload, mechanism, coordinates)
+        return cls(stated.finite_workload(), mechanism, coordinates)
 
     @cached_property
     def attachment(self) -> bytes:
@@ -145,9 +189,13 @@ class FactorizedStrategy(Strategy):
         return hashlib.sha256(self.attachment).hexdigest()
 
     @cached_property
+    def _algebra(self) -> _Algebra:
+        return _algebra_of(self.workload, self.stated)
+
+    @property
     def _columns(self) -> Floats:
         """V^T."""
-        return np.ascontiguousarray(self.stated.matrix.T, dtype=np.float64)
+        return self._algebra.columns
 
     def inputs(self, indices: NDArray[np.int64]) -> Floats:
         """Columns of V, one a row."""
@@ -158,92 +206,78 @@ class FactorizedStrategy(Strategy):
         """V."""
         return as_operator(self._columns.T)
 
-    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """The mechanism's estimate."""
-        return self.mechanism.estimate(counts, n_reports)
-
-    @cached_property
-    def _inverse(self) -> Floats:
-        """V^+."""
-        return np.asarray(np.linalg.pinv(self._columns.T, rcond=_RANK))
-
-    @cached_property
+    @property
     def _centred_inverse(self) -> Floats:
-        """V^+ less what a change of the sum would add: A times it is R."""
-        return np.asarray(self._inverse - np.outer(self.stated.weights, self._inverse.sum(axis=0)))
+        return self._algebra.centred_inverse
 
     def answers(self, coordinates: Floats) -> Floats:
         """A (w + x - w sum(x)) for the shortest x with these coordinates."""
         return self.workload.matvec(self.stated.weights + self._centred_inverse @ coordinates)
 
     @cached_property
-    def _rows(self) -> Floats:
-        """Squared lengths of R's rows."""
-        if self.workload.n_queries * len(self._inverse) <= _MOST_ENTRIES:
-            rows = np.column_stack([self.workload.matvec(column) for column in self._centred_inverse.T])
-            return np.asarray(np.einsum("ij,ij->i", rows, rows))
-        total = np.zeros(self.workload.n_queries)
-        for column in self._centred_inverse.T:
-            total += self.workload.matvec(column) ** 2
-        return total
-
-    @cached_property
-    def _spectrum(self) -> Floats:
-        """Squared singular values of R."""
-        inner = self._centred_inverse.T @ (gram_of(self.workload) @ self._centred_inverse)
-        return np.asarray(np.linalg.eigvalsh((inner + inner.T) / 2))
+    def _shift(self) -> Floats:
+        """A w."""
+        return self.workload.matvec(self.stated.weights)
 
     @property
-    def _along(self) -> float:
-        """The most that the variance of one report is in any direction of length one."""
-        return float(self.mechanism.variance(np.array([RADIUS]), 1)[0]) / self.mechanism.sharing_factor(1)
+    def _lengths(self) -> Floats:
+        """Squared lengths of R's rows."""
+        return self._algebra.lengths
+
+    def _direction_lengths(self, weights: Floats) -> Floats:
+        """R^T w = (V^+)^T A^T w, centred."""
+        rows = np.stack([self.workload.rmatvec(numbers) for numbers in weights]) @ self._centred_inverse
+        return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+    @property
+    def _frobenius(self) -> float:
+        return float(self._spectrum.sum())
+
+    @property
+    def _spectrum(self) -> Floats:
+        """Squared singular values of R."""
+        return self._algebra.spectrum
 
     @cached_property
     def worst(self) -> float:
         """noise ||R||_F^2, and what is more than noise along the person's own R v_u."""
         own = float(np.linalg.norm(self._columns, axis=1).max()) ** 2 * float(self._spectrum[-1])
-        return self.mechanism.noise * float(self._spectrum.sum()) + max(0.0, self._along - self.mechanism.noise) * own
+        return (
+            self.mechanism.noise * float(self._spectrum.sum())
+            + max(0.0, self.mechanism.along - self.mechanism.noise) * own
+        )
 
     @property
     def total(self) -> float:
         """As the worst: vectors are lifted to one length, so that all values have nearly the same noise."""
         return self.worst
 
-    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
-        """The variance in the worst direction, times the length of R's row."""
-        each = float(self.mechanism.variance(np.array([RADIUS]), n_reports)[0])
-        return np.asarray(np.sqrt(self._rows * each))
-
     @property
     def proxy(self) -> Ends:
         """The mechanism's, times the squared length of R's row."""
-        return np.asarray(self._rows * self.mechanism.proxy)
+        return np.asarray(self._lengths * self.mechanism.proxy)
 
     @property
     def bias_bound(self) -> Ends:
         """That of the coordinates, times the length of R's row."""
-        return np.asarray(np.sqrt(self._rows) * self.coordinate_bias)
-
-    @property
-    def coordinate_bias(self) -> float:
-        """The mechanism's, in every coordinate."""
-        return math.sqrt(self.mechanism.dimension) * self.mechanism.bias_bound
+        return np.asarray(np.sqrt(self._lengths) * self.coordinate_bias)
 
     @property
     def column_proxy(self) -> float:
         """The mechanism's: columns are not longer than 1."""
         return self.mechanism.proxy
 
-    @property
-    def coordinate_variance(self) -> float:
-        """The mechanism's."""
-        return self.mechanism.worst_total_variance
-
     @cached_property
     def operator_norm(self) -> float:
         """Exact."""
         return float(np.sqrt(max(0.0, self._spectrum[-1])))
 
-    def sharing_factor(self, n_reports: int) -> float:
-        """The mechanism's."""
-        return self.mechanism.sharing_factor(n_reports)
+
+@lru_cache(maxsize=32)
+def _factorized(workload: Workload) -> Coordinates:
+    """The coordinates of a workload; kept, since they do not depend on epsilon and a plan asks for many."""
+    from sottovoce.strategies.factorize import factorize
+
+    found = factorize(workload, centred=True)
+    centre = found.weights if found.centre is None else found.centre
+    return Coordinates(found.coordinates.astype(np.float32), np.array(centre))

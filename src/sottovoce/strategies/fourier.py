@@ -17,7 +17,7 @@ from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.sampled import MAX_TILT
 from sottovoce.strategies.sampled import SampledStrategy, best_tilt
-from sottovoce.workloads.base import Workload
+from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.marginals import Marginals
@@ -29,6 +29,9 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _MAX_CUBE_BITS: Final = 28
+
+_MOST_VALUES: Final = 2**22
+"""Up to so many values, what each of them answers is listed."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ class FourierStrategy(SampledStrategy):
     @staticmethod
     def serves(workload: Workload) -> bool:
         """Marginals, Parities, Identity and Bins."""
-        return isinstance(workload, Marginals | Parities | Identity | Bins)
+        return isinstance(workload, Marginals | Parities | Identity | Bins) and workload.n_queries <= MAX_ENTRIES
 
     @classmethod
     def best(cls, workload: Workload, epsilon: float) -> Self:
@@ -231,6 +234,77 @@ class FourierStrategy(SampledStrategy):
     def _cells(self, table: tuple[int, ...]) -> int:
         return math.prod(self.mechanism.sizes[place] for place in table)
 
+    def _adjoint(self, row: Floats) -> Floats:
+        """R^T w: `_answers` less its offset, turned around, table by table."""
+        coefficients = np.zeros(len(self.mechanism.coefficients))
+        if isinstance(self.workload, Parities):
+            np.add.at(coefficients, self._rows, row)
+        elif isinstance(self.workload, Bins):
+            bounds = self.workload._bounds
+            cells = np.zeros(self._cells(self._tables[0]))
+            cells[bounds[0] : bounds[-1]] = np.repeat(row, np.diff(bounds))
+            self._add_table(coefficients, self._tables[0], cells)
+        else:
+            ends = np.cumsum([self._cells(table) for table in self._tables])[:-1]
+            for table, cells in zip(self._tables, np.split(row, ends), strict=True):
+                self._add_table(coefficients, table, cells)
+        return np.asarray(coefficients / self.coordinates.scales)
+
+    def _add_table(self, coefficients: Floats, table: tuple[int, ...], cells: Floats) -> None:
+        """Add what the cells' weights are as weights of coefficients: the transpose of `_table`."""
+        bits, sizes = self.mechanism.bits, self.mechanism.sizes
+        cube = np.zeros([1 << bits[place] for place in table])
+        cube[tuple(slice(sizes[place]) for place in table)] = cells.reshape([sizes[place] for place in table])
+        cube = FourierCoordinates._transformed(cube.reshape(-1)).reshape(cube.shape) / cube.size
+        for touched in range(1, len(table) + 1):
+            for group in combinations(table, touched):
+                part = cube[tuple(slice(1, None) if place in group else 0 for place in table)].reshape(-1)
+                start = self._starts[group]
+                coefficients[start : start + len(part)] += part
+
+    def _combined_moments(self, weights: Floats) -> Floats:
+        return np.array([self._square * float(v @ v) for v in map(self._adjoint, weights)])
+
+    def _least_away(self, weights: Floats | None) -> Floats | float | None:
+        """Beside powers of two the offset's shares do not sum to one, and answers that do may all lie to one side."""
+        if weights is None:
+            # A share can be any number from 0 to 1, but that of a bin that holds everybody.
+            everybody = isinstance(self.workload, Bins) and self.workload.n_queries == 1 and self.workload._same_norm
+            return 1 - self.offset if everybody else 0.0
+        if self.workload.n_values > _MOST_VALUES:
+            return None
+        ends = np.array([(h.min(), h.max()) for h in map(self.workload.rmatvec, weights)])
+        offset = weights @ self.offset
+        return np.asarray(np.clip(offset, ends[:, 0], ends[:, 1]) - offset)
+
+    @cached_property
+    def _centre_distance(self) -> float:
+        """Uniform people are nearest to the offset of tables, by symmetry; bins share what is missing evenly."""
+        if isinstance(self.workload, Bins):
+            missing = 1 - float(self.offset.sum()) if self.workload._same_norm else 0.0
+            return missing**2 / self.workload.n_queries
+        distance = 0.0
+        for table in self._tables:
+            cells = self._cells(table)
+            distance += cells * (1 / cells - 0.5 ** self._table_bits(table)) ** 2
+        return distance
+
+    def worst_population(self) -> Floats | None:
+        """Uniform, but for bins: what the offset leaves over is spread evenly over them, or lies outside of all."""
+        values = self.workload.n_values
+        if values > _MOST_VALUES:
+            return None
+        if not isinstance(self.workload, Bins):
+            return np.full(values, 1 / values)
+        missing = 1 - float(self.offset.sum())
+        place = self.workload._bin(np.arange(values))
+        inside = (place >= 0) & (place < self.workload.n_queries)
+        shares = self.offset + (missing / self.workload.n_queries if inside.all() else 0.0)
+        numbers = np.where(inside, place, self.workload.n_queries)
+        sizes = np.bincount(numbers, minlength=self.workload.n_queries + 1)
+        everyone = np.append(shares, 0.0 if inside.all() else missing)
+        return np.asarray((everyone / np.maximum(sizes, 1))[numbers])
+
     @cached_property
     def moment(self) -> float:
         """The sum of the queries' moments."""
@@ -244,11 +318,6 @@ class FourierStrategy(SampledStrategy):
             part = 0.5 ** self._table_bits(table)
             deviation += 1 - 2 * part + self._cells(table) * part**2
         return deviation
-
-    def _deviations(self, values: Indices) -> Floats:
-        if isinstance(self.workload, Bins):
-            return self._bin_deviations(self.workload._bin(values))
-        return np.full(len(values), self._even_deviation)
 
     def _bin_deviations(self, bins: Indices) -> Floats:
         inside = (bins >= 0) & (bins < self.workload.n_queries)

@@ -4,85 +4,82 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Final, NamedTuple, Self, final
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError, SurveyError, WorkloadError
+from sottovoce.errors import CapacityError, MechanismError, SurveyError, WorkloadError
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.mechanisms.registry import create, restore
-from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.mechanisms.support import SupportMechanism
-from sottovoce.mechanisms.unary import Unary
-from sottovoce.strategies.base import Ends, Projection, Setting, Statement, Strategy
-from sottovoce.strategies.spectrum import listed, operator_norm, squared_norms
+from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.registry import MECHANISMS, candidates, create, restore
+from sottovoce.mechanisms.symmetric import SymmetricMechanism
+from sottovoce.strategies.base import Ends, Projection, Setting, Statement
+from sottovoce.strategies.factorize_root import MAX_VALUES, root_of
+from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
+from sottovoce.strategies.rows import listed, mean_squares, row_ranges, squared_norms
+from sottovoce.strategies.spectrum import operator_norm
+from sottovoce.strategies.variance import Parabola, Population, Variance, listed_variance
+from sottovoce.theory.bounds import Bound, projected_distribution_bound
 from sottovoce.workloads import Identity, Workload
 
-__all__ = ["SYMMETRIC", "Histogram"]
+__all__ = ["Histogram"]
 
-SYMMETRIC: Final = ("randomized_response", "subset_selection", "unary_optimized", "unary_symmetric")
-"""Mechanisms that treat all values alike, so that the covariance of their estimate has four numbers."""
-
-
-class Moments(NamedTuple):
-    """One report's estimate x of the frequencies, from a person of value u, has E[x x^T] =
-    same I + all 1 1^T + own (e_u 1^T + 1 e_u^T) + itself e_u e_u^T.
-    """
-
-    same: float
-    all: float
-    own: float
-    itself: float
+_STEPS: Final = {ProjectiveGeometry.name: 16}
+"""Multiplications a number and bit that one row's second moments take: two Fourier transforms; else two of signs."""
 
 
 @final
 @dataclass(frozen=True)
-class Histogram(Strategy):
-    """V = I, R = A, with a mechanism that treats all values alike; its noise is exact for every workload.
+class Histogram(ListedStrategy):
+    """V = I, R = A, with any mechanism that estimates frequencies; its variance is exact for every workload.
 
-    A report's estimate is g (s - P0) for the indicator s of the values it supports, g = 1/(P1 - P0). E[s_i s_j] takes
-    four values, according to which of i and j are the person's own, and that gives `Moments`.
+    For mechanisms that treat all values alike four numbers say everything (`pair_moments`), and the variance of an
+    answer follows from its row's sum, norm and range. For the others it takes two transforms a row.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> found = Histogram.designs(Setting(Prefix(4), 1.0, 0.0, 1000, mechanism="subset_selection"))
+    >>> found[0].variance(n_reports=1000).value.round(4)
+    array([0.0028, 0.0028, 0.0028, 0.    ])
     """
 
     workload: Workload
-    mechanism: SupportMechanism
+    mechanism: FiniteMechanism
 
     name: ClassVar[str] = "histogram"
     summary: ClassVar[str] = "the whole distribution first, then the queries"
 
     def __post_init__(self) -> None:
-        if self.mechanism.name not in SYMMETRIC:
-            raise MechanismError(f"the histogram strategy uses one of {', '.join(SYMMETRIC)}")
-        if self.mechanism.domain_size != self.workload.domain.size:
+        if self.mechanism.domain_size != self.workload.n_values:
             raise WorkloadError("the mechanism is for another number of values than the workload")
 
     @classmethod
-    def make(cls, setting: Setting) -> Self:
-        """With the mechanism of least noise for this workload whose report is small enough."""
-        workload, epsilon, max_report_bytes = setting.workload, setting.epsilon, setting.max_report_bytes
-        if not listed(workload):
+    def designs(cls, setting: Setting) -> list[Self]:
+        """With every mechanism that estimates frequencies."""
+        workload, epsilon = setting.finite_workload(), setting.epsilon
+        if not isinstance(workload, Identity) and not listed(workload):
             raise WorkloadError("the matrix has too many entries to add up what its answers would cost")
-        found = []
-        for name in SYMMETRIC:
-            try:
-                mechanism = create(name, workload.domain.size, epsilon)
-            except MechanismError:
-                continue
-            if isinstance(mechanism, SupportMechanism) and mechanism.report_bytes <= max_report_bytes:
-                found.append(cls(workload, mechanism))
+        if setting.mechanism == "auto":
+            found = candidates(workload.n_values, epsilon)
+        elif setting.mechanism in MECHANISMS:
+            found = [create(setting.mechanism, workload.n_values, epsilon)]
+        else:
+            raise MechanismError(f"strategy 'histogram' goes with one of {', '.join(MECHANISMS)}, or 'auto'")
         if not found:
-            size = workload.domain.size
-            raise MechanismError(f"no mechanism over {size:,} values fits into {max_report_bytes} bytes a report")
-        return min(found, key=lambda strategy: (strategy.worst, strategy.mechanism.report_bits))
+            raise MechanismError(f"no mechanism serves {workload.n_values:,} values at epsilon {epsilon:g}")
+        return [cls(workload, mechanism) for mechanism in found]
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
-        """With any mechanism that treats all values alike."""
-        mechanism = restore(stated.mechanism, stated.workload.domain.size, stated.epsilon, stated.parameters)
-        if not isinstance(mechanism, SupportMechanism) or stated.delta != 0:
-            raise SurveyError("the histogram strategy needs a mechanism that treats all values alike, and delta 0")
-        return cls(stated.workload, mechanism)
+        """With any mechanism that estimates frequencies."""
+        workload = stated.finite_workload()
+        if stated.delta != 0:
+            raise SurveyError("the histogram strategy needs delta 0: its mechanisms are pure epsilon-LDP")
+        return cls(workload, restore(stated.mechanism, workload.n_values, stated.epsilon, stated.parameters))
 
     def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """The values."""
@@ -109,64 +106,135 @@ class Histogram(Strategy):
         support = np.flatnonzero(found.values)
         return Projection(self.workload.matvec(found.values), found.gap, support, found.values[support])
 
-    @cached_property
-    def moments(self) -> Moments:
-        """The four numbers."""
-        m, J = self.mechanism, self.mechanism.domain_size
-        one, zero = float(m._support.own), float(m._support.other)
-        scale = 1 / (one - zero) ** 2
-        if isinstance(m, Unary):
-            own_pair, pair = one * zero, zero * zero
-        else:
-            k = m.subset_size if isinstance(m, SubsetSelection) else 1
-            own_pair = one * (k - 1) / (J - 1)
-            # Two others: both among the k-1 beside one's own, or both among the k of a set without it.
-            pair = (k - 1) * (one * (k - 2) + (1 - one) * k) / ((J - 1) * (J - 2)) if J > 2 else 0.0
-        both, mixed = pair - zero * zero, own_pair - zero * one
-        alone, mine = zero - zero * zero, one - 2 * zero * one + zero * zero
-        return Moments(
-            scale * (alone - both),
-            scale * both,
-            scale * (mixed - both),
-            scale * (mine - alone - 2 * (mixed - both)),
-        )
+    # --- the variance -------------------------------------------------------------------
 
-    @cached_property
-    def _row_sums(self) -> Floats:
-        """A 1."""
-        return self.workload.matvec(np.ones(self.workload.domain.size))
+    def _second_moments(self, rows: Floats) -> Floats:
+        self._check_work(len(rows))
+        return self.mechanism.second_moments(rows)
 
-    @cached_property
-    def _user_noise(self) -> Floats:
-        """Noise of one report for every value, summed over the queries."""
-        same, all_, own, itself = self.moments
-        sums = self._row_sums
-        squares = self.workload._squared_norms(np.arange(self.workload.domain.size))
-        fixed = same * float(squares.sum()) + all_ * float(sums @ sums)
-        return np.asarray(fixed + 2 * own * self.workload.rmatvec(sums) + (itself - 1) * squares)
+    def _mean_moments(self, rows: Floats, shares: Floats) -> Floats:
+        return np.asarray(self._second_moments(rows) @ shares)
+
+    def _check_work(self, rows: int) -> None:
+        """Raise `CapacityError` where so many rows take too long; only mechanisms with transforms are slow."""
+        if isinstance(self.mechanism, SymmetricMechanism):
+            return
+        size = max(self.mechanism.cells, self.mechanism.domain_size)
+        if rows * size * size.bit_length() * _STEPS.get(self.mechanism.name, 2) > MOST_WORK:
+            raise CapacityError(
+                f"the variance of {rows:,} answers takes a transform of {size:,} numbers each with "
+                f"{self.mechanism.name}, which cannot be compared in reasonable time; use 'subset_selection', "
+                "'randomized_response' or another strategy"
+            )
+
+    def _each(self, people: Population) -> Variance:
+        if isinstance(self.workload, Identity):
+            return self._each_share(people)
+        if isinstance(self.mechanism, SymmetricMechanism):
+            return self._each_symmetric(people)
+        self._check_work(self.workload.n_queries)
+        return self._each_listed(people)
+
+    def _each_share(self, people: Population) -> Variance:
+        """The answers are the shares themselves, so the mechanism's own variance is exact.
+
+        The worst of too many shares to list is one number for all of them.
+        """
+        if people.answers is not None:
+            return Variance(self.mechanism.variance(np.clip(people.answers, 0.0, 1.0), 1), "exact")
+        alike = self._worst_share(self._block)
+        if self.workload.n_values % self._block != 1 or self.workload.n_values > MAX_HELD:
+            return Variance(alike, "exact")
+        # The last value is alone in its block.
+        return Variance(np.append(np.full(self.workload.n_values - 1, alike), self._worst_share(1)), "exact")
 
     @property
-    def worst(self) -> float:
-        """Exact."""
-        return float(self._user_noise.max())
+    def _block(self) -> int:
+        """How many values share a block of reports, so that one's frequency matters for another's variance."""
+        return self.mechanism.block_size - 1 if isinstance(self.mechanism, HadamardBlocks) else self.workload.n_values
 
-    @property
-    def total(self) -> float:
-        """Exact."""
-        return float(self._user_noise.mean())
+    def _worst_share(self, block: int) -> float:
+        """A share's largest variance: people have that value, another of its block, or one of another block."""
+        m = self.mechanism
+        points = [(0.0, float(m.variance(np.zeros(1), 1)[0])), (1.0, 1 + float(m.variance(np.ones(1), 1)[0]))]
+        if block > 1:
+            points.append((0.0, float(m.variance(np.array([0.0, 1.0]), 1)[0])))
+        values, moments = np.array(points).T
+        return float(listed_variance(values[None], moments[None], None)[0])
 
-    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
-        """From the exact variance at its worst entries: E a_i^2 over people is not known, only its range."""
-        same, all_, own, itself = self.moments
-        low, high = self.workload.answer_range
-        squares = np.maximum(np.square(low), np.square(high)) if itself > 0 else 0.0
-        moment = (
-            same * squared_norms(self.workload)
-            + all_ * self._row_sums**2
-            + 2 * own * values * self._row_sums
-            + itself * squares
-        )
-        return np.asarray(np.sqrt(np.maximum(0.0, moment - values**2) / n_reports))
+    def _each_symmetric(self, people: Population) -> Variance:
+        """M is a parabola in h, less the mean of the row: see `PairMoments.second_moment_about`."""
+        low, high, attained = row_ranges(self.workload)
+        parabola = self._parabola(low, high, attained)
+        if people.answers is None:
+            return _stated(*parabola.worst())
+        squares = None if people.shares is None else mean_squares(self.workload, people.shares, self._row_means)
+        if squares is None:
+            return _stated(*parabola.of_answers(people.answers))
+        return Variance(parabola.of_moments(people.answers, squares), "exact")
+
+    def _parabola(self, low: Floats, high: Floats, attained: bool) -> Parabola:
+        assert isinstance(self.mechanism, SymmetricMechanism)
+        m, mean = self.mechanism.pair_moments, self._row_means
+        fixed = (m.constant - 1) * mean**2 + m.same * self._row_squares
+        return Parabola(mean, fixed, 2 * (m.slope - 1) * mean, m.itself, low - mean, high - mean, attained)
+
+    @cached_property
+    def _row_means(self) -> Floats:
+        """A 1/J."""
+        return self.workload.matvec(np.full(self.workload.n_values, 1 / self.workload.n_values))
+
+    @cached_property
+    def _row_squares(self) -> Floats:
+        """The squared lengths of A's rows, less their means."""
+        return np.asarray(np.maximum(0.0, squared_norms(self.workload) - self.workload.n_values * self._row_means**2))
+
+    def _total(self, people: Population) -> Variance:
+        if not isinstance(self.workload, Identity):
+            return super()._total(people)
+        if people.answers is None:
+            return Variance(self.mechanism.worst_total_variance, "exact")
+        return Variance(float(self._each_share(people).value.sum()), "exact")
+
+    def worst_population(self) -> Floats:
+        """By search; of all shares those of uniform people, over full blocks where there are blocks."""
+        if not isinstance(self.workload, Identity):
+            return super().worst_population()
+        values = self.workload.n_values
+        block = min(self._block, values)
+        full = values // block * block
+        return np.where(np.arange(values) < full, 1 / full, 0.0)
+
+    @cached_property
+    def _value_moments(self) -> Floats:
+        workload, values = self.workload, self.workload.n_values
+        if isinstance(self.mechanism, SymmetricMechanism):
+            m, mean = self.mechanism.pair_moments, self._row_means
+            squares = workload._squared_norms(np.arange(values))
+            own, length = workload.rmatvec(mean), float(mean @ mean)
+            rest = m.same * max(0.0, float(squares.sum()) - values * length)
+            about = m.itself * (squares - 2 * own + length)
+            return np.asarray(m.constant * length + rest + 2 * m.slope * (own - length) + about)
+        if isinstance(workload, Identity):
+            return self._identity_moments()
+        if workload.n_queries <= values or values > MAX_VALUES:
+            self._check_work(workload.n_queries)
+            return np.asarray(sum(self._second_moments(rows).sum(axis=0) for rows in row_blocks(workload)))
+        # Only the inner products of columns count: where queries are many, a root of their Gram matrix serves.
+        root = root_of(workload)
+        self._check_work(len(root.matrix))
+        return np.asarray(self._second_moments(np.ldexp(root.matrix, root.exponent)).sum(axis=0))
+
+    def _identity_moments(self) -> Floats:
+        """For people of one value the sum of all shares' variances, and one for the squared share."""
+        values, block = self.workload.n_values, self._block
+        units = np.minimum(np.arange(values) // block * block, values - 1)
+        found = {}
+        for first in np.unique(units[[0, -1]]).tolist():
+            one = np.zeros(values)
+            one[first] = 1.0
+            found[first] = 1 + float(self.mechanism.variance(one, 1).sum())
+        return np.where(units == units[-1], found[int(units[-1])], found[0])
 
     @property
     def proxy(self) -> Ends | None:
@@ -187,3 +255,16 @@ class Histogram(Strategy):
     def operator_norm(self) -> float:
         """A's largest singular value."""
         return operator_norm(self.workload)
+
+    def bound(self, n_reports: int) -> Bound:
+        """For the shares themselves, in the words of the projection on the simplex."""
+        if not isinstance(self.workload, Identity):
+            return super().bound(n_reports)
+        m = self.mechanism
+        return projected_distribution_bound(m.domain_size, m.proxy, m.worst_total_variance, n_reports)
+
+
+def _stated(value: Floats, status: str) -> Variance:
+    if status == "exact":
+        return Variance(value, "exact")
+    return Variance(value, "bound", "upper bound: how people's answers vary among them is not known")

@@ -43,7 +43,9 @@ def asks_intervals(workload: Workload) -> bool:
 def serves_line(workload: Workload) -> bool:
     """Whether exact variances are known: intervals of a line, or any workload that is small."""
     queries, values = workload.shape
-    return asks_intervals(workload) or (values <= _SMALL and queries * values <= MAX_ENTRIES)
+    if asks_intervals(workload):
+        return queries <= MAX_ENTRIES
+    return values <= _SMALL and queries * values <= MAX_ENTRIES
 
 
 @dataclass(frozen=True)
@@ -240,20 +242,31 @@ class LevelStrategy(SampledStrategy):
                 return (self.workload.domain.size + 1) * self.tree.sum_of_prefixes() - self.tree.ramp()
         return float(self.central_moments().sum())
 
-    @cached_property
     @final
-    def _all_deviations(self) -> Floats:
-        squares = self.workload._squared_norms(np.arange(self.workload.shape[1]))
-        return np.asarray(squares - 2 * self.workload.rmatvec(self.offset) + self.offset @ self.offset)
+    def _combined_moments(self, weights: Floats) -> Floats:
+        return np.concatenate([self.tree.quadratic(self.workload.rmatvec(row)[None, :]) for row in weights])
 
     @final
-    def _deviations(self, values: Indices) -> Floats:
-        return self._all_deviations[values]
+    def _least_away(self, weights: Floats | None) -> float:
+        """Nothing: the offset is what people with the shares of `worst_population` answer."""
+        return 0.0
+
+    @property
+    @final
+    def _centre_distance(self) -> float:
+        return 0.0
+
+    @final
+    def worst_population(self) -> Floats:
+        """The shares where all coordinates are zero."""
+        return self.shares(np.zeros(self.coordinates.shape[0]))
 
     @cached_property
     @final
     def _deviation_range(self) -> tuple[float, float]:
-        return float(self._all_deviations.min()), float(self._all_deviations.mean())
+        squares = self.workload._squared_norms(np.arange(self.workload.shape[1]))
+        deviations = squares - 2 * self.workload.rmatvec(self.offset) + self.offset @ self.offset
+        return float(deviations.min()), float(deviations.mean())
 
 
 def _intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:

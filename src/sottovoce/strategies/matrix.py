@@ -29,9 +29,6 @@ _RANK: Final = 1e-11
 _NOTHING: Final = 1e-24
 """Information that is none, whatever the largest is."""
 
-_MOST_WORK: Final = 2**36
-"""Multiplications spent on exact second moments of all answers; beyond, they are bounded."""
-
 _BLOCK: Final = 2**22
 
 
@@ -105,27 +102,37 @@ class Reconstruction:
         return user_noise(self.channel, gram_of(self.workload), self.weights)
 
     @cached_property
-    def moments(self) -> Floats:
-        """For every query, what E (answer - offset)^2 of one report stays below, for all values.
-
-        Exact where that takes few enough multiplications: the largest over values of sum_o Q[o, u] (R c_o)^2.
-        Otherwise from Q[o, u] <= max_u (Q[o, u]/q_o) q_o.
-        """
-        queries, (reports, values) = self.workload.n_queries, self.channel.shape
-        rows = self._inverse / np.sqrt(self.mean)  # the x of a single report, before q is taken off
+    def _report_shares(self) -> Floats:
+        """What one report alone would say of the people: their shares, one column a report."""
+        rows = self._inverse / np.sqrt(self.mean)  # before q is taken off
         rows = rows - (rows @ self.mean)[:, None]
-        rows = rows - np.outer(self.weights, rows.sum(axis=0))
-        exact = queries * reports * values <= _MOST_WORK
-        found, step = np.empty(queries), max(1, _BLOCK // queries)
-        if exact:
-            found = np.zeros((queries, values))
-            for start in range(0, reports, step):
-                block = self._answers_of(rows[:, start : start + step])
-                found += (block**2) @ self.channel[start : start + step]
-            return np.asarray(found.max(axis=1))
-        total = np.zeros(queries)
-        for start in range(0, reports, step):
-            block = self._answers_of(rows[:, start : start + step])
+        return np.asarray(self.weights[:, None] * (1 - rows.sum(axis=0)) + rows)
+
+    def second_moments(self, rows: Floats) -> Floats:
+        """sum_o Q[o, u] X(o)^2 for every value u and every row h, X(o) = <h, the shares that report o says>."""
+        return np.asarray(np.square(rows @ self._report_shares) @ self.channel)
+
+    def mean_moments(self, rows: Floats, shares: Floats) -> Floats:
+        """The mean of `second_moments` over people with these shares, without a list of values."""
+        return np.asarray(np.square(rows @ self._report_shares) @ (self.channel @ shares))
+
+    @cached_property
+    def value_moments(self) -> Floats:
+        """sum_o Q[o, u] |all answers of report o|^2 for every value u."""
+        shares = self._report_shares
+        squares = np.einsum("ij,ij->j", shares, gram_of(self.workload) @ shares)
+        return np.asarray(squares @ self.channel)
+
+    @cached_property
+    def bounded_moments(self) -> Floats:
+        """For every query, what E (answer - offset)^2 of one report stays below, whoever sends it.
+
+        From Q[o, u] <= max_u (Q[o, u]/q_o) q_o.
+        """
+        total, step = np.zeros(self.workload.n_queries), max(1, _BLOCK // self.workload.n_queries)
+        shares = self._report_shares - self.weights[:, None]
+        for start in range(0, shares.shape[1], step):
+            block = self._answers_of(shares[:, start : start + step])
             total += (block**2) @ self.mean[start : start + step]
         return np.asarray(total * float((self.channel / self.mean[:, None]).max()))
 

@@ -22,7 +22,7 @@ from sottovoce.workloads.base import Floats, Workload
 if TYPE_CHECKING:
     from sottovoce.strategies.optimize_cache import Key
 
-__all__ = ["OBJECTIVES", "Optimized", "is_kept", "optimize"]
+__all__ = ["OBJECTIVES", "Optimized", "optimize"]
 
 ROWS_PER_VALUE: Final = 4
 """Reports a value, unless told otherwise; twice as many gain one or two per cent."""
@@ -155,21 +155,6 @@ def optimize(
     if cache and finished:
         store(key, result.matrix, result.weights)
     return result
-
-
-def is_kept(
-    workload: Workload,
-    epsilon: float,
-    *,
-    objective: str = "worst",
-    rows: int | None = None,
-    seed: int = 0,
-    steps: int | None = None,
-) -> bool:
-    """Whether `optimize` with these arguments would find a finished channel in the user's cache directory."""
-    from sottovoce.strategies.optimize_cache import load
-
-    return load(_key(workload, check_epsilon(epsilon), objective, rows, seed, _checked_steps(steps))) is not None
 
 
 def _key(workload: Workload, epsilon: float, objective: str, rows: int | None, seed: int, steps: int) -> Key:

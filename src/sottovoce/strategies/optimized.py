@@ -16,18 +16,23 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.strategies.base import Ends, Setting, Statement
+from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
 from sottovoce.strategies.matrix import Reconstruction
+from sottovoce.strategies.variance import Population, Variance
 from sottovoce.workloads import Workload
 
 __all__ = ["OptimizedStrategy", "pack_channel", "unpack_channel"]
 
 _LENGTH: Final = struct.Struct("<Q")
 
+_MOST_WORK: Final = 2**36
+"""Multiplications spent on exact second moments of all answers; beyond, they are bounded."""
+
 
 @final
 @dataclass(frozen=True)
-class OptimizedStrategy(Strategy):
+class OptimizedStrategy(ListedStrategy):
     """Any channel matrix, with the weights its reports are read by; `strategies.optimize` searches for good ones."""
 
     workload: Workload
@@ -50,12 +55,18 @@ class OptimizedStrategy(Strategy):
         return cls(workload, MatrixChannel(workload.domain.size, epsilon, matrix), tuple(float(w) for w in weights))
 
     @classmethod
-    def make(cls, setting: Setting) -> Self:
+    def designs(cls, setting: Setting) -> list[Self]:
         """Search for a channel, or take the one that is kept from an earlier search."""
+        setting.check_mechanism(cls.name, MatrixChannel.name)
+        return [cls.search(setting.finite_workload(), setting.epsilon, cache=True)]
+
+    @classmethod
+    def search(cls, workload: Workload, epsilon: float, *, cache: bool) -> Self:
+        """The design with the channel that `optimize` finds; with `cache` also one that is kept from an earlier run."""
         from sottovoce.strategies.optimize import optimize
 
-        found = optimize(setting.workload, setting.epsilon)
-        made = cls.of(setting.workload, setting.epsilon, found.matrix, found.weights)
+        found = optimize(workload, epsilon, cache=cache)
+        made = cls.of(workload, epsilon, found.matrix, found.weights)
         made.check()
         return made
 
@@ -63,7 +74,7 @@ class OptimizedStrategy(Strategy):
     def restore(cls, stated: Statement) -> Self:
         """With the channel in the attachment; everything in it is checked."""
         stated.check_mechanism(MatrixChannel)
-        return cls.of(stated.workload, stated.epsilon, *unpack_channel(stated.attachment))
+        return cls.of(stated.finite_workload(), stated.epsilon, *unpack_channel(stated.attachment))
 
     def check(self) -> None:
         """Raise `MechanismError` unless the channel tells the answers of all queries."""
@@ -102,25 +113,30 @@ class OptimizedStrategy(Strategy):
         """By least squares."""
         return self._reading.answers(coordinates)
 
-    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
-        """From the largest second moments over all values."""
-        moments = self._reading.moments - (values - self._reading.offset) ** 2
-        return np.asarray(np.sqrt(np.maximum(0.0, moments) / n_reports))
+    def _second_moments(self, rows: Floats) -> Floats:
+        return self._reading.second_moments(rows)
+
+    def _mean_moments(self, rows: Floats, shares: Floats) -> Floats:
+        return self._reading.mean_moments(rows, shares)
+
+    def _each(self, people: Population) -> Variance:
+        """Row by row; from the largest ratio of two reports' chances where that takes too long."""
+        queries, (reports, values) = self.workload.n_queries, self._reading.channel.shape
+        steps = reports if people.shares is not None else reports * values
+        if queries * values <= MAX_HELD and queries * steps <= _MOST_WORK:
+            return self._each_listed(people)
+        away = 0.0 if people.answers is None else people.answers - self._reading.offset
+        note = "upper bound: from the largest ratio of two values' chances of one report"
+        return Variance(np.maximum(0.0, self._reading.bounded_moments - away**2), "bound", note)
+
+    @cached_property
+    def _value_moments(self) -> Floats:
+        return self._reading.value_moments
 
     @property
     def proxy(self) -> Ends | None:
         """Not known."""
         return None
-
-    @property
-    def worst(self) -> float:
-        """Exact."""
-        return float(self._reading.user_noise.max())
-
-    @property
-    def total(self) -> float:
-        """Exact."""
-        return float(self._reading.user_noise.mean())
 
     @property
     def column_proxy(self) -> float:

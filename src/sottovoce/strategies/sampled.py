@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Self, TypeVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from sottovoce.entries import as_integers, entries_of
-from sottovoce.errors import MechanismError, NoReportsError, ValueOutsideDomainError, WorkloadError
+from sottovoce.errors import MechanismError, NoReportsError, WorkloadError
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.strategies.variance import Population, Variance
 from sottovoce.workloads.base import Workload
 
 __all__ = ["SampledStrategy", "best_tilt"]
@@ -36,7 +36,8 @@ class SampledStrategy(Strategy):
 
     One report's estimate of the coordinates has the second moments c^2 I for every value, exactly, c the inverse
     of the mechanism's signal. Hence E(answer_i - offset_i)^2 = c^2 ||R_i||^2 =: m_i whoever reports, and the
-    variances below are exact: with y = A p, n Var(answer_i) = m_i - (y_i - offset_i)^2, sampling of people included.
+    variances below are exact: with y = A p, n Var(answer_i) = m_i - (y_i - offset_i)^2, sampling of people included;
+    and so for every combination of answers.
     """
 
     workload: Workload
@@ -70,13 +71,25 @@ class SampledStrategy(Strategy):
         """The sum of all m_i: no value's variance exceeds it."""
 
     @abc.abstractmethod
-    def _deviations(self, values: Indices) -> Floats:
-        """||a_u - offset||^2 for these values."""
+    def _combined_moments(self, weights: Floats) -> Floats:
+        """c^2 |R^T w|^2 for every row of weights."""
+
+    @abc.abstractmethod
+    def _least_away(self, weights: Floats | None) -> Any:
+        """How near to the offset some population's answers are: of every query, or of every row of weights.
+
+        None where that takes a list of too many values.
+        """
+
+    @property
+    @abc.abstractmethod
+    def _centre_distance(self) -> float:
+        """The least ||A p - offset||^2 over populations p."""
 
     @property
     @abc.abstractmethod
     def _deviation_range(self) -> tuple[float, float]:
-        """The least of these over all values, and their mean."""
+        """The least ||a_u - offset||^2 over all values u, and the mean."""
 
     @classmethod
     @abc.abstractmethod
@@ -87,26 +100,23 @@ class SampledStrategy(Strategy):
 
     @classmethod
     @final
-    def make(cls, setting: Setting) -> Self:
+    def designs(cls, setting: Setting) -> list[Self]:
         """See `best`."""
-        return cls.best(setting.workload, setting.epsilon)
+        setting.check_mechanism(cls.name, cls.response.name)
+        return [cls.best(setting.finite_workload(), setting.epsilon)]
 
     @classmethod
     @final
     def restore(cls, stated: Statement) -> Self:
         """With the mechanism's stated parameters."""
         stated.check_mechanism(cls.response)
-        return cls(stated.workload, cls.response(stated.workload.domain.size, stated.epsilon, **stated.parameters))
+        workload = stated.finite_workload()
+        return cls(workload, cls.response(workload.n_values, stated.epsilon, **stated.parameters))
 
     @final
     def inputs(self, indices: Indices) -> Indices:
         """The values."""
         return indices
-
-    @final
-    def standard_errors(self, values: Floats, n_reports: int) -> Floats:
-        """Exact."""
-        return np.asarray(np.sqrt(np.maximum(0.0, self.variance(values, n_reports))))
 
     @property
     @final
@@ -138,7 +148,7 @@ class SampledStrategy(Strategy):
         """Exact for few coordinates; else the root of the sum of R's squared entries, moment/c^2, which is larger."""
         k = self.coordinates.shape[0]
         if k * self.workload.n_queries > _MOST_ENTRIES:
-            return math.sqrt(self.moment / self._moment_of_coordinates)
+            return math.sqrt(max(0.0, self.moment) / self._moment_of_coordinates)
         rows = np.column_stack([self._answers(unit) - self.offset for unit in np.eye(k)])
         return float(np.linalg.norm(rows, 2))
 
@@ -174,40 +184,38 @@ class SampledStrategy(Strategy):
         return moments
 
     @final
-    def second_moments(self) -> Floats:
-        """For every query the largest E(answer_i)^2 of one report over all values.
-
-        E(answer_i)^2 = m_i + 2 A_iu offset_i - offset_i^2, largest at an end of the entries' range.
-        """
-        low, high = self.workload.answer_range
-        ends = np.maximum(low * self.offset, high * self.offset)
-        return np.asarray(self._central_moments + 2 * ends - self.offset**2)
+    def _each(self, people: Population) -> Variance:
+        """m - (y - offset)^2, with y as near to the offset as a population can have it where nothing is known."""
+        away = self._least_away(None) if people.answers is None else people.answers - self.offset
+        return Variance(np.maximum(0.0, self._central_moments - away**2), "exact")
 
     @final
-    def variance(self, answers: Floats, n_reports: int) -> Floats:
-        """Exact variance of every answer where the true answers are `answers`, people's sampling included."""
-        central = self._central_moments - (np.asarray(answers) - self.offset) ** 2
-        return np.maximum(central, 0.0) / n_reports  # rounding may leave less than nothing of a known answer
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        moments = self._combined_moments(weights)
+        if people.answers is not None:
+            return Variance(np.maximum(0.0, moments - (weights @ (people.answers - self.offset)) ** 2), "exact")
+        away = self._least_away(weights)
+        if away is None:
+            return Variance(moments, "bound", "upper bound: too many values to list what each of them answers")
+        return Variance(np.maximum(0.0, moments - away**2), "exact")
 
     @final
-    def user_variance(self, values: ArrayLike) -> Floats:
-        """Noise alone: for each value, the variances of its one report's answers, summed over the queries."""
-        numbers = as_integers(entries_of(values))
-        size = self.workload.shape[1]
-        if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < size):
-            raise ValueOutsideDomainError(f"not an index of this domain; give integers from 0 to {size - 1}")
-        return np.asarray(self.moment - self._deviations(numbers))
+    def _total(self, people: Population) -> Variance:
+        if people.answers is None:
+            return Variance(max(0.0, self.moment - self._centre_distance), "exact")
+        away = people.answers - self.offset
+        return Variance(max(0.0, self.moment - float(away @ away)), "exact")
 
     @property
     @final
     def worst(self) -> float:
-        """The largest `user_variance` over all values."""
+        """Exact."""
         return self.moment - self._deviation_range[0]
 
     @property
     @final
     def total(self) -> float:
-        """The mean of `user_variance` over all values."""
+        """Exact."""
         return self.moment - self._deviation_range[1]
 
     @final

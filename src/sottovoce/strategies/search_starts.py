@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import MechanismError
-from sottovoce.mechanisms.finite_field import ExtensionField
+from sottovoce.kernels.finite_field import ExtensionField
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.projective_space import ProjectiveSpace

@@ -14,13 +14,14 @@ from sottovoce.theory.bounds import Bound, debias
 __all__ = ["MAX_ROUNDS", "adaptive_bound", "check_rounds", "predicted_worst_error", "theorem_5_2"]
 
 MAX_ROUNDS = 2**16
-"""Most rounds an adaptive survey may have: with more, even a billion people leave few to a round."""
+"""Most rounds a panel may have: with more, even a billion people leave few to a round."""
 
-_MOST_USERS = 10**12
+_MOST_USERS = 10**18
+"""As far as a plan looks, to say how many people one would need that is refused."""
 
 
 def check_rounds(rounds: object) -> int:
-    """Return `rounds` as an int if an adaptive survey may have that many."""
+    """Return `rounds` as an int if a panel may have that many."""
     return check_integer("rounds", rounds, 1, MAX_ROUNDS)
 
 

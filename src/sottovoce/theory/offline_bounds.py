@@ -6,18 +6,12 @@ Notation: d `n_queries`, J `domain_size`, n `n_reports`, r `radius`, z = raw - A
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sottovoce.errors import PlanError
 from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 
-if TYPE_CHECKING:
-    from sottovoce.mechanisms.vector import VectorMechanism
-
 __all__ = [
-    "besides",
-    "bound_of",
+    "coordinate_bound",
     "corollary_2_3",
     "lemma_2_2",
     "lemma_3_5",
@@ -112,7 +106,7 @@ def offline_bound(
     >>> round(offline_bound(4096, 1000, 1.0, 8.5, 4096 * 6.4, 10**5).value, 3)
     0.262
     """
-    more = besides(sharing, bias)
+    more = _besides(sharing, bias)
     low = Bound(math.sqrt(sharing * worst_total_variance / n_reports) + bias, f"{BY_VARIANCE}: sqrt(V / n){more}")
     low = min(low, Bound(2 * radius, "no two answers are farther apart: 2 r"), key=float)
     if domain_size is None:
@@ -124,18 +118,50 @@ def offline_bound(
     return low
 
 
-def besides(sharing: float, bias: float) -> str:
+def coordinate_bound(
+    operator_norm: float,
+    domain_size: int,
+    diameter: float,
+    proxy: float,
+    variance: float,
+    n_reports: int,
+    *,
+    sharing: float = 1.0,
+    bias: float = 0.0,
+) -> Bound:
+    """The same where answers are shift + R v, and projected in the space of the coordinates v = V p.
+
+    With z the error of the raw coordinates and x the projected distribution, ||V x - V p||^2 is at most ||z||^2
+    (projecting on a convex set that holds V p) and at most max_j <z, v_j> - min_j <z, v_j> (the angle at a projection
+    is obtuse), whose expectation is at most 2 sqrt(2 tau^2 log J/n). R stretches neither by more than its norm, and
+    Jensen takes the roots. `sharing` and `bias` are as in `offline_bound`.
+
+    Parameters
+    ----------
+    diameter
+        No two sets of answers are farther apart.
+    proxy
+        tau^2 such that <z, v_j> is sub-Gaussian with proxy tau^2/n for every column v_j.
+    variance
+        What n times the trace of z's covariance stays below.
+
+    Examples
+    --------
+    >>> round(coordinate_bound(1.0, 1024, math.sqrt(2), 4.7, 4.7 * 1024, 20_000).value, 3)
+    0.338
+    """
+    more = _besides(sharing, bias)
+    spread = math.sqrt(sharing * max(0.0, variance) / n_reports)
+    hull = math.sqrt(2 * math.sqrt(2 * sharing * proxy * math.log(domain_size) / n_reports))
+    value = operator_norm * (min(spread, hull) + bias)
+    if value >= diameter:
+        return Bound(diameter, "no two sets of answers are farther apart")
+    if hull < spread:
+        return Bound(value, f"{BY_PROJECTION} the hull: |R| sqrt(2 tau sqrt(2 log J / n)){more}")
+    return Bound(value, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){more}")
+
+
+def _besides(sharing: float, bias: float) -> str:
     """What the statement of a bound adds where people share rotations, or something does not average out."""
     shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
     return shared + (f", and {bias:.3g} that does not average out" if bias else "")
-
-
-def bound_of(mechanism: VectorMechanism, domain_size: int | None) -> Callable[[int, float], Bound]:
-    """`offline_bound` of what a mechanism is, for any number of reports and factor of sharing."""
-    m, V = mechanism, mechanism.worst_total_variance
-    # The proxy takes a while to find, and without a finite domain it is not looked at.
-    proxy = 0.0 if domain_size is None else m.proxy
-    bias = math.sqrt(m.dimension) * m.bias_bound
-    return lambda n_reports, sharing: offline_bound(
-        m.dimension, domain_size, m.radius, proxy, V, n_reports, sharing=sharing, bias=bias
-    )

@@ -17,7 +17,7 @@ import numpy as np
 import rfc8785
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.domain import Domain
+from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.entries import as_integer, as_integers, entries_of
 from sottovoce.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.limits import MAX_CELLS, check_integer
@@ -43,6 +43,8 @@ class Workload(abc.ABC):
 
     kind: ClassVar[str]
     """Name of the family in a statement's "type"."""
+    max_queries: ClassVar[int] = MAX_ENTRIES
+    """Most queries it may ask."""
 
     # --- what a family writes -----------------------------------------------------------
 
@@ -109,9 +111,9 @@ class Workload(abc.ABC):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
-        if self.n_queries > MAX_ENTRIES:
+        if self.n_queries > self.max_queries:
             raise WorkloadError(
-                f"this workload would ask {self.n_queries:,} queries; at most {MAX_ENTRIES:,} are allowed: "
+                f"this workload would ask {self.n_queries:,} queries; at most {self.max_queries:,} are allowed: "
                 "use a smaller domain or a lower order"
             )
 
@@ -120,12 +122,24 @@ class Workload(abc.ABC):
         """Queries and values: the shape of A."""
         return self.n_queries, self.domain.size
 
+    @property
+    @final
+    def n_values(self) -> int:
+        """How many values a person can have: the columns of A."""
+        return self.domain.size
+
+    @property
+    def diameter(self) -> float:
+        """No two sets of answers are farther apart: twice the radius, or less where a family knows it."""
+        return 2 * self.radius
+
     @final
     def column(self, index: int) -> Floats:
         """The answers of one value, given by its number; raises `ValueOutsideDomainError` without naming it."""
         number = as_integer(index)
         if number is None or not 0 <= number < self.shape[1]:
             raise self._outside()
+        _check_memory(self.n_queries, "ask fewer queries at a time")
         answers: Floats = self._columns(np.array([number], dtype=np.int64))[0]
         return answers
 
@@ -203,11 +217,9 @@ class Workload(abc.ABC):
         return hash(self.digest)
 
     @final
-    def __reduce__(self) -> tuple[Callable[[object], Workload], tuple[dict[str, Any]]]:
+    def __reduce__(self) -> tuple[Callable[..., Workload], tuple[type[Workload], object, dict[str, Any]]]:
         # Copies and pickles go through the statement: copying the fields would make their arrays writeable.
-        from sottovoce.workloads.statement import workload_from_statement
-
-        return workload_from_statement, (self.to_statement(),)
+        return _copied, (type(self), self.domain.to_statement(), self._parameters())
 
     @final
     def __repr__(self) -> str:
@@ -245,6 +257,10 @@ def vector_of(numbers: Any, length: int, meaning: str) -> Floats:
     if array.shape != (length,) or array.dtype.kind not in "fiub":
         raise WorkloadError(f"expected a vector of {length:,} real numbers, {meaning}")
     return array.astype(np.float64, copy=False)
+
+
+def _copied(family: type[Workload], domain: object, parameters: dict[str, Any]) -> Workload:
+    return family._restore(domain_from_statement(domain), parameters)
 
 
 def _check_memory(entries: int, remedy: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.errors import WorkloadError
+from sottovoce.limits import MAX_PRODUCT_SIZE
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, find_record, record_name
 
@@ -28,6 +30,8 @@ class Identity(Workload):
     """
 
     kind: ClassVar[str] = "identity"
+    max_queries: ClassVar[int] = MAX_PRODUCT_SIZE
+    """All values of any domain: shares are never listed where nobody asks for all of them."""
 
     def __init__(self, domain: object) -> None:
         self._freeze(Domain.of(domain))
@@ -41,6 +45,11 @@ class Identity(Workload):
     def radius(self) -> float:
         """1: every column holds a single 1."""
         return 1.0
+
+    @property
+    def diameter(self) -> float:
+        """sqrt(2): between two single values."""
+        return math.sqrt(2)
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from sottovoce.domain import Domain
 from sottovoce.errors import WorkloadError
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, vector_of
+from sottovoce.workloads.parts import PARTS, restore_family
 from sottovoce.workloads.table import check_norm
 
 __all__ = ["Stack"]
@@ -165,12 +166,19 @@ class Stack(Workload):
 
     @classmethod
     def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
-        from sottovoce.workloads.statement import part_from_statement
-
         match parameters:
             case {"parts": list(parts), "weights": list(weights), **rest} if not rest and len(parts) <= _MAX_PARTS:
-                return cls([part_from_statement(part, domain) for part in parts], weights)
+                return cls([_part(part, domain) for part in parts], weights)
         raise WorkloadError(f"a stack holds a domain, a list of 1 to {_MAX_PARTS:,} parts and their weights")
+
+
+def _part(statement: object, domain: Domain) -> Workload:
+    """A part from its statement, which leaves the domain to the stack."""
+    if not isinstance(statement, dict) or not isinstance(statement.get("type"), str) or "domain" in statement:
+        raise WorkloadError("a stack's parts must hold a type and no domain of their own")
+    if statement["type"] == Stack.kind:
+        raise WorkloadError("a stack's part is itself a stack; state its parts directly")
+    return restore_family(PARTS, statement, domain)
 
 
 def _checked(weights: object, count: int) -> tuple[float, ...]:

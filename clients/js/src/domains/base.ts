@@ -19,6 +19,11 @@ export abstract class Domain {
     return [["value", this]];
   }
 
+  /** Whether a value is one of the domain's, by the same work for every one: no error is made. */
+  has(value: unknown): boolean {
+    return this.find(value) >= 0n;
+  }
+
   /** The number of a value; throws without naming it. */
   index(value: unknown): bigint {
     const found = this.find(value);

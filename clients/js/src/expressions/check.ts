@@ -7,6 +7,7 @@
 import { canonicalText } from "../canonical.js";
 import { type Domain, LabelDomain, RangeDomain } from "../domain.js";
 import { fault } from "./fault.js";
+import type { Operation, Tree } from "./grammar.js";
 import {
   alike,
   asNumber,
@@ -20,21 +21,21 @@ import {
   text,
   truth,
 } from "./part.js";
+import type { Checker } from "./rule.js";
 import { OPERATIONS } from "./rules.js";
-import type { Operation, Tree } from "./tree.js";
 
 /** Most integer labels of the attributes that an expression mentions, each attribute counted once. */
 const MAX_LABELS = 2 ** 21;
 
 /** Check a tree against a domain; throws `QueryError` at the first part that could go wrong for some record. */
 export function check(tree: Tree, domain: Domain): Part {
-  const found = new Checker(domain).part(tree);
+  const found = new TreeChecker(domain).part(tree);
   if (found.kind === "text") throw fault("it gives a text, where a number or a truth is due; compare it");
   return found;
 }
 
 /** One walk over one tree: arguments before their operation. What follows from an attribute alone is made once. */
-export class Checker {
+class TreeChecker implements Checker {
   readonly #values = new Map<string, Part>();
   readonly #statements = new Map<Domain, string>();
   #labels = 0;
@@ -47,7 +48,6 @@ export class Checker {
     return typeof tree === "object" ? OPERATIONS.get(tree[0])!.rule(this, tree) : constant(tree);
   }
 
-  /** All arguments of an operation, as numbers of one kind. */
   numbers(tree: Operation): readonly Part[] {
     return alike(tree.slice(1).map((a) => asNumber(this.part(a as Tree))));
   }
@@ -64,7 +64,6 @@ export class Checker {
     return found;
   }
 
-  /** The domain of an attribute, and its position there. */
   named([, name]: Operation): [Domain, Part] {
     const place = this.domain.attributes.findIndex(([known]) => known === name);
     const domain = this.domain.attributes[place]?.[1];
@@ -72,7 +71,6 @@ export class Checker {
     return [domain, integer(0n, domain.size - 1n, (record) => record[place]!)];
   }
 
-  /** An attribute's value: a number, or the position of a text. */
   value(tree: Operation): Part {
     const name = tree[1] as string;
     const found = this.#values.get(name) ?? this.#value(...this.named(tree));
@@ -91,14 +89,13 @@ export class Checker {
     return gathered(domain.names.map(BigInt), (record) => Number(of(record)));
   }
 
-  /** The number of a constant text; refused where the domain does not hold it. */
   position(domain: Domain, constantText: string): bigint {
     const found = domain.find(constantText);
     if (found < 0n) throw fault(`the text ${JSON.stringify(constantText)} is not in the attribute's domain`);
     return found;
   }
 
-  /** Whether two attributes have one domain; each is written out once, as its labels may be many. */
+  // Each domain is written out once, as its labels may be many.
   same(a: Domain, b: Domain): boolean {
     return a === b || this.#statement(a) === this.#statement(b);
   }
@@ -109,7 +106,6 @@ export class Checker {
     return found;
   }
 
-  /** The record's number. */
   number(record: Record): bigint {
     return this.domain.attributes.reduce((number, [, { size }], i) => number * size + record[i]!, 0n);
   }

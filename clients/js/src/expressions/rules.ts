@@ -5,8 +5,8 @@
  */
 import { RangeDomain, TextDomain } from "../domain.js";
 import { floorDivide } from "../thresholds.js";
-import type { Checker } from "./check.js";
 import { fault } from "./fault.js";
+import type { Operation, Tree } from "./grammar.js";
 import {
   alike,
   alikeConstants,
@@ -26,9 +26,8 @@ import {
   text,
   truth,
 } from "./part.js";
-import type { Operation, Tree } from "./tree.js";
+import type { Rule } from "./rule.js";
 
-type Rule = (checker: Checker, tree: Operation) => Part;
 type Binary = { readonly [op: string]: (x: any, y: any) => any };
 
 const ARITHMETIC: Binary = {

@@ -6,11 +6,8 @@
  */
 import { isText } from "../canonical.js";
 import { fault, LARGEST, SMALLEST } from "./fault.js";
+import type { Tree } from "./grammar.js";
 import { OPERATIONS } from "./rules.js";
-
-/** An integer is a bigint, a real a number; an operation is its name and its arguments. */
-export type Tree = boolean | bigint | number | string | Operation;
-export type Operation = readonly [string, ...(Tree | readonly Tree[])[]];
 
 /** A tree, and how large it is. */
 export interface Reading {

@@ -7,9 +7,9 @@ import { concat, sha256, toHex, viewOf } from "../bytes.js";
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { MechanismError } from "../errors.js";
 import { inflate } from "../inflate.js";
-import { checkWeights } from "../strategies/coordinates.js";
 import { withinEpsilon } from "../thresholds.js";
 import { checkValue, type FiniteMechanism } from "./finite.js";
+import { checkWeights } from "./weights.js";
 
 /** Of a channel as it is unpacked, however small it was packed. */
 const MOST_ENTRIES = 2 ** 21;

@@ -5,16 +5,12 @@
  */
 import { ValueOutsideDomainError } from "../errors.js";
 import type { JsonObject } from "../json.js";
-import type { Mechanism } from "../mechanism.js";
-import type { Key } from "../philox.js";
+import type { Mechanism, Terms } from "../mechanism.js";
 
-/** What a survey states of the ball and of the promise, and the key of its public randomness. */
-export interface Ball {
+/** The ball, and the terms under which a vector of it is randomized. */
+export interface Ball extends Terms {
   readonly dimension: number;
   readonly radius: number;
-  readonly epsilon: number;
-  readonly delta: number;
-  readonly key: Key;
 }
 
 /** A mechanism for a vector of `dimension` numbers; longer ones than the radius are clipped. */
@@ -29,20 +25,31 @@ export interface VectorKind {
 /** What a length is taken to be at least, where it is divided by. */
 const TINY = 1e-300;
 
+/** The entries of a vector of so many numbers, a list or a typed array; null for everything else. */
+export function asVector(given: unknown, dimension: number): number[] | null {
+  const listed = Array.isArray(given) || (ArrayBuffer.isView(given) && !(given instanceof DataView));
+  const entries = Array.from(listed ? (given as ArrayLike<unknown>) : []);
+  const isVector = entries.length === dimension && entries.every((entry) => typeof entry === "number");
+  return isVector ? (entries as number[]) : null;
+}
+
+/** The same; throws without naming the value. */
+export function checkVector(given: unknown, dimension: number): number[] {
+  const found = asVector(given, dimension);
+  if (!found) throw new ValueOutsideDomainError(`the value must be a vector of ${dimension} numbers`);
+  return found;
+}
+
 /**
  * The vector as a device randomizes it: entries that are not finite count as zero, and a vector outside the ball moves
  * to the nearest point of it. Only a wrong shape, which says nothing about the value, is refused.
  */
 export function clipped(given: unknown, ball: Ball): Float64Array {
-  const listed = Array.isArray(given) || (ArrayBuffer.isView(given) && !(given instanceof DataView));
-  const vector = Array.from(listed ? (given as ArrayLike<unknown>) : []);
-  if (vector.length !== ball.dimension || !vector.every((entry) => typeof entry === "number")) {
-    throw new ValueOutsideDomainError(`the value must be a vector of ${ball.dimension} numbers`);
-  }
+  const vector = checkVector(given, ball.dimension);
   const finite = new Float64Array(ball.dimension);
   const choice = new Float64Array(2);
   for (let i = 0; i < finite.length; i++) {
-    choice[1] = vector[i] as number;
+    choice[1] = vector[i]!;
     finite[i] = choice[Number(Number.isFinite(choice[1]))]!;
   }
   return clipToBall(finite, ball.radius);

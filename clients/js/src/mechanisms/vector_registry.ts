@@ -1,9 +1,8 @@
 /** Every mechanism for a vector that this client runs. To add one: write its file, add its line. */
-import { MechanismError } from "../errors.js";
 import type { Json } from "../json.js";
 import { binary } from "./binary.js";
 import { codebook } from "./codebook.js";
-import { mechanismName, mechanismParameters } from "./registry.js";
+import { findMechanism } from "./stated.js";
 import type { Ball, VectorKind, VectorMechanism } from "./vector.js";
 
 const MECHANISMS = new Map<string, VectorKind>([
@@ -11,13 +10,8 @@ const MECHANISMS = new Map<string, VectorKind>([
   ["binary", binary],
 ]);
 
-/** The mechanism of a survey of vectors, as the survey states it. */
+/** The mechanism for vectors of a ball, as a survey states it. */
 export function readVectorMechanism(stated: Json | undefined, ball: Ball): VectorMechanism {
-  const kind = MECHANISMS.get(mechanismName(stated));
-  if (kind === undefined) {
-    throw new MechanismError(
-      `for vectors this client runs ${[...MECHANISMS.keys()].join(", ")}; the survey states another mechanism`,
-    );
-  }
-  return kind.make(ball, mechanismParameters(stated, kind.parameters));
+  const [kind, own] = findMechanism(MECHANISMS, stated);
+  return kind.make(ball, own);
 }

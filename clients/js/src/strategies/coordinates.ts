@@ -1,9 +1,8 @@
 /** The attachment of the factorized strategy: the matrix V whose columns are randomized instead of the queries' own. */
 import { MechanismError } from "../errors.js";
+import { checkWeights, SLACK } from "../mechanisms/weights.js";
 
 const MOST_ENTRIES = 2 ** 24;
-/** How far rounding may carry a sum or a length beyond 1. */
-const SLACK = 1e-6;
 
 /** V of `rows` rows and `columns` columns; its singles become doubles without rounding. */
 export interface Coordinates {
@@ -34,12 +33,4 @@ export function readCoordinates(attachment: Uint8Array): Coordinates {
   }
   const column = (value: number) => Float64Array.from({ length: rows }, (_, i) => matrix[i * columns + value]!);
   return { rows, columns, column };
-}
-
-/** Refuse weights of values that are negative, not finite or do not sum to one; only the collector uses them. */
-export function checkWeights(weights: Float64Array): void {
-  const sum = weights.reduce((total, weight) => total + weight, 0);
-  if (!weights.every((weight) => weight >= 0) || !(Math.abs(sum - 1) <= SLACK)) {
-    throw new MechanismError("the attachment's weights must be numbers from 0 on that sum to one");
-  }
 }

@@ -8,15 +8,19 @@ import type { Layout } from "../mechanisms/fourier.js";
 /** Most queries of a workload, and most numbers of a matrix that is stored. */
 export const MAX_ENTRIES = 2 ** 26;
 
-/** A query matrix with one row a query and one column a value, known by what it does. */
-export interface Workload {
-  readonly domain: Domain;
+/** Linear queries of one person's value, which is a number of a domain or a vector of a ball. */
+export interface Linear<Value> {
   /** How many queries are asked. */
   readonly queries: number;
-  /** The largest L2 norm of a column. */
+  /** The largest L2 norm of the answers to all of them. */
   readonly radius: number;
-  /** Write the column of the value with this number, which is known to exist, into `answers`, as long as `queries`. */
-  fill(value: bigint, answers: Float64Array): void;
+  /** Write the answers for a value, which is known to exist, into `answers`, as long as `queries`. */
+  fill(value: Value, answers: Float64Array): void;
+}
+
+/** A query matrix with one row a query and one column a value, known by what it does. */
+export interface Workload extends Linear<bigint> {
+  readonly domain: Domain;
   /** The squared norm of a column, where norms differ; otherwise all have the radius'. */
   readonly squaredNorm?: (value: bigint) => number;
   /** Whether all queries are intervals of a line. */

@@ -13,12 +13,12 @@ export interface Status {
   n_reports: number;
   waiting: number;
   minimum_reports: number;
-  /** How many rounds an adaptive survey has in all, and how many of them have been asked; null for the others. */
+  /** How many rounds a panel has in all, and how many of them have been asked; null for the others. */
   rounds: number | null;
   asked: number | null;
 }
 
-/** How a round of an adaptive survey stands. */
+/** How a round of a panel stands. */
 export interface RoundInfo {
   id: string;
   round: number;

@@ -18,8 +18,11 @@ export function onceInWords(error: unknown): string {
 /** The same text with a capital at its beginning and a full stop at its end. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
-  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?…]$/.test(trimmed) ? "" : ".");
+  return capital(trimmed) + (/[.!?…]$/.test(trimmed) ? "" : ".");
 }
+
+/** The same text with a capital at its beginning. */
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** A box for it; screen readers say it at once. */
 export function troubleBox(error: unknown): HTMLElement {

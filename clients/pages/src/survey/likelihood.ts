@@ -2,7 +2,7 @@
 import type { Explanation } from "../../../js/src/explain.js";
 import type { Survey } from "../../../js/src/index.js";
 import { el, fill } from "../parts/dom.js";
-import { fieldFor, vectorField } from "./field.js";
+import { fieldOf } from "./fields.js";
 import { rows, stripes, table } from "./picture.js";
 import { type Bar, Measured, sentence, summary, viewFor } from "./shares.js";
 import { labelAt, valueAt } from "./values.js";
@@ -86,10 +86,7 @@ class Picture {
 
   /** A field to try any answer against the report that was drawn; nothing leaves, and nothing is drawn. */
   #another(isOpen: boolean): HTMLElement {
-    const { domain, statement } = this.survey;
-    const field = domain
-      ? fieldFor(domain, "Another answer", "another")
-      : vectorField(statement.dimension as number, statement.radius as number, "another");
+    const field = fieldOf(this.survey, "Another answer", "another");
     const told = el("p", { role: "status", class: "tried" });
     const tell = (): void => {
       const value = field.read();

@@ -4,16 +4,16 @@
  * The private value passes through `draw` and is kept nowhere: neither here nor in any storage.
  */
 import {
-  type AdaptiveSurvey,
   type Answer,
   Device,
   fingerprint,
   IndexedDbStore,
   type Ledger,
+  type Panel,
   type Receipt,
   ServiceError,
   type Store,
-  Survey,
+  type Survey,
 } from "../../../js/src/index.js";
 import { toHex } from "../../../js/src/bytes.js";
 import { ALLOWANCE, checkBudget } from "../../../js/src/ledger.js";
@@ -21,7 +21,7 @@ import { noting } from "./noting.js";
 
 /** A survey, checked, and by whom it was signed. */
 export interface Found {
-  readonly survey: Survey | AdaptiveSurvey;
+  readonly survey: Survey | Panel;
   /** SHA-256 of the key that signed it, in hexadecimal. */
   readonly fingerprint: string;
 }
@@ -70,10 +70,9 @@ export class Machine {
    *
    * The device checks both again when it draws.
    */
-  async admit(survey: Survey | AdaptiveSurvey): Promise<void> {
+  async admit(survey: Survey | Panel): Promise<void> {
     if (await this.#isClosed()) throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
-    const cost = { epsilon: survey.epsilon, delta: survey instanceof Survey ? survey.delta : 0 };
-    checkBudget(ALLOWANCE, cost, await this.store.answers());
+    checkBudget(ALLOWANCE, survey, await this.store.answers());
   }
 
   async #isClosed(): Promise<boolean> {

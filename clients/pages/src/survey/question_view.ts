@@ -1,8 +1,9 @@
 /** The question: what is asked, by whom, what it costs, and where the person says what is true of them. */
-import { AdaptiveSurvey, type Ledger } from "../../../js/src/index.js";
+import { type Ledger, Panel } from "../../../js/src/index.js";
 import { LabelDomain } from "../../../js/src/domain.js";
 import { el, fill } from "../parts/dom.js";
-import { type Field, fieldFor, vectorField } from "./field.js";
+import type { Field } from "./field.js";
+import { fieldOf } from "./fields.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
 import { plain } from "./values.js";
@@ -18,10 +19,7 @@ export function questionView(
 ): HTMLElement {
   const { survey } = found;
   const [what, learns] = asked(survey);
-  const { dimension, radius } = survey.statement as { dimension: number; radius: number };
-  const field: Field = survey.domain
-    ? fieldFor(survey.domain, "Your answer", "answer")
-    : vectorField(dimension, radius, "answer");
+  const field = fieldOf(survey, "Your answer", "answer");
   const problem = el("p", { class: "trouble", role: "alert", hidden: true });
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -31,7 +29,6 @@ export function questionView(
     if (value === null) field.focus();
     else draw(value);
   };
-  const adaptive = survey instanceof AdaptiveSurvey;
   const form = el(
     "form",
     { class: "card", autocomplete: "off", novalidate: true, onsubmit: submit, oninput: () => (problem.hidden = true) },
@@ -43,7 +40,7 @@ export function questionView(
       "p",
       { class: "quiet small" },
       "This draws your random report, once and for all, and shows it to you. Nothing is sent yet.",
-      adaptive && " If the question for this device is not open yet, nothing is drawn either.",
+      survey instanceof Panel && " If the question for this device is not open yet, nothing is drawn either.",
     ),
   );
   return el(

@@ -88,7 +88,7 @@ function edge(): HTMLElement {
 
 function leaves({ kept, explanation, survey }: Drawn): HTMLElement {
   const size = counted(kept.report.length - TAG_BYTES, "byte");
-  const query = survey !== null && "query" in survey.statement ? queryText(survey.statement.query) : "";
+  const query = survey?.seat ? queryText(survey.seat.query) : "";
   return el(
     "section",
     { class: "zone leaves", "aria-labelledby": "leaves" },

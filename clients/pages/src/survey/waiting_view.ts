@@ -1,4 +1,4 @@
-/** While the question that this device has drawn of an adaptive survey is not open. */
+/** While the question that this device has drawn of a panel is not open. */
 import { el } from "../parts/dom.js";
 import { heading } from "./question_view.js";
 

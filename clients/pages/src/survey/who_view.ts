@@ -1,5 +1,5 @@
 /** Who asks, and how this page checked it; for those who want to know exactly. */
-import { AdaptiveSurvey } from "../../../js/src/index.js";
+import { Panel } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
 import type { Found } from "./machine.js";
@@ -15,7 +15,7 @@ export function who({ survey, fingerprint }: Found, origin: string): HTMLElement
     ["Signed with the key", el("code", {}, grouped(fingerprint))],
     ["The survey’s id", el("code", {}, grouped(survey.id))],
   ];
-  if (!(survey instanceof AdaptiveSurvey)) {
+  if (!(survey instanceof Panel)) {
     const { name, reportBytes } = survey.mechanism;
     facts.push(["Randomized by", `${name}, ${counted(reportBytes, "byte")} a report`]);
   }

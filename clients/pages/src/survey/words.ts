@@ -1,5 +1,5 @@
 /** What the page says about the survey at hand: what is asked, what epsilon means for it, what the ledger holds. */
-import { AdaptiveSurvey, type Ledger, type Survey } from "../../../js/src/index.js";
+import { type Ledger, Panel, type Survey } from "../../../js/src/index.js";
 import { atMost, surestOf, times } from "../parts/at_most.js";
 import { count, counted, figure } from "../parts/format.js";
 
@@ -23,28 +23,30 @@ export function strength(epsilon: number): string {
 }
 
 /** What the person is asked for, and what the collector learns from everybody together. */
-export function asked(survey: Survey | AdaptiveSurvey): readonly [string, string] {
-  if (survey instanceof AdaptiveSurvey) {
+export function asked(survey: Survey | Panel): readonly [string, string] {
+  if (survey instanceof Panel) {
     const rounds = survey.rounds === 1 ? "One question" : `Up to ${count(survey.rounds)} questions`;
     const lot = survey.rounds === 1 ? "" : ", and everybody answers only one of them, drawn by lot on their own device";
     return [
-      "Say what is true of you.",
+      TRUTH,
       `${rounds} will be put to it${lot}. The collector learns roughly how everybody together answers.`,
     ];
   }
-  const { statement } = survey;
-  if (survey.kind === "mean") {
-    const dimension = statement.dimension as number;
-    const what = dimension === 1 ? "one number" : `${count(dimension)} numbers`;
-    return [`Say ${what}.`, "The collector learns roughly the average over everybody, and not who gave what."];
+  const { question, statement } = survey;
+  if (question.kind === "vector") {
+    const numbers = question.dimension === 1 ? "one number" : `${count(question.dimension)} numbers`;
+    // A round is asked of a record, and works the number out of it.
+    const what = survey.seat ? TRUTH : `Say ${numbers}.`;
+    return [what, "The collector learns roughly the average over everybody, and not who gave what."];
   }
-  if (survey.kind === "queries") {
-    const learned = ofWorkload(statement.workload);
-    return ["Say what is true of you.", `Of everybody together the collector learns, roughly, ${learned}.`];
+  if (question.kind === "queries") {
+    const { workload } = statement.question as { workload: unknown };
+    return [TRUTH, `Of everybody together the collector learns, roughly, ${ofWorkload(workload)}.`];
   }
-  const learned = "The collector learns about how many people give each answer, and not who gave which.";
-  return ["Say what is true of you.", learned];
+  return [TRUTH, "The collector learns about how many people give each answer, and not who gave which."];
 }
+
+const TRUTH = "Say what is true of you.";
 
 const WORKLOADS: Readonly<Record<string, string>> = {
   identity: "what share each answer has",

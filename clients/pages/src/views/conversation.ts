@@ -1,4 +1,4 @@
-/** An adaptive survey as a conversation: type a question, see its round fill, read the answer, ask the next. */
+/** A panel as a conversation: type a question, see its round fill, read the answer, ask the next. */
 import { el, fill } from "../parts/dom.js";
 import { follow, type RoundInfo, type Status } from "../parts/live.js";
 import { inWords } from "../parts/trouble.js";
@@ -16,7 +16,7 @@ import {
   pictureOf,
   roundsOf,
   statementOf,
-  type AdaptiveStatement,
+  type PanelStatement,
   type Draft,
 } from "./conversation_rounds.js";
 import { summary } from "./conversation_summary.js";
@@ -44,7 +44,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
   let rounds: RoundInfo[] = [];
   let writing: Composer | null = null;
 
-  const survey = await statementOf<AdaptiveStatement>(status.id);
+  const survey = await statementOf<PanelStatement>(status.id);
   const stop = follow(status.id, heard, (error) => tell(error));
 
   function tell(error: Error | null): void {
@@ -76,7 +76,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
   function around(): Surroundings {
     const over = rounds.filter((round) => round.state !== "open" && round.waiting === 0);
     const expected = over.length === 0 ? null : over.reduce((sum, round) => sum + round.n_reports, 0) / over.length;
-    return { minimum: status.minimum_reports, expected, mayAsk, more: rounds.length < survey.rounds, close, answered, say };
+    return { minimum: status.minimum_reports, expected, mayAsk, more: rounds.length < survey.panel.rounds, close, answered, say };
   }
 
   /** Below the rounds: where to ask the next, or what all have told. */
@@ -84,14 +84,14 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     const open = rounds.find((round) => round.state === "open");
     const told = (words: string): void => fill(foot, el("p", { class: "card quiet" }, words));
     if (status.state !== "open") return told("This survey is closed: no more rounds can be asked.");
-    if (rounds.length >= survey.rounds) return open === undefined ? drawSummary() : fill(foot);
+    if (rounds.length >= survey.panel.rounds) return open === undefined ? drawSummary() : fill(foot);
     if (!mayAsk) return told("Your token reads only. Asking takes one of the scope ask.");
     if (writing === null) {
       writing = composer(status.id, survey, askNext);
       fill(foot, writing.host);
     }
     const short = open !== undefined && open.n_reports < status.minimum_reports;
-    writing.update({ next: rounds.length + 1, rounds: survey.rounds, open: open?.round ?? null, short });
+    writing.update({ next: rounds.length + 1, rounds: survey.panel.rounds, open: open?.round ?? null, short });
   }
 
   function drawSummary(): void {
@@ -109,7 +109,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     answers.set(info.id, { reading, picture });
     const { answer, interval } = answerLine(reading, picture, info.labels);
     if (first && info.round === rounds.length) say(`Round ${info.round} is answered: ${answer}, ${interval}.`);
-    if (rounds.length >= survey.rounds) drawFoot();
+    if (rounds.length >= survey.panel.rounds) drawFoot();
   }
 
   function say(words: string): void {

@@ -7,7 +7,7 @@ import { chips } from "./conversation_chips.js";
 import { help } from "./conversation_help.js";
 import { preview, type Preview } from "./conversation_preview.js";
 import { queryText } from "./conversation_query.js";
-import { draftQuestion, type AdaptiveStatement, type Draft } from "./conversation_rounds.js";
+import { draftQuestion, type PanelStatement, type Draft } from "./conversation_rounds.js";
 import { placeOf } from "./conversation_tokens.js";
 import { attributesOf, examples } from "./conversation_words.js";
 
@@ -29,22 +29,22 @@ export interface Composer {
 }
 
 /** Makes the composer; `submit` closes the open round, if there is one, and asks. */
-export function composer(id: string, survey: AdaptiveStatement, submit: (draft: Draft) => Promise<void>): Composer {
-  const attributes = attributesOf(survey.domain);
+export function composer(id: string, survey: PanelStatement, submit: (draft: Draft) => Promise<void>): Composer {
+  const attributes = attributesOf(survey.panel.domain);
   const kept = `question.${id}`;
   const heading = el("h2", { id: "next-question" });
   const wrong = el("div", { class: "trouble", id: "question-wrong", role: "alert", hidden: true });
   const field = el("textarea", {
     id: "question", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
     maxlength: 4096, "aria-describedby": "question-wrong",
-    placeholder: `about one person: ${examples(attributes, survey.radius)[0] ?? "value == 1"}`,
+    placeholder: `about one person: ${examples(attributes, survey.panel.radius)[0] ?? "value == 1"}`,
     oninput: () => changed(), onkeydown: (event: KeyboardEvent) => key(event),
   });
   const names = el("textarea", { id: "choices", rows: 3, spellcheck: "false", oninput: () => changed() });
   const namesHost = el(
     "div",
     { class: "choice-names", hidden: true },
-    el("label", { for: "choices" }, "What the numbers 0, 1, 2 and so on are called, one a line"),
+    el("label", { for: "choices" }, "What the numbers 0, 1, 2 and so on are called, one per line"),
     names,
     el("p", { class: "quiet" }, "Press an attribute's name to ask how people are spread over it."),
   );
@@ -72,11 +72,11 @@ export function composer(id: string, survey: AdaptiveStatement, submit: (draft: 
     wrong,
     namesHost,
     chips(attributes, field, () => kinds[1].checked && ["", written].includes(field.value.trim()), takeChoice),
-    help(attributes, survey.radius, (text) => take(text)),
+    help(attributes, survey.panel.radius, (text) => take(text)),
     el("p", { class: "deeds" }, check),
     draftHost,
   );
-  let standing: Standing = { next: 1, rounds: survey.rounds, open: null, short: false };
+  let standing: Standing = { next: 1, rounds: survey.panel.rounds, open: null, short: false };
   let asked = 0;
   let shown: Draft | null = null;
   let submitting = false;

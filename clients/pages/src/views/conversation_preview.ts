@@ -3,8 +3,8 @@ import { el, fill } from "../parts/dom.js";
 import { count, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
 import { queryText } from "./conversation_query.js";
-import { asWholeRadius, type RoundStatement } from "./conversation_reading.js";
-import type { AdaptiveStatement, Draft } from "./conversation_rounds.js";
+import { asksChoice, asWholeRadius, type RoundStatement } from "./conversation_reading.js";
+import type { PanelStatement, Draft } from "./conversation_rounds.js";
 
 /** What can be done with it. */
 export interface Deeds {
@@ -25,9 +25,9 @@ export interface Preview {
 }
 
 /** The draft as it would be asked; `open` is the number of the round that must be closed before. */
-export function preview(draft: Draft, survey: AdaptiveStatement, open: number | null, deeds: Deeds): Preview {
+export function preview(draft: Draft, survey: PanelStatement, open: number | null, deeds: Deeds): Preview {
   const asked = JSON.parse(draft.statement) as RoundStatement;
-  const better = asked.kind === "adaptive_choice" ? null : asWholeRadius(draft.query, asked.query, survey.radius);
+  const better = asksChoice(asked) ? null : asWholeRadius(draft.query, asked.seat.query, survey.panel.radius);
   const left = draft.rounds - draft.round;
   const does = open === null ? `Ask round ${draft.round}` : `Close round ${open} and ask this`;
   const go = el("button", { type: "button", class: "ask-round", onclick: deeds.ask }, does);
@@ -43,8 +43,8 @@ export function preview(draft: Draft, survey: AdaptiveStatement, open: number | 
       el(
         "p",
         { class: "hint" },
-        `Asked as ${figure(survey.radius)} or −${figure(survey.radius)} instead of 1 or 0, the same share comes with `,
-        `half the error${survey.radius === 1 ? "" : " or less"}. `,
+        `Asked as ${figure(survey.panel.radius)} or −${figure(survey.panel.radius)} instead of 1 or 0, the same share comes with `,
+        `half the error${survey.panel.radius === 1 ? "" : " or less"}. `,
         el("button", { type: "button", class: "plain small", onclick: () => deeds.instead(better) }, "Ask it that way"),
       ),
     el(

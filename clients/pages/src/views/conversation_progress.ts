@@ -3,7 +3,6 @@ import { sure } from "../parts/dialog.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
 import type { RoundInfo } from "../parts/live.js";
-import type { Surroundings } from "./conversation_round.js";
 
 /** What one round's bar says. */
 export function fillingWords(n: number, waiting: number, minimum: number, expected: number | null): string {
@@ -17,9 +16,20 @@ export function fillingWords(n: number, waiting: number, minimum: number, expect
 export const barLength = (n: number, minimum: number, expected: number | null): number =>
   Math.max(n, minimum * (expected === null ? 1.25 : 1), (expected ?? 0) * 1.1, 1);
 
+/** What the bar must know beside its round. */
+export interface Filling {
+  minimum: number;
+  /** How many reports earlier rounds had on average; null before the first is closed. */
+  expected: number | null;
+  /** Whether this session may close rounds. */
+  mayAsk: boolean;
+  /** Whether another round can follow. */
+  more: boolean;
+}
+
 export interface FillingBar {
   host: HTMLElement;
-  update(info: RoundInfo, around: Surroundings): void;
+  update(info: RoundInfo, around: Filling): void;
 }
 
 export function fillingBar(close: () => void): FillingBar {

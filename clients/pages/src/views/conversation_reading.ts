@@ -4,12 +4,10 @@ import { figure, percent } from "../parts/format.js";
 /** A query as it travels: constants, or an array of an operation's name and its arguments. */
 export type Tree = number | string | boolean | Tree[];
 
-/** What of a round's statement matters here. */
+/** What of a round's statement matters here: shares of choices, or the mean of a number. */
 export interface RoundStatement {
-  kind: string;
-  query: Tree;
-  size?: number;
-  survey: { radius: number };
+  question: { kind: string };
+  seat: { query: Tree; panel: { panel: { radius: number } } };
 }
 
 /** How to read the numbers that an estimate gives. */
@@ -26,8 +24,6 @@ export interface Reading {
 
 const TRUTHS = new Set(["<", "<=", ">", ">=", "==", "!=", "and", "or", "not", "in", "bit"]);
 
-/** A share in per cent, on one line with its sign. */
-
 /** A number as it stands. */
 const same = (value: number): number => value;
 
@@ -38,6 +34,9 @@ export function isTruth(tree: Tree): boolean {
   return TRUTHS.has(String(tree[0])) || (tree[0] === "if" && isTruth(tree[2]!) && isTruth(tree[3]!));
 }
 
+/** Whether a round asks for shares of choices, not for the mean of a number. */
+export const asksChoice = ({ question }: RoundStatement): boolean => question.kind === "shares";
+
 /**
  * How to read a round's answer.
  *
@@ -45,9 +44,9 @@ export function isTruth(tree: Tree): boolean {
  * the error; both are shown as the share of people who satisfy the condition.
  */
 export function readingOf(round: RoundStatement): Reading {
-  if (round.kind === "adaptive_choice") return { as: "choice", from: 0, to: 1, shown: same, text: percent };
+  if (asksChoice(round)) return { as: "choice", from: 0, to: 1, shown: same, text: percent };
   const share = { as: "share", from: 0, to: 1, text: percent } as const;
-  const tree = round.query;
+  const tree = round.seat.query;
   if (isTruth(tree)) return { ...share, shown: same };
   if (Array.isArray(tree) && tree[0] === "if") {
     const [yes, no] = [tree[2], tree[3]];
@@ -55,7 +54,7 @@ export function readingOf(round: RoundStatement): Reading {
       return { ...share, shown: (value) => (value - no) / (yes - no) };
     }
   }
-  const radius = round.survey.radius;
+  const { radius } = round.seat.panel.panel;
   return { as: "mean", from: -radius, to: radius, shown: same, text: figure };
 }
 

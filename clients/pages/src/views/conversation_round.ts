@@ -5,20 +5,13 @@ import { counted } from "../parts/format.js";
 import type { RoundInfo } from "../parts/live.js";
 import { answerWords } from "./conversation_answer.js";
 import { smallPicture, type Picture, type SmallPicture } from "./conversation_picture.js";
-import { fillingBar } from "./conversation_progress.js";
+import { fillingBar, type Filling } from "./conversation_progress.js";
 import { queryText } from "./conversation_query.js";
 import { readingOf, type Reading } from "./conversation_reading.js";
 import { pictureOf, roundStatement } from "./conversation_rounds.js";
 
 /** What a round must know of the others. */
-export interface Surroundings {
-  minimum: number;
-  /** How many reports earlier rounds had on average; null before the first is closed. */
-  expected: number | null;
-  /** Whether this session may close rounds. */
-  mayAsk: boolean;
-  /** Whether another round can follow. */
-  more: boolean;
+export interface Surroundings extends Filling {
   close: (round: RoundInfo) => Promise<void>;
   /** Hears the answer of a round that is closed and counted. */
   answered: (round: RoundInfo, reading: Reading, picture: Picture) => void;

@@ -4,12 +4,10 @@ import type { RoundInfo } from "../parts/live.js";
 import type { Picture } from "./conversation_picture.js";
 import type { RoundStatement } from "./conversation_reading.js";
 
-/** The statement of a survey that rounds belong to. */
-export interface AdaptiveStatement {
-  domain: Record<string, unknown>;
-  rounds: number;
-  radius: number;
+/** The statement of a panel, which rounds belong to. */
+export interface PanelStatement {
   epsilon: number;
+  panel: { domain: Record<string, unknown>; rounds: number; radius: number };
 }
 
 /** The next round as the collector would open it: nothing is asked of anybody yet. */

@@ -1,32 +1,40 @@
 /** A new survey: a form, what the collector makes of it, and then its page. Nothing that was typed is lost. */
 import { checkedPanel, nothingChecked } from "../dashboard/form/checked.js";
-import { draftOf, filledFrom, filledFromAddress, type Draft, type Faults, type Filled } from "../dashboard/form/draft.js";
+import { designFields, isDesigned } from "../dashboard/form/design_fields.js";
+import { blank, draftOf, filledFrom, filledFromAddress, PREFERRED, type Filled } from "../dashboard/form/draft.js";
 import { epsilonControls } from "../dashboard/form/epsilon.js";
-import { Fields, radios } from "../dashboard/form/fields.js";
-import { mechanismField } from "../dashboard/form/mechanisms.js";
 import { publish, type Stated } from "../dashboard/form/publishing.js";
-import { questions } from "../dashboard/form/questions.js";
-import { KINDS, kindPicture, type Kind } from "../dashboard/list/kinds.js";
+import { kindName, kindPicture } from "../dashboard/list/kinds.js";
 import { allows, type Context } from "../dashboard/session.js";
 import { ask, Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { recall, remember } from "../parts/keep.js";
 import { inWords, onceInWords, sentence } from "../parts/trouble.js";
+import { askDeclared, questionOf, type Declared, type Question } from "../questions/declared.js";
+import { Fields, radios } from "../questions/fields.js";
+import { parameterFields } from "../questions/parameter_fields.js";
+import type { Faults } from "../questions/typed.js";
 
 const KEPT = "new-survey";
 const NOT_YET = "Nothing is published yet.";
 
-export function showCreate(page: HTMLElement, { session }: Context): void {
+export async function showCreate(page: HTMLElement, { session }: Context): Promise<void> {
   if (!allows(session, "publish")) return explain(page);
-  const filled = location.search === "" ? filledFrom(recall("sessionStorage", KEPT)) : fromAddress();
+  const declared = await askDeclared();
+  const filled = location.search === "" ? filledFrom(recall("sessionStorage", KEPT)) : takeAddress(declared);
+  showForm(page, declared, filled);
+}
+
+function showForm(page: HTMLElement, declared: Declared, filled: Filled): void {
   const fields = new Fields();
   const trouble = el("div", { role: "alert" });
   const panel = el("div", { class: "checked" });
   const progress = el("span", { class: "quiet", role: "status" }, NOT_YET);
   const heading = el("h2", { tabindex: "-1" }, "Before it goes out");
   const check = el("button", { type: "submit" }, "Check");
-  const mechanism = mechanismField(fields, filled, changed);
-  const asked = questions(fields, filled, changed);
+  const asked = el("div", { class: "questions" });
+  const design = el("div", { class: "pair" });
+  let question = questionOf(declared, filled.kind);
 
   /** Not disabled meanwhile, which would take the focus away. */
   let busy = false;
@@ -36,17 +44,23 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
     nothingChecked(panel);
   }
 
-  function choose(kind: Kind): void {
+  function choose(kind: string): void {
     filled.kind = kind;
-    asked.show();
-    mechanism.show();
+    showQuestion();
     changed();
+  }
+
+  function showQuestion(): void {
+    question = questionOf(declared, filled.kind);
+    const setting = { fields, typed: filled.typed, changed, preferred: PREFERRED };
+    fill(asked, ...parameterFields(question.parameters, setting));
+    fill(design, ...designFields(question, declared, fields, filled, changed));
   }
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     fill(trouble);
-    const read = draftOf(filled);
+    const read = draftOf(filled, question);
     if ("faults" in read) return refuse(read.faults);
     if (busy) return;
     busy = true;
@@ -55,7 +69,7 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
     const before = JSON.stringify(filled);
     try {
       const stated = await ask<Stated>("/v1/drafts", read.draft);
-      if (JSON.stringify(filled) === before) show(read.draft, stated, read.minimum);
+      if (JSON.stringify(filled) === before) show(read.draft.kind, stated, read.minimum);
     } catch (error) {
       nothingChecked(panel);
       refused(error);
@@ -65,8 +79,8 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
     }
   }
 
-  function show(draft: Draft, stated: Stated, minimum: number | null): void {
-    const { element, place } = checkedPanel(draft, stated, (button) => void send(button));
+  function show(kind: string, stated: Stated, minimum: number | null): void {
+    const { element, place } = checkedPanel(kind, stated, (button) => void send(button));
     async function send(button: HTMLButtonElement): Promise<void> {
       if (busy) return;
       busy = true;
@@ -109,18 +123,18 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
     filled.epsilon = text;
     changed();
   });
-  const line = (name: "title" | "minimum", given: Record<string, string | boolean>): HTMLInputElement =>
-    el("input", {
-      type: "text",
-      autocomplete: "off",
-      value: filled[name],
-      ...given,
-      oninput: (event: InputEvent) => {
-        filled[name] = (event.target as HTMLInputElement).value;
-        changed();
-      },
-    });
+  const title = el("input", {
+    type: "text",
+    autocomplete: "off",
+    required: true,
+    value: filled.title,
+    oninput: () => {
+      filled.title = title.value;
+      changed();
+    },
+  });
 
+  showQuestion();
   nothingChecked(panel);
   fill(
     page,
@@ -140,31 +154,21 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
           "fieldset",
           { class: "group" },
           el("legend", {}, "What do you want to know?"),
-          el("div", { class: "kind-choices" }, ...radios("kind", filled.kind, kindChoices(), choose)),
+          el("div", { class: "kind-choices" }, ...radios("kind", question.kind, kindChoices(declared.questions), choose)),
         ),
         fields.field(
           "title",
           "Title",
-          line("title", { required: true }),
+          title,
           "People read it before they answer. It cannot be changed later.",
         ),
-        asked.element,
+        asked,
         fields.field("epsilon", "Epsilon: how much one report may reveal", epsilon.number, null, epsilon.rest),
         el(
           "details",
-          { class: "more", open: filled.mechanism !== "auto" || filled.minimum !== "" },
+          { class: "more", open: isDesigned(filled) },
           el("summary", {}, "More settings"),
-          el(
-            "div",
-            { class: "pair" },
-            mechanism.element,
-            fields.field(
-              "minimum_reports",
-              "No estimate before so many reports",
-              line("minimum", { inputmode: "numeric" }),
-              "Empty: as the collector is set.",
-            ),
-          ),
+          design,
         ),
         trouble,
         el("div", { class: "actions" }, check, progress),
@@ -175,32 +179,27 @@ export function showCreate(page: HTMLElement, { session }: Context): void {
 
   function startOver(): void {
     remember("sessionStorage", KEPT, null);
-    showCreate(page, { session });
+    showForm(page, declared, blank());
     page.querySelector<HTMLInputElement>("input")?.focus();
   }
 }
 
 /** What the planner's link says, taken over as if it had been typed: a reload must not undo what is typed after it. */
-function fromAddress(): Filled {
-  const filled = filledFromAddress(new URLSearchParams(location.search));
+function takeAddress({ questions }: Declared): Filled {
+  const parameters = questions.flatMap((question) => question.parameters);
+  const filled = filledFromAddress(new URLSearchParams(location.search), parameters);
   remember("sessionStorage", KEPT, JSON.stringify(filled));
   history.replaceState(null, "", location.pathname);
   return filled;
 }
 
-function kindChoices(): Record<Kind, (Node | string)[]> {
-  const content = (kind: Kind): Node[] => [
-    kindPicture(kind),
-    el("strong", {}, KINDS[kind].name),
-    el("span", { class: "quiet" }, KINDS[kind].about),
-  ];
-  return {
-    distribution: content("distribution"),
-    queries: content("queries"),
-    mean: content("mean"),
-    adaptive: content("adaptive"),
-  };
-}
+const kindChoices = (questions: readonly Question[]): Record<string, Node[]> =>
+  Object.fromEntries(
+    questions.map(({ kind, summary }) => [
+      kind,
+      [kindPicture(kind), el("strong", {}, kindName(kind)), el("span", { class: "quiet" }, sentence(summary))],
+    ]),
+  );
 
 function explain(page: HTMLElement): void {
   fill(

@@ -1,10 +1,13 @@
 /** The planner: move people, epsilon or error, and see at once what the others must be and why. */
-import { ask, Unreachable } from "../parts/api.js";
+import { allows, type Context } from "../dashboard/session.js";
+import { ask, Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { inWords } from "../parts/trouble.js";
+import { askDeclared } from "../questions/declared.js";
+import type { Faults } from "../questions/typed.js";
 import { controls } from "./planner_controls.js";
 import { result } from "./planner_result.js";
-import { requestOf, searchOf, stateOf } from "./planner_state.js";
+import { requestOf, searchOf, stateOf, type PlanState } from "./planner_state.js";
 import type { PlanAnswer } from "./planner_words.js";
 
 /** Milliseconds between a change and the question to the collector: those that follow at once go with it. */
@@ -14,12 +17,14 @@ const SLOW = 400;
 /** Milliseconds after which a collector that gave no answer is asked again. */
 const TRY_AGAIN = 3_000;
 
+const MARKED = "Nothing can be worked out before what is marked has been put right.";
+
 /** Shows the planner, set as the page's address says. */
-export function showPlanner(page: HTMLElement, context: { session: { scopes: string[] } }): void {
-  const state = stateOf(location.search);
-  const mayPublish = context.session.scopes.some((scope) => scope === "publish" || scope === "admin");
-  const shown = result(mayPublish);
-  const set = controls(state, () => askIn(SOON));
+export async function showPlanner(page: HTMLElement, { session }: Context): Promise<void> {
+  const declared = await askDeclared();
+  const state = stateOf(location.search, declared);
+  const shown = result(allows(session, "publish"));
+  const set = controls(state, declared, () => askIn(SOON));
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asked = 0;
   let drawn = 0;
@@ -37,7 +42,7 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
         "p",
         { class: "quiet" },
         "Two of people, epsilon and error give the third. ",
-        "Nobody is asked anything: these are exact variances, and bounds for every population.",
+        "Nobody is asked anything: errors follow from the variance of each design, for the population for which it is largest.",
       ),
     ),
     shown.head,
@@ -57,6 +62,13 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
     timer ??= setTimeout(() => void look(), delay);
   }
 
+  /** What is wrong is said at its field, or else in the answer's place. */
+  function refuse(faults: Faults): void {
+    const homeless = set.say(faults);
+    shown.refuse(homeless.length > 0 ? homeless.join(" ") : MARKED);
+    shown.stale(true, false);
+  }
+
   /**
    * One question at a time, unless an answer is slow: while a slider moves, the answers in between are drawn too, and
    * none that is older than what stands there.
@@ -70,7 +82,13 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
     }
     again = false;
     const mine = ++asked;
-    const told = { ...state };
+    const told: PlanState = { ...state, errors: { ...state.errors }, typed: structuredClone(state.typed) };
+    const faults: Faults = new Map();
+    const request = requestOf(told, faults);
+    if (faults.size > 0) {
+      drawn = mine;
+      return refuse(faults);
+    }
     quick += 1;
     const slow = setTimeout(() => (shown.stale(true, true), free()), SLOW);
     let isSlow = false;
@@ -81,11 +99,12 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
       if (again) void look();
     }
     try {
-      const found = await ask<PlanAnswer>("/v1/plan", requestOf(told));
-      if (mine > drawn && told.kind === state.kind && told.solve === state.solve) {
+      const found = await ask<PlanAnswer>("/v1/plans", request);
+      const same = told.question === state.question && told.solve === state.solve && told.criterion === state.criterion;
+      if (mine > drawn && same) {
         drawn = mine;
+        set.say(new Map());
         set.solved(found);
-        told[told.solve] = state[told.solve];
         shown.show(told, found);
         shown.stale(mine < asked || wrong(), mine < asked);
         history.replaceState(history.state, "", `/plan${searchOf(told)}`);
@@ -93,8 +112,7 @@ export function showPlanner(page: HTMLElement, context: { session: { scopes: str
     } catch (error) {
       if (mine < asked) return;
       drawn = mine;
-      shown.refuse(inWords(error));
-      shown.stale(true, false);
+      refuse(new Map([[(error instanceof Refusal && error.field) || "", inWords(error)]]));
       if (error instanceof Unreachable) askIn(TRY_AGAIN);
     } finally {
       clearTimeout(slow);

@@ -1,83 +1,93 @@
-/** The planner's sliders: what is asked, and people, epsilon and error, of which all but one are given. */
+/** The planner's controls: what is asked, and epsilon, people and error, of which all but one are given. */
+import { MAX_EPSILON, MIN_EPSILON } from "../../../js/src/limits.js";
+import { kindName } from "../dashboard/list/kinds.js";
 import { el, fill } from "../parts/dom.js";
 import { count, figure } from "../parts/format.js";
-import { aboutFields } from "./planner_about.js";
+import { isPanel, questionOf, type Declared } from "../questions/declared.js";
+import { Fields } from "../questions/fields.js";
+import { parameterFields } from "../questions/parameter_fields.js";
+import type { Faults } from "../questions/typed.js";
+import { parameterSlider } from "./planner_parameter.js";
 import { slider, type Slider } from "./planner_slider.js";
-import { KINDS, type Kind, type PlanState, type Solved } from "./planner_state.js";
-import { epsilonWords, errorWords, peopleWords, type PlanAnswer } from "./planner_words.js";
+import { errorName, MAX_ROUNDS, MAX_USERS, plannedParameters, PREFERRED } from "./planner_state.js";
+import type { Criterion, ErrorName, PlanState, Solved } from "./planner_state.js";
+import { epsilonWords, ERRORS, errorWords, peopleWords, type PlanAnswer } from "./planner_words.js";
 
-const NAMES: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
-
-/** The error that is wished for at first: one that was wished for of another kind says nothing here. */
-const WISHED: Record<Kind, number> = { distribution: 0.02, queries: 1, mean: 0.05, adaptive: 0.1 };
-
-/** Between what the slider of the error runs. */
-const REACH: Record<Kind, [number, number]> = {
-  distribution: [0.001, 1],
-  queries: [0.01, 100],
-  mean: [0.001, 1],
-  adaptive: [0.001, 1],
-};
+const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
+const CRITERIA: Criterion[] = ["margin", "l2"];
 
 export interface Controls {
   host: HTMLElement;
   /** Shows what was worked out. */
   solved(found: PlanAnswer): void;
+  /** Says what is wrong, each at its field; gives back what has no field here. */
+  say(faults: Faults): string[];
 }
 
-export function controls(state: PlanState, changed: () => void): Controls {
-  const set = (name: Solved) => (value: number): void => {
-    state[name] = value;
-    changed();
-  };
-  const sliders: Record<Solved, Slider> = {
+export function controls(state: PlanState, declared: Declared, changed: () => void): Controls {
+  const fields = new Fields();
+  const about = el("div", { class: "about questions" });
+  const solving = el("fieldset", { class: "either" });
+  const measured = el(
+    "fieldset",
+    { class: "either" },
+    el("legend", {}, "Error, as"),
+    ...CRITERIA.flatMap((name) => choice("criterion", name, ERRORS[name], name === state.criterion, () => measure(name))),
+  );
+  const sliders = {
     rounds: slider({
-      id: "plan-rounds", label: NAMES.rounds, ends: [1, 1_000], allowed: [1, 65_536], whole: true,
-      text: count, words: (n) => (n === 1 ? "one question to everybody" : `one person in ${count(n)} answers each`), changed: set("rounds"),
+      id: "plan-rounds", label: SOLVED.rounds, ends: [1, 1_000], allowed: [1, MAX_ROUNDS], whole: true, text: count,
+      words: (n) => (n === 1 ? "one question for everybody" : `one person in ${count(n)} answers each`),
+      changed: (n) => set(() => (state.rounds = n)),
     }),
     users: slider({
-      id: "plan-users", label: NAMES.users, ends: [100, 1e9], allowed: [1, 1e12], whole: true,
-      text: count, words: peopleWords, changed: set("users"),
+      id: "plan-users", label: SOLVED.users, ends: [100, 1e9], allowed: [1, MAX_USERS], whole: true, text: count,
+      words: peopleWords, changed: (n) => set(() => (state.users = n)),
     }),
     epsilon: slider({
-      id: "plan-epsilon", label: NAMES.epsilon, ends: [0.05, 8], allowed: [2 ** -20, 16], whole: false,
-      text: figure, words: epsilonWords, changed: set("epsilon"),
+      id: "plan-epsilon", label: SOLVED.epsilon, ends: [0.05, 8], allowed: [MIN_EPSILON, MAX_EPSILON], whole: false, text: figure,
+      words: epsilonWords, changed: (n) => set(() => (state.epsilon = n)),
     }),
-    error: slider({
-      id: "plan-error", label: NAMES.error, ends: [0.001, 1], allowed: [1e-9, 1e9], whole: false,
-      text: figure, words: () => errorWords(state.kind), changed: set("error"),
-    }),
+    margin: errorSlider("margin", [0.0001, 1]),
+    l2: errorSlider("l2", [0.001, 100]),
+    error: errorSlider("error", [0.001, 1]),
   };
-  const about = el("div", { class: "about" });
-  const solving = el("fieldset", { class: "either" });
-  const kinds = (Object.keys(KINDS) as Kind[]).flatMap((kind) => [
-    radio("kind", kind, kind === state.kind, () => choose(kind)),
-    el("label", { for: `kind-${kind}` }, KINDS[kind]),
-  ]);
+  for (const [name, made] of Object.entries(sliders)) made.host.append(fields.placeFor(name, made.field));
+  const kinds = declared.questions.flatMap(({ kind }) =>
+    choice("kind", kind, kindName(kind), kind === state.question.kind, () => choose(kind)),
+  );
   const host = el(
     "form",
     { class: "plan-controls card", "aria-label": "Plan", onsubmit: (event: Event) => event.preventDefault() },
     el("fieldset", { class: "kinds" }, el("legend", {}, "What is asked"), ...kinds),
     about,
     solving,
+    measured,
     ...Object.values(sliders).map((one) => one.host),
   );
-  drawKind();
+  drawQuestion();
   show();
 
-  function choose(kind: Kind): void {
-    settle();
-    state.kind = kind;
-    if (state.solve === "rounds") state.solve = "error";
-    state.error = WISHED[kind];
-    drawKind();
-    show();
+  function errorSlider(name: ErrorName, ends: [number, number]): Slider {
+    const words = (n: number): string => errorWords(name, state.question.kind, n);
+    return slider({
+      id: `plan-${name}`, label: ERRORS[name], ends, allowed: [1e-9, 1e9], whole: false, text: figure, words,
+      changed: (n) => set(() => (state.errors[name] = n)),
+    });
+  }
+
+  function set(change: () => void): void {
+    change();
     changed();
   }
 
-  /** What was worked out so far is given from now on, as a round number. */
-  function settle(): void {
-    if (state.solve !== "rounds") state[state.solve] = Number(state[state.solve].toPrecision(3));
+  function choose(kind: string): void {
+    settle();
+    state.question = questionOf(declared, kind);
+    if (state.solve === "rounds") state.solve = "error";
+    drawQuestion();
+    show();
+    changed();
   }
 
   function solveFor(solve: Solved): void {
@@ -87,34 +97,66 @@ export function controls(state: PlanState, changed: () => void): Controls {
     changed();
   }
 
-  function drawKind(): void {
-    fill(about, ...aboutFields(state, changed, drawKind));
-    const offered = (Object.keys(NAMES) as Solved[]).filter((solve) => solve !== "rounds" || state.kind === "adaptive");
-    const fields = offered.flatMap((solve) => [
-      radio("solve", solve, solve === state.solve, () => solveFor(solve)),
-      el("label", { for: `solve-${solve}` }, NAMES[solve]),
-    ]);
-    fill(solving, el("legend", {}, "What to work out"), ...fields);
-    sliders.rounds.host.hidden = state.kind !== "adaptive";
-    sliders.error.reach(...REACH[state.kind]);
+  function measure(criterion: Criterion): void {
+    settle();
+    state.criterion = criterion;
+    show();
+    changed();
   }
 
+  /** What was worked out so far is given from now on, as round numbers. */
+  function settle(): void {
+    const round = (value: number): number => Number(value.toPrecision(3));
+    if (state.solve === "users") state.users = round(state.users);
+    if (state.solve === "epsilon") state.epsilon = round(state.epsilon);
+    state.errors = { margin: round(state.errors.margin), l2: round(state.errors.l2), error: round(state.errors.error) };
+  }
+
+  function drawQuestion(): void {
+    const setting = { fields, typed: state.typed, changed, preferred: PREFERRED, number: parameterSlider(fields) };
+    fill(about, ...parameterFields(plannedParameters(state.question), setting));
+    const offered = (Object.keys(SOLVED) as Solved[]).filter((solve) => solve !== "rounds" || isPanel(state.question));
+    const choices = offered.flatMap((solve) => choice("solve", solve, SOLVED[solve], solve === state.solve, () => solveFor(solve)));
+    fill(solving, el("legend", {}, "What to work out"), ...choices);
+    measured.hidden = isPanel(state.question);
+  }
+
+  /** Every slider that plays a part, at its value; the one that is worked out is not for setting. */
   function show(): void {
-    for (const name of Object.keys(sliders) as Solved[]) {
-      sliders[name].set(state[name]);
-      sliders[name].lock(name === state.solve);
+    const error = errorName(state);
+    const values = valuesOf(state);
+    for (const name of Object.keys(values) as (keyof typeof values)[]) {
+      sliders[name].set(values[name]);
+      sliders[name].lock(name === workedOut());
+      sliders[name].host.hidden = name === "rounds" ? !isPanel(state.question) : name in state.errors && name !== error;
     }
+  }
+
+  function workedOut(): keyof typeof sliders {
+    return state.solve === "error" ? errorName(state) : state.solve;
   }
 
   return {
     host,
+    say: (faults) => fields.say(faults, { focus: false }),
     solved(found) {
-      const all = { users: found.users, epsilon: found.epsilon, error: found.target_error, rounds: found.rounds ?? state.rounds };
-      state[state.solve] = all[state.solve];
-      sliders[state.solve].set(state[state.solve]);
+      const { solve, errors } = state;
+      if (solve === "users") state.users = found.users;
+      if (solve === "epsilon") state.epsilon = found.epsilon;
+      if (solve === "rounds") state.rounds = found.rounds ?? state.rounds;
+      // The error that was asked for stays as it was written; every other is what the plan comes to.
+      const asked = solve === "error" ? null : errorName(state);
+      for (const name of ["margin", "l2", "error"] as const) if (name !== asked) errors[name] = found[name] ?? errors[name];
+      sliders[workedOut()].set(valuesOf(state)[workedOut()]);
     },
   };
 }
 
-const radio = (name: string, value: string, checked: boolean, onchange: () => void): HTMLInputElement =>
-  el("input", { type: "radio", name, id: `${name}-${value}`, value, checked, onchange });
+/** What the sliders stand at. */
+const valuesOf = ({ rounds, users, epsilon, errors }: PlanState) => ({ rounds, users, epsilon, ...errors });
+
+/** A radio button with its label. */
+function choice(name: string, value: string, label: string, checked: boolean, onchange: () => void): HTMLElement[] {
+  const id = `${name}-${value}`;
+  return [el("input", { type: "radio", name, id, value, checked, onchange }), el("label", { for: id }, label)];
+}

@@ -1,10 +1,15 @@
-/** What a plan says: the answer, the curves with the chosen point, every mechanism, and the same plan elsewhere. */
+/** What a plan says: the answer, the curves with the chosen point, every design, and the same plan elsewhere. */
 import { lines, type Line, type LinesSpec } from "../charts/lines.js";
 import { el, fill } from "../parts/dom.js";
 import { compact, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
-import { commandLine, newSurveyLink, pythonLines, type PlanState } from "./planner_state.js";
-import { bytesWords, headline, oneAnswer, readable, type Curve, type PlanAnswer } from "./planner_words.js";
+import { marginWords } from "../questions/accuracy.js";
+import { commandLine, pythonLines } from "./planner_elsewhere.js";
+import { errorName, newSurveyLink, type PlanState } from "./planner_state.js";
+import { bytesWords, ERRORS, headline, readable, shortNames, spaced, type Curve, type PlanAnswer, type PlanOption } from "./planner_words.js";
+
+/** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
+const MOST_LINES = 6;
 
 export interface Result {
   /** The answer, which stays in sight while the sliders move. */
@@ -22,19 +27,18 @@ export function result(mayPublish: boolean): Result {
   const trouble = el("p", { class: "trouble", hidden: true });
   const busy = el("p", { class: "busy quiet", hidden: true }, "Working it out …");
   const head = el("div", { class: "plan-answer card", role: "status" }, large, told, trouble, busy);
-  const one = el("p", { class: "one-answer" });
   const notes = el("ul", { class: "plan-notes quiet" });
   const reason = el("p", { class: "reason" });
   const body = el("tbody");
   const column = (name: string): HTMLElement => el("th", { scope: "col" }, name);
-  const marginHead = column("");
   const table = el(
     "table",
-    { class: "candidates figures" },
-    el("caption", { class: "visually-hidden" }, "Every mechanism that was compared"),
-    el("thead", {}, el("tr", {}, column("mechanism"), column("error"), marginHead, column("report"))),
+    { class: "options figures" },
+    el("caption", { class: "visually-hidden" }, "Every design that was compared"),
+    el("thead", {}, el("tr", {}, ...["design", "margin (95\u00a0%)", "L2", "report"].map(column))),
     body,
   );
+  const compared = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Designs" }, table);
   const curves = {
     users: curve("Error against people", "people"),
     epsilon: curve("Error against epsilon", "epsilon"),
@@ -42,17 +46,17 @@ export function result(mayPublish: boolean): Result {
   const command = el("pre", { tabindex: "0", "aria-label": "On the command line" });
   const python = el("pre", { tabindex: "0", "aria-label": "In Python" });
   const make = el("a", { class: "button make", hidden: !mayPublish }, "Make a survey of this");
+  const id = el("p", { class: "quiet" });
   const host = el(
     "div",
-    { class: "plan-result" },
-    one,
+    { class: "plan-result", hidden: true },
     el("div", { class: "curves" }, curves.users.host, curves.epsilon.host),
     el(
       "section",
       { class: "card", "aria-labelledby": "plan-why" },
-      el("h2", { id: "plan-why" }, "Which mechanism, and why"),
+      el("h2", { id: "plan-why" }, "Which design, and why"),
       reason,
-      el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Mechanisms" }, table),
+      compared,
       notes,
     ),
     el(
@@ -61,6 +65,7 @@ export function result(mayPublish: boolean): Result {
       el("h2", { id: "plan-same" }, "The same plan elsewhere"),
       command,
       python,
+      id,
       make,
     ),
   );
@@ -74,11 +79,10 @@ export function result(mayPublish: boolean): Result {
       const words = headline(state, found);
       fill(large, words.large);
       fill(told, words.sentence);
-      fill(one, oneAnswer(state, found));
-      one.hidden = one.textContent === "";
-      fill(reason, readable(found.reason.startsWith(found.best.name) ? `${found.reason}.` : sentence(found.reason)));
-      fill(marginHead, state.kind === "adaptive" ? "expected" : "one answer");
-      fill(body, ...found.candidates.map((candidate) => row(candidate, candidate.name === found.best.name)));
+      host.hidden = false;
+      fill(reason, readable(sentence(spaced(found.reason))));
+      compared.hidden = found.margin === null;
+      fill(body, ...found.options.map((option, at) => row(found.question, option, at === 0)));
       fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
       notes.hidden = found.notes.length === 0;
       const [people, private_] = [`${compact(found.users)} people`, `epsilon ${figure(found.epsilon)}`];
@@ -86,7 +90,9 @@ export function result(mayPublish: boolean): Result {
       curves.epsilon.draw(found.curves.epsilon, { x: found.epsilon, label: private_ }, `With ${people}.`, state, found);
       fill(command, commandLine(state));
       fill(python, pythonLines(state));
-      make.setAttribute("href", newSurveyLink(state, found.epsilon));
+      fill(id, found.survey !== null && `The survey's id is ${found.survey.slice(0, 12)} in all of them, as long as it has no title.`);
+      id.hidden = found.survey === null;
+      make.setAttribute("href", newSurveyLink(state, found));
     },
     stale(old, working) {
       for (const part of [head, host]) part.classList.toggle("stale", old);
@@ -100,15 +106,15 @@ export function result(mayPublish: boolean): Result {
   };
 }
 
-function row(candidate: PlanAnswer["candidates"][number], best: boolean): HTMLTableRowElement {
-  const verdict = best ? "chosen" : candidate.fits ? null : "its report is too long";
+function row(kind: string, { name, margin, l2, report_bytes: bytes, fits, reason }: PlanOption, best: boolean): HTMLTableRowElement {
+  const verdict = best ? "chosen" : readable(reason);
   return el(
     "tr",
-    { class: best ? "best" : candidate.fits ? null : "unfit" },
-    el("th", { scope: "row" }, candidate.name, verdict && " ", verdict && el("span", { class: "verdict" }, verdict)),
-    el("td", {}, candidate.l2 === null ? "" : figure(candidate.l2)),
-    el("td", {}, candidate.margin === null ? "" : `± ${figure(candidate.margin)}`),
-    el("td", {}, candidate.report_bytes === null ? "" : bytesWords(candidate.report_bytes)),
+    { class: best ? "best" : fits ? null : "unfit" },
+    el("th", { scope: "row" }, spaced(name), verdict !== "" && el("span", { class: "verdict" }, verdict)),
+    el("td", {}, margin === null ? "" : marginWords(kind, margin)),
+    el("td", {}, l2 === null ? "" : figure(l2)),
+    el("td", {}, bytes === null ? "" : bytesWords(bytes)),
   );
 }
 
@@ -120,12 +126,15 @@ function curve(title: string, xLabel: string) {
   return {
     host: el("section", { class: "card" }, el("h2", {}, title), about, place),
     draw(told: Curve, mark: { x: number; label: string }, words: string, state: PlanState, found: PlanAnswer) {
-      fill(about, words);
-      const plan: Line = { name: "this plan", x: [mark.x], y: [found.best.l2], as: "points", size: 10 };
-      const target: Line = { name: "your target", y: told.x.map(() => found.target_error) };
-      const wished = state.solve === "error" ? [] : [target];
-      const series = [...told.series, ...wished, plan];
-      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: "error", logX: true, logY: true, series, mark };
+      const error = errorName(state);
+      const plan: Line = { name: "this plan", x: [mark.x], y: [found[error]], as: "points", size: 10 };
+      const target: Line = { name: "your target", y: told.x.map(() => state.errors[error]) };
+      const names = shortNames(found.options);
+      const all = Object.entries(told.lines).map(([name, y]): Line => ({ name: names.get(name) ?? name, y }));
+      const designs = all.slice(0, MOST_LINES);
+      fill(about, all.length > MOST_LINES ? `${words} The best ${MOST_LINES} of ${all.length} designs.` : words);
+      const series = [...designs, ...(state.solve === "error" ? [] : [target]), plan];
+      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[error], logX: true, logY: true, series, mark };
       if (chart === null) chart = lines(place, spec);
       else chart.update(spec);
     },

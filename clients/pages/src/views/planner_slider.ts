@@ -17,15 +17,15 @@ export interface SliderSpec {
 
 export interface Slider {
   host: HTMLElement;
+  /** Where any number can be typed. */
+  field: HTMLInputElement;
   set(value: number): void;
-  /** Other ends of the slider. */
-  reach(least: number, most: number): void;
   /** Worked out by the planner and shown; not for setting. */
   lock(locked: boolean): void;
 }
 
 export function slider(spec: SliderSpec): Slider {
-  let all = stops(...spec.ends, spec.whole);
+  const all = stops(...spec.ends, spec.whole);
   let shown = NaN;
   const range = el("input", { id: spec.id, type: "range", min: 0, max: all.length - 1, step: 1, oninput: () => slid() });
   const field = el("input", {
@@ -47,7 +47,7 @@ export function slider(spec: SliderSpec): Slider {
     const value = found === null || !spec.whole ? found : Math.round(found);
     const wrong = value === null || value < spec.allowed[0] || value > spec.allowed[1];
     field.setAttribute("aria-invalid", String(wrong));
-    if (wrong) return void fill(words, `a number from ${spec.text(spec.allowed[0])} to ${spec.text(spec.allowed[1])}, please`);
+    if (wrong) return void fill(words, `a number from ${spec.text(spec.allowed[0])} to ${spec.text(spec.allowed[1])}`);
     set(value);
     spec.changed(value);
   }
@@ -79,12 +79,8 @@ export function slider(spec: SliderSpec): Slider {
 
   return {
     host,
+    field,
     set,
-    reach(least, most) {
-      all = stops(least, most, spec.whole);
-      range.max = String(all.length - 1);
-      if (Number.isFinite(shown)) set(shown);
-    },
     lock(locked) {
       range.disabled = locked;
       field.readOnly = locked;

@@ -1,134 +1,108 @@
 /** What the planner is set to: kept in the page's address, so that a plan can be shared, and told to the collector. */
+import { MAX_EPSILON, MIN_EPSILON } from "../../../js/src/limits.js";
+import { isPanel, questionOf, type Declared, type Parameter, type ParameterKind, type Question } from "../questions/declared.js";
+import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Typed, type Value } from "../questions/typed.js";
 
-export type Kind = "distribution" | "queries" | "mean" | "adaptive";
-/** Rounds can be worked out for questions one after another only. */
+/** Rounds can be worked out for a panel only. */
 export type Solved = "error" | "users" | "epsilon" | "rounds";
+export type Criterion = "margin" | "l2";
+/** What an error is called: a panel has one of its own, the largest of all rounds. */
+export type ErrorName = Criterion | "error";
 
 export interface PlanState {
-  kind: Kind;
-  /** Values of a distribution. */
-  size: number;
-  /** As the command line writes it. */
-  workload: string;
-  dimension: number;
-  radius: number;
-  rounds: number;
+  question: Question;
+  typed: Typed;
   users: number;
   epsilon: number;
-  error: number;
+  rounds: number;
+  errors: Record<ErrorName, number>;
+  /** By which error designs are compared; a panel has no use for it. */
+  criterion: Criterion;
   /** Which one is worked out. */
   solve: Solved;
 }
 
-export const KINDS: Record<Kind, string> = {
-  distribution: "How values are distributed",
-  queries: "Answers to a set of queries",
-  mean: "The mean of people's vectors",
-  adaptive: "Questions one after another",
-};
+/** Sizes move by slider here, so the planner begins with a number of values. */
+export const PREFERRED: ParameterKind = "integer";
 
-/** What a planner begins with. */
-export const FIRST: PlanState = {
-  kind: "distribution",
-  size: 300,
-  workload: "prefix:1024",
-  dimension: 200,
-  radius: 1,
-  rounds: 20,
-  users: 1_000_000,
-  epsilon: 1,
-  error: 0.02,
-  solve: "error",
-};
+const ROUNDS = "rounds";
+export const MAX_USERS = 10 ** 10;
+export const MAX_ROUNDS = 65_536;
+const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1 };
 
-type Names = "size" | "dimension" | "radius" | "rounds" | "users" | "epsilon";
+/** The parameters that a plan needs: of a panel whatever its domain; its rounds are one of the four that are solved for. */
+export const plannedParameters = (question: Question): Parameter[] =>
+  isPanel(question) ? question.parameters.filter(({ name, group }) => group === "" && name !== ROUNDS) : question.parameters;
 
-const NUMBERS: Record<Names, { whole: boolean; least: number; most: number }> = {
-  size: { whole: true, least: 2, most: 2 ** 40 },
-  dimension: { whole: true, least: 1, most: 2 ** 20 },
-  radius: { whole: false, least: 1e-100, most: 1e100 },
-  rounds: { whole: true, least: 1, most: 65_536 },
-  users: { whole: true, least: 1, most: 1e12 },
-  epsilon: { whole: false, least: 2 ** -20, most: 16 },
-};
+export const errorName = ({ question, criterion }: PlanState): ErrorName => (isPanel(question) ? "error" : criterion);
 
 /** The state that an address tells; what it does not tell, or tells wrongly, is as at first. */
-export function stateOf(search: string): PlanState {
+export function stateOf(search: string, declared: Declared): PlanState {
   const told = new URLSearchParams(search);
-  const state = { ...FIRST };
-  const kind = told.get("kind");
-  if (kind !== null && Object.hasOwn(KINDS, kind)) state.kind = kind as Kind;
-  const solve = told.get("solve");
-  if (solve === "error" || solve === "users" || solve === "epsilon") state.solve = solve;
-  if (solve === "rounds" && state.kind === "adaptive") state.solve = solve;
-  state.workload = told.get("workload") ?? FIRST.workload;
-  for (const name of Object.keys(NUMBERS) as Names[]) {
-    const { whole, least, most } = NUMBERS[name];
+  const question = questionOf(declared, told.get("kind"));
+  const number = (name: string, first: number, low: number, high: number, whole: boolean): number => {
     const found = Number(told.get(name) ?? NaN);
-    if (found >= least && found <= most && (!whole || Number.isInteger(found))) state[name] = found;
-  }
-  const error = Number(told.get("target_error") ?? NaN);
-  if (error > 0 && Number.isFinite(error)) state.error = error;
-  return state;
+    return found >= low && found <= high && (!whole || Number.isInteger(found)) ? found : first;
+  };
+  const error = (name: ErrorName): number => number(name, FIRST_ERRORS[name], Number.MIN_VALUE, Number.MAX_VALUE, false);
+  const solved: readonly string[] = isPanel(question) ? ["users", "epsilon", "rounds"] : ["users", "epsilon"];
+  const solve = told.get("solve") ?? "";
+  return {
+    question,
+    typed: fromAddress(declared.questions.flatMap(plannedParameters), told),
+    users: number("users", declared.defaults.users, 1, MAX_USERS, true),
+    epsilon: number("epsilon", 1, MIN_EPSILON, MAX_EPSILON, false),
+    rounds: number(ROUNDS, 20, 1, MAX_ROUNDS, true),
+    errors: { margin: error("margin"), l2: error("l2"), error: error("error") },
+    criterion: told.get("criterion") === "l2" ? "l2" : "margin",
+    solve: solved.includes(solve) ? (solve as Solved) : "error",
+  };
 }
 
-/** What is asked, apart from people, epsilon and error, by the names that the addresses of the collector have. */
-function asked(state: PlanState): Record<string, string | number> {
-  if (state.kind === "distribution") return { size: state.size };
-  if (state.kind === "queries") return { workload: state.workload };
-  if (state.kind === "adaptive") return state.solve === "rounds" ? {} : { rounds: state.rounds };
-  return { dimension: state.dimension, radius: state.radius };
-}
+/** The parameters that are given, one of each group. */
+export const given = ({ question, typed }: PlanState): Parameter[] =>
+  givenOf(plannedParameters(question), typed, PREFERRED);
 
-/** Two of people, epsilon and error; all three where rounds are worked out. */
-function given(state: PlanState): Record<string, number> {
-  const all = { users: state.users, epsilon: state.epsilon, target_error: state.error };
-  const left = { users: "users", epsilon: "epsilon", error: "target_error", rounds: "" }[state.solve];
+/** All but what is worked out, by the collector's names for them. */
+export function numbersOf(state: PlanState): Record<string, number> {
+  const error = errorName(state);
+  const all = { epsilon: state.epsilon, users: state.users, [error]: state.errors[error] };
+  const left = state.solve === "error" ? error : state.solve;
   return Object.fromEntries(Object.entries(all).filter(([name]) => name !== left));
 }
 
+/** The rounds of a panel, where they are given. */
+export const roundsOf = (state: PlanState): { rounds?: number } =>
+  isPanel(state.question) && state.solve !== "rounds" ? { rounds: state.rounds } : {};
+
+/** The criterion has to be said where no error is given that says it. */
+export const criterionOf = (state: PlanState): { criterion?: Criterion } =>
+  !isPanel(state.question) && state.solve === "error" ? { criterion: state.criterion } : {};
+
+/** What `POST /v1/plans` takes; what is wrong with the parameters goes to `faults`. */
+export function requestOf(state: PlanState, faults: Faults): Record<string, unknown> {
+  const parameters: Record<string, Value> = { ...readParameters(given(state), state.typed, faults), ...roundsOf(state) };
+  return { kind: state.question.kind, parameters, ...numbersOf(state), ...criterionOf(state) };
+}
+
 /** The address's query of a state: what is given, and what is worked out from it. */
-export function searchOf(state: PlanState): string {
-  const told = { kind: state.kind, ...asked(state), ...given(state), solve: state.solve };
-  return `?${new URLSearchParams(Object.entries(told).map(([name, value]) => [name, String(value)]))}`;
+export const searchOf = (state: PlanState): string =>
+  searchText({
+    kind: state.question.kind,
+    ...toAddress(given(state), state.typed),
+    ...roundsOf(state),
+    ...numbersOf(state),
+    ...(isPanel(state.question) ? {} : { criterion: state.criterion }),
+    solve: state.solve,
+  });
+
+/** The form for a new survey, filled in so that it makes the survey that was planned. */
+export function newSurveyLink(state: PlanState, found: { epsilon: number; users: number; rounds?: number | null }): string {
+  const design = { users: found.users, ...(state.criterion === "margin" ? { criterion: state.criterion } : {}) };
+  const own = isPanel(state.question) ? { rounds: found.rounds ?? state.rounds } : design;
+  const asked = { kind: state.question.kind, ...toAddress(given(state), state.typed), epsilon: found.epsilon };
+  return `/new${searchText({ ...asked, ...own })}`;
 }
 
-/** What the collector is asked. */
-export const requestOf = (state: PlanState): Record<string, string | number> => ({ kind: state.kind, ...asked(state), ...given(state) });
-
-/** The form for a new survey, filled in. */
-export function newSurveyLink(state: PlanState, epsilon: number): string {
-  const told = { kind: state.kind, ...asked({ ...state, solve: "error" }), epsilon };
-  return `/new?${new URLSearchParams(Object.entries(told).map(([name, value]) => [name, String(value)]))}`;
-}
-
-const FLAGS: Record<string, string> = { size: "domain-size", target_error: "target-error" };
-
-/** The same plan on the command line. */
-export function commandLine(state: PlanState): string {
-  const told = Object.entries({ ...asked(state), ...given(state) }).filter(([name, value]) => name !== "radius" || value !== 1);
-  const flags = told.map(([name, value]) => `--${FLAGS[name] ?? name} ${shellWord(String(value))}`);
-  return `sottovoce plan ${state.kind} ${flags.join(" ")}`;
-}
-
-const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
-
-/** The same plan in Python. */
-export function pythonLines(state: PlanState): string {
-  const two = Object.entries(given(state)).map(([name, value]) => `${name}=${pythonNumber(value)}`).join(", ");
-  if (state.kind === "adaptive") {
-    const rounds = state.solve === "rounds" ? "" : `rounds=${state.rounds}, `;
-    return `from sottovoce.theory.adaptive_planner import plan_adaptive\nplan_adaptive(${rounds}${two})`;
-  }
-  if (state.kind === "queries") {
-    const parse = "from sottovoce.workloads import parse_workload";
-    return `import sottovoce as sv\n${parse}\nsv.plan(workload=parse_workload(${JSON.stringify(state.workload)}), ${two})`;
-  }
-  const radius = state.radius === 1 ? "" : `, radius=${state.radius}`;
-  const about = state.kind === "mean" ? `dimension=${state.dimension}${radius}` : pythonNumber(state.size);
-  return `import sottovoce as sv\nsv.plan(${about}, ${two})`;
-}
-
-/** Large whole numbers with an underscore for every three digits. */
-const pythonNumber = (value: number): string =>
-  Number.isInteger(value) && value >= 10_000 ? String(BigInt(value)).replace(/\B(?=(\d{3})+$)/gu, "_") : String(value);
+const searchText = (told: Record<string, string | number>): string =>
+  `?${new URLSearchParams(Object.entries(told).map(([name, value]) => [name, String(value)]))}`;

@@ -1,30 +1,55 @@
 /** What the planner's numbers mean, in sentences. */
 import { atMost, times } from "../parts/at_most.js";
 import { count, figure } from "../parts/format.js";
-import type { Kind, PlanState } from "./planner_state.js";
+import { accuracyWords, marginWords } from "../questions/accuracy.js";
+import type { ErrorName, PlanState } from "./planner_state.js";
 
 const long = new Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
 
-/** The errors of all mechanisms over one axis; null where one cannot serve. */
+/** The errors of all designs over one axis, by the design's name; null where one cannot serve. */
 export interface Curve {
   x: number[];
-  series: { name: string; y: (number | null)[] }[];
+  lines: Record<string, (number | null)[]>;
 }
 
-/** What the collector's planner answers. */
+/** One design beside the others. */
+export interface PlanOption {
+  name: string;
+  strategy: string | null;
+  mechanism: string | null;
+  margin: number | null;
+  l2: number | null;
+  report_bytes: number | null;
+  fits: boolean;
+  /** Why it cannot be chosen. */
+  reason: string;
+}
+
+/** What the collector's planner answers; of a panel `rounds` and `error` are known, and the other errors are null. */
 export interface PlanAnswer {
-  solved_for: string;
+  question: string;
+  answers: number | null;
   epsilon: number;
   users: number;
-  target_error: number;
-  rounds: number | null;
   margin: number | null;
-  best: { name: string; report_bytes: number; l2: number };
+  l2: number | null;
+  rounds: number | null;
+  error: number | null;
   reason: string;
-  candidates: { name: string; l2: number | null; margin: number | null; report_bytes: number | null; fits: boolean }[];
+  /** The best one first. */
+  options: PlanOption[];
   curves: { users: Curve; epsilon: Curve };
+  /** The id that the planned survey has as long as it has no title; a panel's depends on more than is planned. */
+  survey: string | null;
   notes: string[];
 }
+
+/** What each error is called. */
+export const ERRORS: Record<ErrorName, string> = {
+  margin: "Margin of one answer (95\u00a0%)",
+  l2: "L2 over all answers",
+  error: "Largest error",
+};
 
 /** 1,200,000 as "1.2 million people". */
 export const peopleWords = (n: number): string => `${long.format(n)} people`;
@@ -38,46 +63,44 @@ export function epsilonWords(epsilon: number): string {
   return `${apart}: weak, and devices refuse it unless their owner allows more than 2`;
 }
 
-/** What the error is a distance of. */
-export function errorWords(kind: Kind): string {
-  if (kind === "distribution") return "expected distance between the estimated shares and the true ones, all values together";
-  if (kind === "queries") return "expected distance between estimated and true answers, all queries together";
-  if (kind === "mean") return "expected distance between the estimated mean and the true one";
+/** What an error of that size means. */
+export function errorWords(name: ErrorName, kind: string, value: number): string {
+  if (name === "margin") return `every answer is known to about ${marginWords(kind, value)}, 95 times in 100`;
+  if (name === "l2") return "expected distance between all estimated answers and the true ones";
   return "expected largest error of any round";
 }
 
 /** The answer in a few large words, and the sentence that goes with it. */
-export function headline(state: PlanState, found: PlanAnswer): { large: string; sentence: string } {
+export function headline({ solve }: PlanState, found: PlanAnswer): { large: string; sentence: string } {
   const people = `${count(found.users)} people`;
-  const private_ = `epsilon ${figure(found.epsilon)}`;
-  const error = `an error of at most ${figure(atMost(found.target_error))}`;
-  if (state.solve === "users") return { large: people, sentence: `are needed for ${error} at ${private_}.` };
-  if (state.solve === "rounds") {
-    const asked = `can be asked of ${people} at ${private_}, for ${error} in any of them.`;
-    return { large: `${count(found.rounds ?? 0)} rounds`, sentence: asked };
-  }
-  if (state.solve === "epsilon") return { large: private_, sentence: `is needed for ${error} from ${people}.` };
-  return { large: error.replace("an", "An"), sentence: `can be expected from ${people} at ${private_}.` };
+  const epsilon = `epsilon ${figure(found.epsilon)}`;
+  const exact = exactness(found);
+  if (solve === "users") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
+  if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
+  if (solve === "rounds") return { large: `${count(found.rounds ?? 0)} rounds`, sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
+  const large = found.margin === null ? `Error below ${figure(atMost(found.error ?? NaN))}` : marginWords(found.question, found.margin);
+  return { large, sentence: `With ${people} at ${epsilon}: ${exact.charAt(0).toLowerCase()}${exact.slice(1)}` };
 }
+
+/** Both errors of a question; the one error of a panel. */
+function exactness({ question, answers, margin, l2, rounds, error, users }: PlanAnswer): string {
+  if (margin !== null && l2 !== null) return accuracyWords(question, margin, l2, answers);
+  const each = count(Math.round(users / (rounds ?? 1)));
+  return `The largest error over ${count(rounds ?? 1)} rounds is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
+}
+
+/** What each design is called beside the others: by its mechanism alone, where all have one strategy. */
+export function shortNames(options: readonly PlanOption[]): Map<string, string> {
+  const alike = new Set(options.map(({ strategy }) => strategy)).size === 1;
+  return new Map(options.map(({ name, mechanism }) => [name, spaced((alike ? mechanism : null) ?? name)]));
+}
+
+/** Names of designs without underscores. */
+export const spaced = (text: string): string => text.replaceAll("_", " ");
 
 /** The collector's words with their numbers as people write them: 1e-05 as 0.00001. */
 export const readable = (text: string): string =>
   text.replace(/(?<![\w.])\d+(?:\.\d+)?e[+-]?\d+\b/gu, (number) => figure(Number(number)));
-
-/** What the plan means for a single answer; empty where nothing is known of it. */
-export function oneAnswer(state: PlanState, found: PlanAnswer): string {
-  if (found.margin === null) return "";
-  const within = `± ${figure(found.margin)}`;
-  if (state.kind === "distribution") {
-    const points = figure(100 * found.margin);
-    return `One value's share comes with ± ${points} percentage points: half of a rare value's 95 % interval.`;
-  }
-  if (state.kind === "queries") return `One query's answer comes with ${within}: half of its 95 % interval.`;
-  if (state.kind === "mean") return `One coordinate of the mean comes with ${within}: half of its 95 % interval.`;
-  const each = count(Math.round(found.users / (found.rounds ?? 1)));
-  const largest = `The largest error of all rounds comes to about ${figure(found.margin)}, by the exact variance`;
-  return `About ${each} people answer each round. ${largest}; what is proved is larger.`;
-}
 
 /** "1 byte", "2,048 bytes". */
 export const bytesWords = (bytes: number): string => `${count(bytes)} byte${bytes === 1 ? "" : "s"}`;

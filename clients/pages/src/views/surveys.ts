@@ -10,6 +10,7 @@ import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
 import type { Status } from "../parts/live.js";
 import { troublePlace } from "../parts/trouble.js";
+import { askDeclared } from "../questions/declared.js";
 
 const LOOK_AGAIN = 10_000;
 /** How many cards are made at once; the others wait behind a button. */
@@ -100,11 +101,12 @@ export async function showSurveys(page: HTMLElement, { session }: Context): Prom
   async function look(): Promise<void> {
     const { surveys } = await ask<{ surveys: Entry[] }>("/v1/surveys");
     if (JSON.stringify(surveys) === listed) return;
+    const questions = surveys.length === 0 ? (await askDeclared()).questions : [];
     listed = JSON.stringify(surveys);
     const before = new Map(entries.map(({ id, state }) => [id, state]));
     entries = surveys.reverse();
     for (const { id, state } of entries) if (before.get(id) !== state) forget(id);
-    if (entries.length === 0) fill(page, place, emptyList(session));
+    if (entries.length === 0) fill(page, place, emptyList(session, questions));
     else if (!list.isConnected) lay();
     show();
   }

@@ -11,7 +11,7 @@ from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import Envelope, KeyAnswer, SurveyEntry, Surveys
 from sottovoce.collector.failures import Refused
 from sottovoce.signing import fingerprint
-from sottovoce.statement import is_digest
+from sottovoce.surveys.statement import is_digest
 
 __all__ = ["ROUTES"]
 
@@ -66,7 +66,7 @@ async def get_survey(request: AnyRequest) -> Answer:
     "/v1/surveys/{survey_id:str}/rounds/{round_number:str}",
     Operation(
         "get_round",
-        "One round of an adaptive survey, as it was signed.",
+        "One round of a panel, as it was signed.",
         {200: Envelope},
         {
             **_GONE,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from typing import Final
 
 import msgspec
 
 from sottovoce.collector.api.answer import JSON, Answer, json_answer
+from sottovoce.collector.api.asking import refusing
 from sottovoce.collector.api.body import read_json
-from sottovoce.collector.api.draft_notes import explanation_of, mechanism_of, notes_of
-from sottovoce.collector.api.drafting import drafted, wrong
+from sottovoce.collector.api.drafting import drafted
 from sottovoce.collector.api.page_structs import Draft, DraftAnswer, Question, QuestionAnswer
 from sottovoce.collector.api.route import AnyRequest, Operation, route
 from sottovoce.collector.api.service import Service, service_of
@@ -22,8 +21,8 @@ from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
 from sottovoce.limits import check_integer
 from sottovoce.plural import counted
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import MAX_CHOICES, Round
+from sottovoce.surveys.panel import MAX_CHOICES, Panel, Seat
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["MAX_DRAFT_BYTES", "ROUTES"]
 
@@ -60,7 +59,7 @@ _REFUSES: Final = {
 async def draft_survey(request: AnyRequest) -> Answer:
     service = service_of(request)
     given = await read_json(request, _draft, MAX_DRAFT_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work(_drafted, given))
+    return json_answer(await service.work(drafted, given))
 
 
 @route(
@@ -68,7 +67,7 @@ async def draft_survey(request: AnyRequest) -> Answer:
     "/v1/surveys/{survey_id:str}/questions",
     Operation(
         "draft_question",
-        "Make the statement of the next round of an adaptive survey; nobody is asked.",
+        "Make the statement of the next round of a panel; nobody is asked.",
         {200: QuestionAnswer},
         {
             **_REFUSES,
@@ -88,63 +87,48 @@ async def draft_question(request: AnyRequest) -> Answer:
     return json_answer(await service.work(_asked, service, survey_id, given))
 
 
-def _drafted(given: Draft) -> DraftAnswer:
-    survey = drafted(given)
-    mechanism = mechanism_of(survey)
-    return DraftAnswer(
-        id=survey.id,
-        statement=survey.to_json(),
-        attachments={digest: base64.b64encode(held).decode() for digest, held in survey.attachments.items()},
-        mechanism=mechanism.name,
-        report_bytes=mechanism.report_bytes,
-        explanation=explanation_of(survey),
-        notes=notes_of(survey),
-    )
-
-
 def _asked(service: Service, survey_id: str, given: Question) -> QuestionAnswer:
     record = service.record(survey_id)
-    survey = service.adaptive(record)
+    panel = service.adaptive(record)
     if record.state == "sealed":
-        raise Refused(409, "survey_sealed", f"survey {record.id[:12]} is sealed: no more questions can be asked in it")
+        raise Refused(409, "survey_sealed", f"panel {record.id[:12]} is sealed: no more questions can be asked in it")
     rounds = service.store.rounds(record.id)
-    if len(rounds) >= survey.rounds:
+    if len(rounds) >= panel.rounds:
         raise Refused(
             409,
             "rounds_spent",
-            f"all {counted(survey.rounds, 'round')} of survey {record.id[:12]} have been asked, and everybody has "
-            "answered once; make a survey of more rounds, and ask other people, to go on",
+            f"all {counted(panel.rounds, 'round')} of panel {record.id[:12]} have been asked, and everybody has "
+            "answered once; make a panel of more rounds, and ask other people, to go on",
         )
     number = len(rounds) + 1
-    asked, labels = _round(survey, number, given)
-    note = f"about one in {survey.rounds:,} of the people who take part answers it"
+    asked, labels = _round(panel, number, given)
+    note = f"about one in {panel.rounds:,} of the people who take part answers it"
     if rounds and rounds[-1].state == "open":
         note = f"round {number - 1} is still open: close it before this one can be opened; then {note}"
     return QuestionAnswer(
         statement=asked.to_json(),
         labels=labels,
         round=number,
-        rounds=survey.rounds,
-        query=asked.query.text,
+        rounds=panel.rounds,
+        query=asked.query_text,
         n_expected_note=note,
     )
 
 
-def _round(survey: AdaptiveSurvey, number: int, given: Question) -> tuple[Round, list[str]]:
+def _round(panel: Panel, number: int, given: Question) -> tuple[Survey, list[str]]:
     """The round, its query written in the one way it is written, and the names of its choices."""
-    with wrong("query"):
+    with refusing("query"):
         # Checked as it was given, so that a fault is told by the column in which it stands there.
         written = as_query(given.query)
-        written.check(survey.domain)
+        written.check(panel.domain)
         query = Query.from_tree(written.tree)
         if given.choices is None:
-            question = survey.question(number, query)
-            question.check_radius()
-            return question, []
-    with wrong("choices"):
+            Seat(panel, number, query).check_radius()
+            return Survey.round(panel, number, query), []
+    with refusing("choices"):
         names, size = _choices(given.choices)
-    with wrong("query"):
-        return survey.choice(number, query, size), names
+    with refusing("query"):
+        return Survey.round(panel, number, query, size), names
 
 
 def _choices(given: list[str] | int) -> tuple[list[str], int]:

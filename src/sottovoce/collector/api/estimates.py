@@ -19,8 +19,8 @@ from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.limits import DEFAULT_COUNTERS
 from sottovoce.plural import counted
 from sottovoce.sharded import check_possible, in_shards
-from sottovoce.survey import Survey
-from sottovoce.theory.influence import influence
+from sottovoce.surveys.influence import influence
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 import msgspec
 from litestar.handlers import HTTPRouteHandler
 
-from sottovoce import __version__
 from sottovoce.collector.api.answer import JSON, Answer, json_answer
 from sottovoce.collector.api.route import Number, Operation, operation_of, template_of
 from sottovoce.collector.failures import RETRY_AFTER, FailureBody
+from sottovoce.version import __version__
 
 __all__ = ["document", "openapi_answer"]
 

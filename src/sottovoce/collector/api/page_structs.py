@@ -1,8 +1,8 @@
-"""The JSON of the addresses that the pages use: pictures of estimates, plans, drafts of surveys, questions."""
+"""The JSON of the addresses that the pages use: what can be asked, drafts, plans, rounds, pictures of estimates."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -14,22 +14,27 @@ __all__ = [
     "BoundCurve",
     "Curve",
     "Curves",
+    "Defaults",
     "Draft",
     "DraftAnswer",
     "IntegerRange",
+    "ParameterEntry",
     "Picture",
     "PlanRequest",
     "Planned",
-    "PlannedBest",
-    "PlannedCandidate",
+    "PlannedOption",
     "Question",
     "QuestionAnswer",
-    "Series",
+    "QuestionEntry",
+    "Questions",
     "TableBody",
+    "Values",
 ]
 
 Numbers: TypeAlias = list[float | None]
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+Name = Annotated[str, Meta(max_length=64)]
+Criterion: TypeAlias = Literal["l2", "margin"]
 
 
 class _In(msgspec.Struct, forbid_unknown_fields=True):
@@ -53,20 +58,48 @@ class IntegerRange(_In):
 Values: TypeAlias = list[str] | IntegerRange
 
 
-class Draft(_In):
-    """A survey as a form has it: the values people can have in one of three ways, or a workload, or a dimension."""
+class _Asked(_In, kw_only=True):
+    """A question and what its design is chosen by, as /v1/questions declares them; null stands for the default."""
 
-    kind: Literal["distribution", "queries", "mean", "adaptive"]
+    kind: Annotated[str, Meta(description="one of those that /v1/questions lists")]
+    parameters: Annotated[
+        dict[Name, Any],
+        Meta(
+            description="by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of "
+            "start and stop, attributes as an object of such lists and ranges, a workload as text"
+        ),
+    ] = {}
+    users: Whole | None = None
+    delta: float | None = None
+    strategy: Name | None = None
+    mechanism: Name | None = None
+    criterion: Criterion | None = None
+    max_report_bytes: Whole | None = None
+    max_counters: Whole | None = None
+
+
+class Draft(_Asked, kw_only=True):
+    """A survey as a form has it."""
+
     epsilon: float
     title: str = ""
-    labels: list[str] | None = None
-    range: IntegerRange | None = None
-    attributes: dict[str, Values] | None = None
-    mechanism: str | None = None
-    workload: str | None = None
-    rounds: Whole | None = None
-    dimension: Whole | None = None
-    radius: float | None = None
+
+
+class PlanRequest(_Asked, kw_only=True):
+    """A question that is thought about, and two of `epsilon`, `users` and the error; the third is worked out.
+
+    The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and
+    the number of rounds any one may be left out.
+    """
+
+    epsilon: float | None = None
+    margin: float | None = None
+    l2: float | None = None
+    error: float | None = None
+    population: Annotated[
+        Literal["uniform"] | list[float] | None,
+        Meta(description="the share of people with each value; null for the worst case"),
+    ] = None
 
 
 class Question(_In):
@@ -74,21 +107,6 @@ class Question(_In):
 
     query: str
     choices: list[str] | Whole | None = None
-
-
-class PlanRequest(_In):
-    """A survey that is thought about, and two of `epsilon`, `users` and `target_error`; the third is worked out."""
-
-    kind: Literal["distribution", "queries", "mean", "adaptive"]
-    size: Whole | None = None
-    workload: str | None = None
-    dimension: Whole | None = None
-    radius: float | None = None
-    rounds: Whole | None = None
-    epsilon: float | None = None
-    users: Whole | None = None
-    target_error: float | None = None
-    max_report_bytes: Whole | None = None
 
 
 # --- what goes out ------------------------------------------------------------------------------
@@ -141,63 +159,116 @@ class BoundCurve(_Out):
 
     n: list[int]
     l2: list[float]
-    margin: Annotated[Numbers, Meta(description="half of a rare value's 95 % interval; null where values differ")]
+    margin: Annotated[Numbers, Meta(description="of the least certain answer, at 95 %")]
     statement: str
 
 
-class Series(_Out):
-    """One line of a chart; null where there is no point."""
-
-    name: str
-    y: Numbers
-
-
 class Curve(_Out):
-    """Lines over one axis."""
+    """Errors over one axis, one line per design; null where it cannot serve."""
 
     x: list[float]
-    series: list[Series]
+    lines: dict[str, Numbers]
 
 
 class Curves(_Out):
-    """The error against the number of people, and against epsilon, all else as planned."""
+    """The error by which designs were compared, against the number of people and against epsilon."""
 
     users: Curve
     epsilon: Curve
 
 
-class PlannedCandidate(_Out):
-    """One way to run the survey; null where it cannot serve."""
+class PlannedOption(_Out):
+    """One design; null where there is none, and `reason` says why it cannot be chosen."""
 
     name: str
-    l2: float | None
-    margin: float | None
-    report_bytes: int | None
+    strategy: str | None
+    mechanism: str | None
     fits: bool
-
-
-class PlannedBest(_Out):
-    """The way to run it."""
-
-    name: str
-    report_bytes: int
-    l2: float
+    reason: str
+    epsilon: float
+    users: int
+    margin: float | None
+    l2: float | None
+    l2_raw: Annotated[float | None, Meta(description="the L2 error before answers are projected")]
+    status: Annotated[
+        Literal["exact", "bound", "within"] | None,
+        Meta(description="whether the variance behind the errors is exact, a bound, or within a stated error"),
+    ]
+    bound: float | None
+    bound_statement: str | None
+    report_bytes: int | None
+    fetched_bytes: int | None
 
 
 class Planned(_Out):
-    """A survey that can be run; `solved_for` names what was worked out."""
+    """A survey that can be run; `solved_for` names what was worked out.
 
-    solved_for: Literal["error", "users", "epsilon", "rounds"]
+    `rounds`, `radius` and `error` are for a panel, whose error is the largest over all rounds; there
+    `margin`, `l2` and whatever else belongs to one question are null.
+    """
+
+    question: str
+    answers: int | None
     epsilon: float
+    delta: Delta
     users: int
-    target_error: float
-    rounds: int | None
-    margin: float | None
-    best: PlannedBest
+    solved_for: Literal["error", "users", "epsilon", "rounds"]
+    criterion: Criterion | None
+    target: Annotated[float | None, Meta(description="the error that was to be reached, if one was given")]
+    population: str
+    margin: Annotated[float | None, Meta(description="of the least certain answer, at 95 %")]
+    l2: Annotated[float | None, Meta(description="the L2 error over all answers that is to be expected")]
+    bound: Bound | None
+    strategy: str | None
+    mechanism: str
     reason: str
-    candidates: list[PlannedCandidate]
+    options: Annotated[list[PlannedOption], Meta(description="the best first, those that cannot be chosen last")]
     curves: Curves
+    survey: Annotated[Hex64 | None, Meta(description="the id of the planned survey, without a title")]
     notes: list[str]
+    rounds: int | None = None
+    radius: float | None = None
+    error: float | None = None
+
+
+class ParameterEntry(_Out):
+    """What a question is made with; `low` and `high` are those of a number."""
+
+    name: str
+    kind: Literal["integer", "number", "labels", "range", "attributes", "workload"]
+    help: str
+    example: Annotated[str, Meta(description="as it is written on the command line")]
+    default: float | None
+    required: bool
+    group: Annotated[str, Meta(description="exactly one parameter of a group is given; empty for none")]
+    low: float | None = None
+    high: float | None = None
+
+
+class QuestionEntry(_Out):
+    """One kind of question: what a form for it asks."""
+
+    kind: str
+    summary: str
+    parameters: list[ParameterEntry]
+    strategies: list[str]
+    mechanisms: list[str]
+
+
+class Defaults(_Out):
+    """What holds where it is not given; `level` is that of margins and intervals."""
+
+    users: int
+    max_report_bytes: int
+    max_counters: int
+    level: float
+
+
+class Questions(_Out):
+    """Every kind of question that can be asked."""
+
+    questions: list[QuestionEntry]
+    defaults: Defaults
 
 
 class DraftAnswer(_Out):
@@ -206,8 +277,12 @@ class DraftAnswer(_Out):
     id: Hex64
     statement: str
     attachments: dict[str, str]
+    strategy: Annotated[str | None, Meta(description="null where there are rounds, each with its own")]
     mechanism: str
     report_bytes: int
+    users: Annotated[int, Meta(description="with how many people these errors are to be expected")]
+    margin: Annotated[float | None, Meta(description="of the least certain answer, at 95 %; null for rounds")]
+    l2: Annotated[float | None, Meta(description="over all answers; null for rounds")]
     explanation: str
     notes: list[str]
 

@@ -14,9 +14,8 @@ from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import Bound
 from sottovoce.collector.picture import columns_of, projection_of
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.protocols.rounds import Round
-from sottovoce.survey import Survey
-from sottovoce.theory.bound_curve import bound_curve
+from sottovoce.surveys.bound_curve import bound_curve
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]
 
@@ -92,7 +91,7 @@ def _picture(service: Service, record: SurveyRecord, survey: Survey, level: floa
     estimate = estimate_of(service, record, survey)
     picture = Picture(
         survey=record.id,
-        title=record.title or (survey.query.text if isinstance(survey, Round) else ""),
+        title=record.title or survey.query_text,
         kind=record.kind,
         mechanism=survey.mechanism.name,
         epsilon=record.epsilon,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Final
 
 import msgspec
 
 from sottovoce.collector.api.answer import JSON, Answer, json_answer
 from sottovoce.collector.api.body import read_json
+from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
 from sottovoce.collector.api.page_structs import Planned, PlanRequest
 from sottovoce.collector.api.planning import planned
 from sottovoce.collector.api.route import AnyRequest, Operation, route
@@ -15,14 +17,12 @@ from sottovoce.collector.api.service import Service, service_of
 
 __all__ = ["ROUTES"]
 
-_MAX_BYTES: Final = 2**14
-
 _request: Final = msgspec.json.Decoder(PlanRequest)
 
 
 @route(
     "POST",
-    "/v1/plan",
+    "/v1/plans",
     Operation(
         "plan_survey",
         "Work out the third of epsilon, people and error for a survey that is thought about; nobody is asked.",
@@ -41,12 +41,12 @@ _request: Final = msgspec.json.Decoder(PlanRequest)
 )
 async def plan_survey(request: AnyRequest) -> Answer:
     service = service_of(request)
-    asked = await read_json(request, _request, _MAX_BYTES, service.settings.body_seconds)
+    asked = await read_json(request, _request, MAX_DRAFT_BYTES, service.settings.body_seconds)
     return json_answer(await service.work(_planned, service, asked))
 
 
 def _planned(service: Service, asked: PlanRequest) -> Planned:
-    name = msgspec.json.encode(asked)
+    name = sha256(msgspec.json.encode(asked)).digest()
     return service.plans.get(name) or service.plans.put(name, planned(asked))
 
 

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 import rfc8785
 
+from sottovoce.adaptive.rounds import n_choices
 from sottovoce.collector.api.answer import JSON, Answer, json_answer
 from sottovoce.collector.api.body import read_json
 from sottovoce.collector.api.route import AnyRequest, Operation, route
@@ -18,11 +19,10 @@ from sottovoce.collector.failures import Refused
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.errors import MismatchError, SurveyError
 from sottovoce.limits import MAX_CELLS
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import ChoiceRound, Round
 from sottovoce.sharded import in_parts
-from sottovoce.statement import parse_json
-from sottovoce.survey import Survey
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import parse_json
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["MAX_PUBLICATION_BYTES", "ROUTES"]
 
@@ -69,7 +69,7 @@ async def publish_survey(request: AnyRequest) -> Answer:
     "/v1/surveys/{survey_id:str}/rounds",
     Operation(
         "open_round",
-        "Sign and open the next round of an adaptive survey; the same one again changes nothing.",
+        "Sign and open the next round of a panel; the same one again changes nothing.",
         {201: Envelope, 200: Envelope},
         {
             **_REFUSES,
@@ -92,11 +92,12 @@ async def open_round(request: AnyRequest) -> Answer:
 def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
     attachments = _decoded(given.attachments)
     survey = _read(given.statement, attachments)
-    if isinstance(survey, Round):
+    seat = survey.seat if isinstance(survey, Survey) else None
+    if seat is not None:
         raise Refused(
             422,
-            "round_of_a_survey",
-            f"this is a round of survey {survey.survey.id[:12]}; open it at /v1/surveys/{survey.survey.id}/rounds",
+            "round_of_a_panel",
+            f"this is a round of panel {seat.panel.id[:12]}; open it at /v1/surveys/{seat.panel.id}/rounds",
             field="statement",
         )
     if set(attachments) != set(survey.attachments):
@@ -116,11 +117,12 @@ def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelo
     parent = service.record(survey_id)
     service.adaptive(parent)
     asked = _read(given.statement, {})
-    if not isinstance(asked, Round) or asked.survey.id != parent.id:
+    seat = asked.seat if isinstance(asked, Survey) else None
+    if not isinstance(asked, Survey) or seat is None or seat.panel.id != parent.id:
         raise Refused(
-            422, "foreign_round", f"the statement must be of a round of survey {parent.id[:12]}", field="statement"
+            422, "foreign_round", f"the statement must be of a round of panel {parent.id[:12]}", field="statement"
         )
-    choices = asked.size if isinstance(asked, ChoiceRound) else 0
+    choices = n_choices(asked)
     if given.labels and (len(given.labels) != choices or len(set(given.labels)) != choices):
         raise Refused(
             422,
@@ -129,7 +131,7 @@ def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelo
             field="labels",
         )
     minimum = _minimum(given.minimum_reports, parent.minimum_reports)
-    signed = _signed(service, asked, minimum, parent.id, asked.round, tuple(given.labels))
+    signed = _signed(service, asked, minimum, parent.id, seat.round, tuple(given.labels))
     try:
         return _kept(service, signed, {})
     except MismatchError as error:
@@ -147,7 +149,7 @@ def _decoded(given: Mapping[str, str]) -> dict[str, bytes]:
     return found
 
 
-def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | AdaptiveSurvey:
+def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | Panel:
     """The survey, if this text states it and nothing else."""
     try:
         survey = Survey.from_json(statement, attachments)
@@ -161,7 +163,7 @@ def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | Adaptive
     return survey
 
 
-def _check_countable(survey: Survey | AdaptiveSurvey) -> None:
+def _check_countable(survey: Survey | Panel) -> None:
     """Refuse now what neither a worker nor an engine could ever count."""
     if isinstance(survey, Survey) and survey.mechanism.cells > MAX_CELLS and not in_parts(survey.mechanism):
         raise Refused(
@@ -187,7 +189,7 @@ def _minimum(given: int | None, floor: int) -> int:
 
 def _signed(
     service: Service,
-    survey: Survey | AdaptiveSurvey,
+    survey: Survey | Panel,
     minimum_reports: int,
     parent: str | None = None,
     number: int | None = None,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 
-from sottovoce.aggregate import Aggregate
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.failures import Refused
 from sottovoce.collector.live import live_aggregate
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.estimate import Estimate
 from sottovoce.plural import counted
-from sottovoce.survey import Survey
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["aggregate_of", "enough", "estimate_of", "found"]
 

@@ -26,11 +26,11 @@ from sottovoce.collector.store.base import Store, SurveyRecord
 from sottovoce.collector.stored import survey_of
 from sottovoce.collector.throttle import Throttle
 from sottovoce.errors import StoreUnavailableError
-from sottovoce.estimate import Estimate
-from sottovoce.protocols.adaptive import AdaptiveSurvey
 from sottovoce.signing import SigningKey, to_base64url
-from sottovoce.statement import is_digest
-from sottovoce.survey import Survey
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import is_digest
+from sottovoce.surveys.survey import Survey
 
 __all__ = ["Kept", "Service", "service_of"]
 
@@ -132,7 +132,7 @@ class Service:
         self.made: Kept[str, Estimate] = Kept(_ESTIMATES_KEPT, _ANSWERS_MADE)
         self.pictures: Kept[tuple[str, float, int], Picture] = Kept(_PICTURES_KEPT, _ANSWERS_LISTED)
         self.plans: Kept[bytes, Planned] = Kept(_PLANS_KEPT)
-        self._surveys: Kept[str, Survey | AdaptiveSurvey] = Kept(_SURVEYS_KEPT)
+        self._surveys: Kept[str, Survey | Panel] = Kept(_SURVEYS_KEPT)
         self._attached: Kept[str, list[str]] = Kept(_SURVEYS_KEPT * 16)
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
         self._slow = SlowWork("estimate", _ESTIMATE_THREADS, _MOST_ESTIMATES)
@@ -185,14 +185,14 @@ class Service:
             raise Refused(410, "survey_deleted", f"survey {record.id[:12]} has been deleted, with all its reports")
         return record
 
-    def survey(self, record: SurveyRecord) -> Survey | AdaptiveSurvey:
+    def survey(self, record: SurveyRecord) -> Survey | Panel:
         """The survey behind a record; it never changes, so that it is read once."""
         return self._surveys.get(record.id) or self._surveys.put(record.id, survey_of(self.store, record))
 
     def answered(self, record: SurveyRecord) -> Survey:
         """The same, of one that people answer themselves."""
         survey = self.survey(record)
-        if isinstance(survey, AdaptiveSurvey):
+        if isinstance(survey, Panel):
             raise Refused(
                 409,
                 "survey_adaptive",
@@ -201,10 +201,10 @@ class Service:
             )
         return survey
 
-    def adaptive(self, record: SurveyRecord) -> AdaptiveSurvey:
+    def adaptive(self, record: SurveyRecord) -> Panel:
         """The same, of one that has rounds."""
         survey = self.survey(record)
-        if not isinstance(survey, AdaptiveSurvey):
+        if not isinstance(survey, Panel):
             raise Refused(409, "survey_not_adaptive", f"survey {record.id[:12]} is not adaptive: it has no rounds")
         return survey
 
@@ -233,8 +233,7 @@ class Service:
         kept = self._attached.get(record.id)
         if kept is not None:
             return kept
-        strategy = json.loads(record.canonical).get("strategy")
-        digest = strategy.get("digest") if isinstance(strategy, dict) else None
+        digest = json.loads(record.canonical).get("design", {}).get("digest")
         return self._attached.put(record.id, [] if digest is None else [digest])
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from sottovoce.collector.failures import Failure
 from sottovoce.collector.tokens import SCOPES, Scope
-from sottovoce.protocols.rounds import MAX_CHOICES
+from sottovoce.surveys.panel import MAX_CHOICES
 
 __all__ = [
     "Acknowledgement",
@@ -93,7 +93,7 @@ class Publication(_In):
 
 
 class RoundOpening(_In):
-    """A round of an adaptive survey to be signed and opened."""
+    """A round of a panel to be signed and opened."""
 
     statement: Annotated[str, Meta(description="the round's JSON, as text", min_length=2)]
     labels: Annotated[list[Annotated[str, Meta(max_length=MAX_LABEL, pattern=LINE)]], Meta(max_length=MAX_CHOICES)] = []

@@ -13,8 +13,7 @@ from sottovoce.collector.api.service import Service, service_of
 from sottovoce.collector.api.structs import RoundInfo, Rounds, State, Status
 from sottovoce.collector.store.base import Store, SurveyRecord, TokenRecord
 from sottovoce.errors import StoreError
-from sottovoce.protocols.adaptive import AdaptiveSurvey
-from sottovoce.protocols.rounds import Round
+from sottovoce.surveys.panel import Panel
 
 __all__ = ["ROUTES", "rounds_of", "status_of"]
 
@@ -94,21 +93,21 @@ def status_of(service: Service, survey_id: str) -> Status:
     """How a survey stands; an adaptive one with all its rounds."""
     record = service.record(survey_id)
     survey = service.survey(record)
-    rounds = service.store.rounds(record.id) if isinstance(survey, AdaptiveSurvey) else []
+    rounds = service.store.rounds(record.id) if isinstance(survey, Panel) else []
     n_reports, waiting = _numbers(service, (record, *rounds))
-    adaptive = isinstance(survey, AdaptiveSurvey)
+    adaptive = isinstance(survey, Panel)
     return Status(
         id=record.id,
         title=record.title,
         kind=record.kind,
         epsilon=record.epsilon,
         delta=record.delta,
-        mechanism=None if isinstance(survey, AdaptiveSurvey) else survey.mechanism.name,
+        mechanism=None if isinstance(survey, Panel) else survey.mechanism.name,
         state=record.state,
         n_reports=n_reports,
         waiting=waiting,
         minimum_reports=record.minimum_reports,
-        rounds=survey.rounds if isinstance(survey, AdaptiveSurvey) else None,
+        rounds=survey.rounds if isinstance(survey, Panel) else None,
         asked=len(rounds) if adaptive else None,
     )
 
@@ -120,14 +119,14 @@ def _numbers(service: Service, records: tuple[SurveyRecord, ...]) -> tuple[int, 
 
 
 def rounds_of(service: Service, survey_id: str) -> Rounds:
-    """The rounds of an adaptive survey, each as it stands."""
+    """The rounds of a panel, each as it stands."""
     parent = service.record(survey_id)
     service.adaptive(parent)
     found = []
     for record in service.store.rounds(parent.id):
         asked = service.survey(record)
         n_reports, waiting = _numbers(service, (record,))
-        text = asked.query.text if isinstance(asked, Round) else ""
+        text = "" if isinstance(asked, Panel) else asked.query_text
         found.append(
             RoundInfo(record.id, record.round or 0, record.state, n_reports, waiting, text, list(record.labels))
         )

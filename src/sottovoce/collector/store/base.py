@@ -60,7 +60,7 @@ class SurveyRecord:
     epoch: int
     """When it was published, in the collector's coarse time."""
     parent: str | None = None
-    """The adaptive survey that a round belongs to."""
+    """The panel that a round belongs to."""
     round: int | None = None
     labels: tuple[str, ...] = ()
     """What an analyst calls the choices of a round."""
@@ -201,7 +201,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def rounds(self, parent: str) -> list[SurveyRecord]:
-        """The rounds of an adaptive survey, first to last."""
+        """The rounds of a panel, first to last."""
 
     @abc.abstractmethod
     def attachment(self, digest: str) -> bytes | None:
@@ -209,7 +209,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def seal(self, survey_id: str) -> None:
-        """From now on refuse its reports; those of an adaptive survey's rounds too. Sealing twice changes nothing."""
+        """From now on refuse its reports; those of a panel's rounds too. Sealing twice changes nothing."""
 
     @abc.abstractmethod
     def delete(self, survey_id: str) -> None:

@@ -7,8 +7,8 @@ from typing import cast
 
 from sottovoce.experiments.adaptive_error import AdaptiveErrors
 from sottovoce.experiments.adaptive_error import measure_adaptive as measure_session
+from sottovoce.experiments.repeats import check_repeats
 from sottovoce.experiments.reproduce.records import Case, Measured, Progress
-from sottovoce.experiments.reproduce.repeats import check_repeats
 from sottovoce.theory.adaptive_bounds import adaptive_bound
 from sottovoce.theory.bounds import debias
 
@@ -29,7 +29,7 @@ def measure_adaptive(case: Case, repeats: int, seed: int, progress: Progress | N
         case.users,
         case.epsilon,
         case.population,
-        repeats=check_repeats(repeats),
+        repeats=check_repeats(repeats, fewest=2),
         seed=seed,
         progress=progress,
     )

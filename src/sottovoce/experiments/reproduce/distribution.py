@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sottovoce.experiments.distribution_error import seeds_of
+from sottovoce.experiments.repeats import check_repeats, mean_and_error, seeds_of
 from sottovoce.experiments.reproduce.populations import shares
 from sottovoce.experiments.reproduce.records import Case, Measured, Progress
-from sottovoce.experiments.reproduce.repeats import check_repeats, mean_and_error
-from sottovoce.simulation import histogram_of
-from sottovoce.survey import Survey
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import theorem_4_2
 
 __all__ = ["measure_distribution"]
@@ -26,7 +25,7 @@ def measure_distribution(case: Case, repeats: int, seed: int, progress: Progress
     """
     survey = Survey.distribution(case.values, case.epsilon, "hadamard")
     truth = shares(case)
-    seeds = seeds_of(seed, 2 * check_repeats(repeats))
+    seeds = seeds_of(seed, 2 * check_repeats(repeats, fewest=2))
     projected, raw = [], []
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
         people = histogram_of(truth, case.users, people_seed)

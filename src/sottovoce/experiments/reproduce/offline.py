@@ -8,14 +8,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.experiments.distribution_error import seeds_of
-from sottovoce.experiments.offline_error import paper_bound
+from sottovoce.experiments.paper_bound import paper_bound
+from sottovoce.experiments.repeats import check_repeats, mean_and_error, seeds_of
 from sottovoce.experiments.reproduce.populations import shares
 from sottovoce.experiments.reproduce.records import HARD, Case, Measured, Progress, Repaired
-from sottovoce.experiments.reproduce.repeats import check_repeats, mean_and_error
 from sottovoce.mechanisms.sphere import Sphere
-from sottovoce.simulation import People, count_reports, histogram_of
-from sottovoce.survey import Survey
+from sottovoce.questions.people import People
+from sottovoce.surveys.simulation import count_reports, histogram_of
+from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Dense
 
 __all__ = ["measure_offline", "random_signs"]
@@ -52,7 +52,7 @@ def measure_offline(case: Case, repeats: int, seed: int, progress: Progress | No
     sphere = Sphere(case.queries, 1.0, case.epsilon, 0.0)
     weights = shares(case)
     truth = workload.matvec(weights)
-    seeds = seeds_of(seed, 4 * check_repeats(repeats))
+    seeds = seeds_of(seed, 4 * check_repeats(repeats, fewest=2))
     projected, previous, repaired = [], [], []
     own = Survey.queries(workload, case.epsilon, mechanism="rejection", strategy="direct", users=case.users)
     for people_seed, report_seed, sphere_seed, own_seed in zip(*(seeds[i::4] for i in range(4)), strict=True):
@@ -65,6 +65,7 @@ def measure_offline(case: Case, repeats: int, seed: int, progress: Progress | No
             answers = own.estimate(own.simulate_aggregate(histogram=people, seed=own_seed, progress=progress))
             repaired.append(float(np.linalg.norm(answers.values - truth)))
     stated, own_stated = survey.bound(case.users), own.bound(case.users)
+    printed = paper_bound(survey, case.users)
     each = 1 / (case.users * case.epsilon**2)
     return Measured(
         case,
@@ -73,7 +74,7 @@ def measure_offline(case: Case, repeats: int, seed: int, progress: Progress | No
         *mean_and_error(projected),
         *mean_and_error(previous),
         bound=stated.value,
-        bound_printed=paper_bound(case.queries, case.values, 1.0, case.epsilon, 0.0, case.users),
+        bound_printed=None if printed is None else printed.value,
         lower_shape=min(each**0.25, (case.queries * each) ** 0.5, 1.0),
         bound_statement=stated.statement,
         repaired=Repaired(*mean_and_error(repaired), own_stated.value, own_stated.statement) if repaired else None,

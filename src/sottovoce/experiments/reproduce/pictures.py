@@ -11,7 +11,7 @@ from sottovoce.experiments.reproduce.grid import Figure
 from sottovoce.experiments.reproduce.powers import chosen_for, expected_of, span_of
 from sottovoce.experiments.reproduce.records import ALONG, HARD, ROWS, Measured
 from sottovoce.experiments.reproduce.slopes import slope
-from sottovoce.plotting import CURVES, STYLE, finish_axes, new_figure, require_matplotlib
+from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure, require_matplotlib
 
 __all__ = ["caption", "draw", "drawn", "slope_said", "title", "to_element"]
 

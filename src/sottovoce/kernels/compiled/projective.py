@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.finite_field import kernel_tables
+from sottovoce.kernels.finite_field import kernel_tables
 
 
 @njit(cache=True, nogil=True)
@@ -45,7 +45,7 @@ def _inverse(x, q, tables):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _number(vector, q, tables):  # type: ignore[no-untyped-def]
-    """The number of the point that `vector` spans; see `mechanisms.projective_space`."""
+    """The number of the point that `vector` spans, as a projective space numbers them."""
     t = vector.shape[0]
     lead = 0
     while vector[lead] == 0:

@@ -202,7 +202,7 @@ def _candidate(scores, p, threshold, inside, rank):  # type: ignore[no-untyped-d
 
 @njit(cache=True, nogil=True)
 def _load(vectors, first, radius, run, squares, x):  # type: ignore[no-untyped-def]
-    """Everybody's vector over the radius, lifted to length one; see `mechanisms.vector.lift`."""
+    """Everybody's vector over the radius, lifted to length one."""
     dimension = vectors.shape[1]
     scale = 1.0 / radius
     x[:], squares[:] = np.float32(0), 0.0

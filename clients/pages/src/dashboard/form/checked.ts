@@ -1,19 +1,16 @@
 /** A survey that the collector found good: what it says, what it costs, and the button that publishes it. */
 import { el, fill } from "../../parts/dom.js";
-import { counted } from "../../parts/format.js";
+import { count, counted } from "../../parts/format.js";
 import { sentence } from "../../parts/trouble.js";
-import type { Draft } from "./draft.js";
-import { foretold } from "./foretold.js";
+import { accuracyWords } from "../../questions/accuracy.js";
 import type { Stated } from "./publishing.js";
 
 /** Longest JSON that is shown. */
 const SHOWN = 20_000;
-/** Characters of an explanation that are shown at once. */
-const UNFOLDED = 300;
 
 /** The panel; `publish` is called by its button, `place` is where it is said how that goes. */
 export function checkedPanel(
-  draft: Draft,
+  kind: string,
   stated: Stated,
   publish: (button: HTMLButtonElement) => void,
 ): { element: HTMLElement; place: HTMLElement } {
@@ -22,18 +19,18 @@ export function checkedPanel(
   const element = el(
     "div",
     {},
-    explanation(sentence(stated.explanation.replaceAll("_", " "))),
+    accuracy(kind, stated),
+    explanation(stated),
     el(
       "dl",
       { class: "facts" },
+      ...fact("Strategy", stated.strategy),
       ...fact("Mechanism", stated.mechanism?.replaceAll("_", " ") ?? null),
       ...fact("A report is", stated.report_bytes === null ? null : counted(stated.report_bytes, "byte")),
       ...fact("Id", stated.id.slice(0, 12)),
     ),
     stated.notes.length > 0 &&
       el("ul", { class: "notes" }, ...stated.notes.map((note) => el("li", {}, sentence(note)))),
-    // The planner compares other strategies than the one that was chosen here, whose error the explanation says.
-    draft.kind !== "queries" && foretold(draft, stated.mechanism),
     el(
       "details",
       {},
@@ -46,11 +43,17 @@ export function checkedPanel(
   return { element, place };
 }
 
-/** Folded where it is long, so that what follows it is in sight. */
-const explanation = (words: string): HTMLElement =>
-  words.length <= UNFOLDED
-    ? el("p", {}, words)
-    : el("details", { class: "explained" }, el("summary", {}, "How the answers are found, and how accurate they are"), el("p", {}, words));
+/** What can be expected of so many people; nothing where it is not one number. */
+const accuracy = (kind: string, { users, margin, l2 }: Stated): HTMLElement | null =>
+  users === null || margin === null || l2 === null
+    ? null
+    : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people: `), accuracyWords(kind, margin, l2));
+
+/** Folded where the accuracy says the most important of it already. */
+const explanation = ({ explanation: words, margin }: Stated): HTMLElement => {
+  const told = el("p", {}, sentence(words.replaceAll("_", " ")));
+  return margin === null ? told : el("details", { class: "explained" }, el("summary", {}, "Why this design"), told);
+};
 
 const fact = (name: string, value: string | null): HTMLElement[] =>
   value === null ? [] : [el("dt", {}, name), el("dd", { class: "figures" }, value)];

@@ -1,178 +1,117 @@
-/** A survey as a form holds it, and as the collector is asked to state it. */
+/** A survey as the form holds it, and as the collector is asked to state it. */
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/limits.js";
 import { figure } from "../../parts/format.js";
-import { readLabels, readRange, readValues, sizeOf, wholeNumber, type Read, type Values } from "./answers.js";
-import { KINDS, type Kind } from "../list/kinds.js";
+import { numberFrom, wholeNumber } from "../../questions/answers.js";
+import { isPanel, type Parameter, type ParameterKind, type Question } from "../../questions/declared.js";
+import { fromAddress, givenOf, nothingTyped, readParameters, typedFrom, type Faults, type Typed } from "../../questions/typed.js";
 
 /** Everything that can be typed, as it was typed. */
 export interface Filled {
-  kind: Kind;
+  kind: string;
+  typed: Typed;
   title: string;
-  answers: "labels" | "range" | "attributes";
-  labels: string;
-  from: string;
-  to: string;
-  attributes: { name: string; values: string }[];
-  workload: string;
-  dimension: string;
-  radius: string;
-  rounds: string;
   epsilon: string;
+  /** Empty where the best one is taken. */
+  strategy: string;
   mechanism: string;
-  minimum: string;
+  /** Empty where the collector's own default is taken. */
+  criterion: string;
+  users: string;
+  delta: string;
+  max_report_bytes: string;
+  minimum_reports: string;
 }
+
+/** Lines and choices besides the kind and its parameters. */
+export type Line = Exclude<keyof Filled, "kind" | "typed">;
+
+/** People read the values' names, so the form begins with them. */
+export const PREFERRED: ParameterKind = "labels";
 
 const EPSILON_ALLOWED = `Epsilon is a number from ${figure(MIN_EPSILON)} to ${MAX_EPSILON}; 1 is a good beginning.`;
 
-const TYPED = [
-  "title",
-  "labels",
-  "from",
-  "to",
-  "workload",
-  "dimension",
-  "radius",
-  "rounds",
-  "epsilon",
-  "mechanism",
-  "minimum",
-] as const;
-
-export const BLANK: Filled = {
-  kind: "distribution",
+const BLANK_LINES: Record<Line, string> = {
   title: "",
-  answers: "labels",
-  labels: "",
-  from: "0",
-  to: "99",
-  attributes: [
-    { name: "age", values: "0 to 99" },
-    { name: "country", values: "" },
-  ],
-  workload: "prefix:64",
-  dimension: "20",
-  radius: "1",
-  rounds: "20",
   epsilon: "1",
-  mechanism: "auto",
-  minimum: "",
+  strategy: "",
+  mechanism: "",
+  criterion: "",
+  users: "",
+  delta: "",
+  max_report_bytes: "",
+  minimum_reports: "",
 };
+
+const LINES = Object.keys(BLANK_LINES) as Line[];
+
+export const blank = (): Filled => ({ kind: "", typed: nothingTyped(), ...BLANK_LINES });
 
 /** What was kept of a form as text; whatever is missing or of another shape is as in a blank one. */
 export function filledFrom(text: string | null): Filled {
-  const filled = structuredClone(BLANK);
+  const filled = blank();
   try {
-    const { kind, answers, attributes, ...rest } = JSON.parse(text ?? "{}");
-    if (Object.hasOwn(KINDS, kind)) filled.kind = kind;
-    if (["labels", "range", "attributes"].includes(answers)) filled.answers = answers;
-    if (Array.isArray(attributes))
-      filled.attributes = attributes.map(({ name, values }) => ({ name: String(name), values: String(values) }));
-    for (const name of TYPED) if (typeof rest[name] === "string") filled[name] = rest[name];
+    const kept = JSON.parse(text ?? "{}");
+    if (typeof kept.kind === "string") filled.kind = kept.kind;
+    filled.typed = typedFrom(kept.typed);
+    for (const name of LINES) if (typeof kept[name] === "string") filled[name] = kept[name];
     return filled;
   } catch {
-    return structuredClone(BLANK);
+    return blank();
   }
 }
 
-/** A blank form with what the address says of it: the planner's `kind`, `epsilon`, `size`, `workload` and so on. */
-export function filledFromAddress(query: URLSearchParams): Filled {
-  const size = wholeNumber(query.get("size") ?? "");
-  const range = size === null || size < 2 ? {} : { answers: "range", from: "0", to: String(size - 1) };
-  return filledFrom(JSON.stringify({ ...Object.fromEntries(query), ...range }));
+/** A blank form with what an address says of it, such as the planner's link. */
+export function filledFromAddress(query: URLSearchParams, parameters: readonly Parameter[]): Filled {
+  const filled = blank();
+  filled.kind = query.get("kind") ?? "";
+  filled.typed = fromAddress(parameters, query);
+  for (const name of LINES) filled[name] = query.get(name) ?? filled[name];
+  return filled;
 }
 
 /** What `POST /v1/drafts` takes. */
-export type Draft = Record<string, unknown> & { kind: Kind; epsilon: number };
-
-/** What is wrong, by the name of the field. */
-export type Faults = Map<string, string>;
+export type Draft = Record<string, unknown> & { kind: string; epsilon: number };
 
 /** The draft, or everything that is wrong; what only the collector can know, it says itself. */
-export function draftOf(filled: Filled): { draft: Draft; minimum: number | null } | { faults: Faults } {
+export function draftOf(
+  filled: Filled,
+  question: Question,
+): { draft: Draft; minimum: number | null } | { faults: Faults } {
   const faults: Faults = new Map();
-  const kind = filled.kind;
-  const number = (name: "epsilon" | "radius", what: string): number => {
-    const value = Number(filled[name].trim().replace(",", "."));
-    if (filled[name].trim() === "" || !(value > 0) || !Number.isFinite(value)) faults.set(name, what);
-    return value;
-  };
-  const whole = (name: "dimension" | "rounds", what: string): number => {
-    const value = wholeNumber(filled[name]);
-    if (value === null || value < 1) faults.set(name, what);
-    return value ?? 0;
-  };
-
   const title = filled.title.trim();
   if (title === "") faults.set("title", "Say what people are asked; they read it before they answer.");
-  const epsilon = number("epsilon", EPSILON_ALLOWED);
-  if (epsilon < MIN_EPSILON || epsilon > MAX_EPSILON) faults.set("epsilon", EPSILON_ALLOWED);
-  const draft: Draft = {
-    kind,
-    title,
-    epsilon,
+  const parameters = readParameters(givenOf(question.parameters, filled.typed, PREFERRED), filled.typed, faults);
+  const epsilon = numberFrom(filled.epsilon) ?? NaN;
+  if (!(epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON)) faults.set("epsilon", EPSILON_ALLOWED);
+  const users = whole(filled, "users", faults);
+  const design = isPanel(question) ? {} : designOf(filled, faults);
+  const minimum = whole(filled, "minimum_reports", faults);
+  return faults.size > 0
+    ? { faults }
+    : {
+        draft: { kind: question.kind, title, epsilon, parameters, ...(users === undefined ? {} : { users }), ...design },
+        minimum: minimum ?? null,
+      };
+}
+
+/** What is said of the design; what is left empty is not said. */
+function designOf(filled: Filled, faults: Faults): Record<string, unknown> {
+  const delta = filled.delta.trim() === "" ? undefined : numberFrom(filled.delta);
+  if (delta === null) faults.set("delta", "A number such as 0.000001, or nothing for pure privacy.");
+  const said = {
+    strategy: filled.strategy || undefined,
+    mechanism: filled.mechanism || undefined,
+    criterion: filled.criterion || undefined,
+    delta,
+    max_report_bytes: whole(filled, "max_report_bytes", faults),
   };
-  if (kind === "distribution" || kind === "adaptive") Object.assign(draft, valuesOf(filled, faults));
-  if (kind === "adaptive")
-    draft["rounds"] = whole("rounds", "How many questions may be asked: a whole number, 1 or more.");
-  if (kind === "queries") {
-    draft["workload"] = filled.workload.trim();
-    if (draft["workload"] === "") faults.set("workload", "Say which queries; one of the examples is a beginning.");
-  }
-  if (kind === "mean") {
-    draft["dimension"] = whole("dimension", "How many numbers each device holds: a whole number, 1 or more.");
-    draft["radius"] = number("radius", "The largest length of a person's numbers, taken as a vector: above 0.");
-  }
-  if (kind !== "adaptive" && filled.mechanism !== "auto") draft["mechanism"] = filled.mechanism;
-  const minimum = filled.minimum.trim() === "" ? null : wholeNumber(filled.minimum);
-  if (filled.minimum.trim() !== "" && (minimum === null || minimum < 1))
-    faults.set("minimum_reports", "A whole number, or nothing for the collector's own.");
-  return faults.size > 0 ? { faults } : { draft, minimum };
+  return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
 }
 
-/** The answers, under the one name that the collector knows them by. */
-function valuesOf(filled: Filled, faults: Faults): Record<string, unknown> {
-  if (filled.answers === "attributes") return { attributes: attributesOf(filled, faults) };
-  const read: Read<Values> =
-    filled.answers === "labels" ? readLabels(filled.labels) : readRange(filled.from, filled.to);
-  if ("wrong" in read) {
-    faults.set(filled.answers, read.wrong);
-    return {};
-  }
-  return { [filled.answers]: read.found };
-}
-
-function attributesOf(filled: Filled, faults: Faults): Record<string, Values> {
-  // Without a prototype, so that an attribute may have any name.
-  const found: Record<string, Values> = Object.create(null);
-  const fault = (row: number, what: string): void =>
-    void (faults.has("attributes") || faults.set("attributes", `Attribute ${row + 1}: ${what}`));
-  for (const [row, { name, values }] of filled.attributes.entries()) {
-    const called = name.trim();
-    if (called === "" && values.trim() === "") continue;
-    const read = readValues(values);
-    if (called === "") fault(row, "give it a name.");
-    else if (called in found) fault(row, `there is another one called “${called}”.`);
-    else if ("wrong" in read) fault(row, read.wrong);
-    else found[called] = read.found;
-  }
-  if (Object.keys(found).length === 0) fault(0, "give it a name, and its values.");
-  return found;
-}
-
-/** What `POST /v1/plan` takes to foretell the error with so many people. */
-export function planOf(draft: Draft, users: number): Record<string, unknown> {
-  const { kind, epsilon } = draft;
-  const asked = { kind, epsilon, users };
-  if (kind === "queries") return { ...asked, workload: draft["workload"] };
-  if (kind === "mean") return { ...asked, dimension: draft["dimension"], radius: draft["radius"] };
-  if (kind === "adaptive") return { ...asked, rounds: draft["rounds"] };
-  return { ...asked, size: domainSize(draft) };
-}
-
-/** How many different answers there are. */
-export function domainSize(draft: Draft): number {
-  const attributes = draft["attributes"] as Record<string, Values> | undefined;
-  if (attributes !== undefined)
-    return Object.values(attributes).reduce((product, values) => product * sizeOf(values), 1);
-  return sizeOf((draft["labels"] ?? draft["range"]) as Values);
+/** A whole number, or undefined where nothing was typed. */
+function whole(filled: Filled, name: Line, faults: Faults): number | undefined {
+  if (filled[name].trim() === "") return undefined;
+  const found = wholeNumber(filled[name]);
+  if (found === null || found < 1) faults.set(name, "A whole number, 1 or more, or nothing for the collector's own.");
+  return found ?? undefined;
 }

@@ -6,8 +6,13 @@ export interface Stated {
   id: string;
   statement: string;
   attachments: Record<string, string>;
+  /** Null for a panel, whose rounds have designs of their own. */
+  strategy: string | null;
   mechanism: string | null;
   report_bytes: number | null;
+  users: number | null;
+  margin: number | null;
+  l2: number | null;
   explanation: string;
   notes: string[];
 }

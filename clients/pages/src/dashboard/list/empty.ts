@@ -1,9 +1,11 @@
-/** What a collector without surveys shows: how to make the first one. */
+/** What a collector without surveys shows: what can be asked, and how to make the first survey. */
 import { el } from "../../parts/dom.js";
+import { sentence } from "../../parts/trouble.js";
+import type { Question } from "../../questions/declared.js";
 import { allows, type Session } from "../session.js";
-import { KINDS, kindPicture } from "./kinds.js";
+import { kindName, kindPicture } from "./kinds.js";
 
-export function emptyList(session: Session): HTMLElement {
+export function emptyList(session: Session, questions: readonly Question[]): HTMLElement {
   return el(
     "section",
     { class: "empty" },
@@ -11,28 +13,20 @@ export function emptyList(session: Session): HTMLElement {
     el(
       "p",
       { class: "lead" },
-      "People answer in a whisper that says little about them; together the whispers give accurate statistics. " +
-        "A survey says what is asked, and how softly.",
+      "Every device randomizes its report before it sends it, so that a report says little about its sender. " +
+        "Many reports together give accurate statistics.",
     ),
     el(
       "ul",
       { class: "kinds-told" },
-      ...Object.entries(KINDS).map(([kind, { name, about }]) =>
-        el("li", { class: "card" }, kindPicture(kind), el("h2", {}, name), el("p", { class: "quiet" }, about)),
+      ...questions.map(({ kind, summary }) =>
+        el("li", { class: "card" }, kindPicture(kind), el("h2", {}, kindName(kind)), el("p", { class: "quiet" }, sentence(summary))),
       ),
     ),
     allows(session, "publish")
       ? el("p", {}, el("a", { class: "button", href: "/new" }, "Make the first survey"))
-      : el(
-          "p",
-          {},
-          "Your token cannot publish. Somebody whose token publishes can make a survey; it then appears here by itself.",
-        ),
+      : el("p", {}, "Your token cannot publish. A survey that somebody else publishes appears here by itself."),
     el("p", { class: "quiet" }, "Or on the command line:"),
-    el(
-      "pre",
-      {},
-      'sottovoce survey create distribution --labels red,green,blue --epsilon 1 --title "Favourite colour"',
-    ),
+    el("pre", {}, 'sottovoce survey create shares --labels red,green,blue --epsilon 1 --title "Favourite colour"'),
   );
 }

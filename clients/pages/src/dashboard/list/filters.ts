@@ -1,7 +1,7 @@
 /** Searching a long list: words of the title, open or sealed, which kind. */
 import { el, fill } from "../../parts/dom.js";
 import type { Wanted } from "./entries.js";
-import { KINDS } from "./kinds.js";
+import { KINDS, kindName } from "./kinds.js";
 
 export interface Filters {
   element: HTMLElement;
@@ -18,7 +18,7 @@ export function filters(onChange: () => void): Filters {
     oninput: onChange,
   });
   const state = choice("State", { all: "every state", open: "open", sealed: "sealed" }, onChange);
-  const kinds = Object.entries(KINDS).map(([kind, { name }]) => [kind, name]);
+  const kinds = KINDS.map((kind) => [kind, kindName(kind)]);
   const kind = choice("Kind", { all: "every kind", ...Object.fromEntries(kinds) }, onChange);
   const said = el("p", { class: "quiet", role: "status" });
   return {

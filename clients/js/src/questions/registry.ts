@@ -1,0 +1,21 @@
+/** Every kind of question. To add one: write its file, add its line. */
+import { SurveyError } from "../errors.js";
+import { isObject, type Json, type JsonObject } from "../json.js";
+import { Queries } from "./queries.js";
+import { Shares } from "./shares.js";
+import { Vector } from "./vector.js";
+
+export type AnyQuestion = Shares | Queries | Vector;
+
+const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
+  ["shares", Shares],
+  ["queries", Queries],
+  ["vector", Vector],
+]);
+
+/** The question in a survey's JSON; refuses what is not exactly the fields of its kind, in their ranges. */
+export function readQuestion(stated: Json | undefined): AnyQuestion {
+  const Kind = isObject(stated) && QUESTIONS.get(stated.kind);
+  if (!Kind) throw new SurveyError(`a question's kind must be one of ${[...QUESTIONS.keys()].join(", ")}`);
+  return new Kind(stated);
+}

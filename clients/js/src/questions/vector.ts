@@ -1,0 +1,46 @@
+/** Vector: what is the mean of everybody's vector? The identity query on a ball. */
+import { checkFields, type JsonObject } from "../json.js";
+import { checkDimension, checkRadius } from "../limits.js";
+import { asVector, checkVector } from "../mechanisms/vector.js";
+import { direct } from "../strategies/direct.js";
+import type { Linear } from "../workloads/workload.js";
+import type { Question, Values } from "./question.js";
+
+type Entries = readonly number[];
+
+const STRATEGIES = new Map([["direct", direct]]);
+
+export class Vector implements Question<Linear<Entries>, Entries>, Values {
+  readonly kind = "vector";
+  readonly domain = null;
+  readonly strategies = STRATEGIES;
+  readonly dimension: number;
+  readonly radius: number;
+
+  constructor(stated: JsonObject) {
+    const { dimension, radius } = checkFields(stated, "vector", "kind", "dimension", "radius");
+    this.dimension = checkDimension(dimension);
+    this.radius = checkRadius(radius);
+  }
+
+  get values(): Values {
+    return this;
+  }
+
+  get allowed(): string {
+    return `vectors of ${this.dimension} numbers`;
+  }
+
+  get workload(): Linear<Entries> {
+    return { queries: this.dimension, radius: this.radius, fill: (vector, answers) => answers.set(vector) };
+  }
+
+  has(value: unknown): boolean {
+    return asVector(value, this.dimension) !== null;
+  }
+
+  /** Any vector of the right length: the mechanism clips it, for a refusal would be an answer too. */
+  read(value: unknown): Entries {
+    return checkVector(value, this.dimension);
+  }
+}

@@ -1,0 +1,19 @@
+/** Factorized: a vector of fewer or better coordinates is randomized, from which the answers follow. */
+import { sha256, toHex } from "../bytes.js";
+import { WorkloadError } from "../errors.js";
+import { checkDimension } from "../limits.js";
+import { readVectorMechanism } from "../mechanisms/vector_registry.js";
+import type { Workload } from "../workloads/workload.js";
+import { readCoordinates } from "./coordinates.js";
+import type { StrategyKind } from "./strategy.js";
+
+export const factorized: StrategyKind<Workload, bigint> = {
+  isAttached: true,
+  async make({ domain }, terms, mechanism, attachment) {
+    const { rows, columns, column } = readCoordinates(attachment);
+    if (BigInt(columns) !== domain.size) throw new WorkloadError("the coordinates are over other values");
+    const ball = { ...terms, dimension: checkDimension(rows), radius: 1 };
+    const digest = toHex(await sha256(attachment));
+    return { mechanism: readVectorMechanism(mechanism, ball), input: (value) => column(Number(value)), digest };
+  },
+};

@@ -1,0 +1,13 @@
+/** Optimized: the value itself is randomized, by a channel that was computed for these queries. */
+import { readChannel } from "../mechanisms/matrix_channel.js";
+import { parametersOf } from "../mechanisms/stated.js";
+import type { Workload } from "../workloads/workload.js";
+import { type StrategyKind, valuesOf } from "./strategy.js";
+
+export const optimized: StrategyKind<Workload, bigint> = {
+  isAttached: true,
+  async make({ domain }, terms, mechanism, attachment) {
+    parametersOf(mechanism, "matrix_channel", []);
+    return { ...(await readChannel(attachment, valuesOf(domain, terms), terms.epsilon)), input: Number };
+  },
+};

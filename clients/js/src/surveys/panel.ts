@@ -1,0 +1,30 @@
+/** Panels: so many rounds, everybody in one of them, drawn once and for life. */
+import { type Domain, readDomain } from "../domain.js";
+import { checkFields } from "../json.js";
+import { checkInteger, checkRadius, MAX_ROUNDS } from "../limits.js";
+import type { Source } from "../source.js";
+import { Stated, type Statement } from "./statement.js";
+
+/** A panel is never answered itself: a device draws its round once, and answers that. */
+export class Panel extends Stated {
+  readonly kind = "adaptive";
+  /** Probability that the promise leaves out: none in any round. */
+  readonly delta = 0;
+  /** What a person's record can be; every round asks about it. */
+  readonly domain: Domain;
+  readonly rounds: number;
+  /** Numbers that a round asks for are clipped to within this of zero. */
+  readonly radius: number;
+
+  constructor(statement: Statement) {
+    super(statement);
+    const { panel } = checkFields(statement.json, "a panel's statement", "format", "title", "epsilon", "panel");
+    const { domain, rounds, radius } = checkFields(panel, "a panel", "domain", "rounds", "radius");
+    this.domain = readDomain(domain);
+    this.rounds = checkInteger("rounds", rounds, 1, MAX_ROUNDS);
+    this.radius = checkRadius(radius);
+  }
+}
+
+/** A device's round: drawn once for a panel, whatever the record, and never again. */
+export const drawSeat = (rounds: number, source: Source): number => 1 + source.below(rounds);

@@ -1,0 +1,55 @@
+/** Settings that few people need: which design, for how many people, and when answers are shown. */
+import { el } from "../../parts/dom.js";
+import { count } from "../../parts/format.js";
+import { isPanel, type Declared, type Question } from "../../questions/declared.js";
+import type { Fields } from "../../questions/fields.js";
+import type { Filled, Line } from "./draft.js";
+
+/** The fields that go with a question. */
+export function designFields(
+  question: Question,
+  { defaults }: Declared,
+  fields: Fields,
+  filled: Filled,
+  changed: () => void,
+): HTMLElement[] {
+  const set = (name: Line) => (event: Event) => {
+    filled[name] = (event.target as HTMLInputElement | HTMLSelectElement).value;
+    changed();
+  };
+  const line = (name: Line, label: string, help: string, inputmode = "numeric"): HTMLElement =>
+    fields.field(
+      name,
+      label,
+      el("input", { type: "text", inputmode, autocomplete: "off", class: "figures", value: filled[name], oninput: set(name) }),
+      help,
+    );
+  const choice = (name: Line, label: string, options: [string, string][]): HTMLElement => {
+    if (!options.some(([value]) => value === filled[name])) filled[name] = "";
+    const made = options.map(([value, text]) => el("option", { value, selected: value === filled[name] }, text));
+    return fields.field(name, label, el("select", { onchange: set(name) }, ...made));
+  };
+  const named = (names: string[]): [string, string][] => [
+    ["", "the best for this survey"],
+    ...names.map((name): [string, string] => [name, name.replaceAll("_", " ")]),
+  ];
+  const design = (): HTMLElement[] => [
+    choice("strategy", "Strategy", named(question.strategies)),
+    choice("mechanism", "Mechanism", named(question.mechanisms)),
+    choice("criterion", "Best means the least", [
+      ["", "L2 over all answers"],
+      ["margin", "margin of one answer (95\u00a0%)"],
+    ]),
+    line("max_report_bytes", "Longest report, in bytes", `Empty: ${count(defaults.max_report_bytes)}.`),
+    line("delta", "Delta", "Empty: 0, pure differential privacy.", "decimal"),
+  ];
+  return [
+    ...(isPanel(question) ? [] : design()),
+    line("users", "People expected", `Empty: ${count(defaults.users)}. Errors are told for this many.`),
+    line("minimum_reports", "No estimate before so many reports", "Empty: as the collector is set."),
+  ];
+}
+
+/** Whether any of them was set. */
+export const isDesigned = ({ kind, typed, title, epsilon, ...design }: Filled): boolean =>
+  Object.values(design).some((text) => text !== "");

@@ -1,0 +1,158 @@
+/** What was typed for the parameters of a question: kept as it was typed, and read when the collector is asked. */
+import { count, figure } from "../parts/format.js";
+import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Range, type Read, type Values } from "./answers.js";
+import { slotsOf, type Parameter, type ParameterKind, type Slot } from "./declared.js";
+
+/** One attribute of a person. */
+export interface Row {
+  name: string;
+  values: string;
+}
+
+/** By the names of parameters, so that it outlives a change of the question's kind. */
+export interface Typed {
+  /** The parameter that was chosen, by group. */
+  ways: Record<string, string>;
+  texts: Record<string, string>;
+  rows: Record<string, Row[]>;
+}
+
+/** A parameter as `POST /v1/drafts` and `POST /v1/plans` take it. */
+export type Value = number | string | string[] | Range | Record<string, Values>;
+
+/** What is wrong, by the name of the field. */
+export type Faults = Map<string, string>;
+
+export const nothingTyped = (): Typed => ({ ways: {}, texts: {}, rows: {} });
+
+/** The parameter of a slot that is given: the chosen one, else the first one of the kind that is preferred. */
+export function wayOf({ group, ways }: Slot, typed: Typed, preferred: ParameterKind): Parameter {
+  const chosen = ways.find(({ name }) => name === typed.ways[group]) ?? ways.find(({ kind }) => kind === preferred);
+  return chosen ?? ways[0]!;
+}
+
+/** The text of a parameter: what was typed, else its default or its example. Names of values have no good example. */
+export function textOf(parameter: Parameter, typed: Typed): string {
+  const first = parameter.kind === "labels" ? "" : String(parameter.default ?? parameter.example);
+  return typed.texts[parameter.name] ?? first;
+}
+
+/** The rows of a parameter, which are changed as somebody types. */
+export const rowsOf = (parameter: Parameter, typed: Typed): Row[] =>
+  (typed.rows[parameter.name] ??= [{ name: "", values: "" }, { name: "", values: "" }]);
+
+/** The parameters that are given, one of each slot. */
+export const givenOf = (parameters: readonly Parameter[], typed: Typed, preferred: ParameterKind): Parameter[] =>
+  slotsOf(parameters).map((slot) => wayOf(slot, typed, preferred));
+
+/** The values of these parameters; what is wrong goes to `faults`. */
+export function readParameters(given: readonly Parameter[], typed: Typed, faults: Faults): Record<string, Value> {
+  const found: Record<string, Value> = {};
+  for (const parameter of given) {
+    const read = readParameter(parameter, typed);
+    if ("wrong" in read) faults.set(parameter.name, read.wrong);
+    else found[parameter.name] = read.found;
+  }
+  return found;
+}
+
+function readParameter(parameter: Parameter, typed: Typed): Read<Value> {
+  const text = textOf(parameter, typed);
+  switch (parameter.kind) {
+    case "integer":
+      return within(parameter, wholeNumber(text), "A whole number", count);
+    case "number":
+      return within(parameter, numberFrom(text), "A number", figure);
+    case "labels":
+      return readLabels(text);
+    case "range":
+      return readRange(...endsOf(text));
+    case "attributes":
+      return readRows(rowsOf(parameter, typed));
+    case "workload":
+      return text.trim() === "" ? { wrong: `Write one like ${parameter.example}.` } : { found: text.trim() };
+  }
+}
+
+function within({ low, high }: Parameter, value: number | null, what: string, written: (n: number) => string): Read<number> {
+  const [least, most] = [low ?? -Infinity, high ?? Infinity];
+  if (value !== null && value >= least && value <= most) return { found: value };
+  return { wrong: `${what} from ${written(least)} to ${written(most)}.` };
+}
+
+/** "18..99" as its two ends. */
+export function endsOf(text: string): [string, string] {
+  const [from = "", to = ""] = text.split("..");
+  return [from, to];
+}
+
+function readRows(rows: readonly Row[]): Read<Record<string, Values>> {
+  // Without a prototype, so that an attribute may have any name.
+  const found: Record<string, Values> = Object.create(null);
+  for (const [at, { name, values }] of rows.entries()) {
+    const called = name.trim();
+    if (called === "" && values.trim() === "") continue;
+    const wrong = (what: string): Read<never> => ({ wrong: `Attribute ${at + 1}: ${what}` });
+    const read = readValues(values);
+    if (called === "") return wrong("give it a name.");
+    if (called in found) return wrong(`there is another one called “${called}”.`);
+    if ("wrong" in read) return wrong(read.wrong);
+    found[called] = read.found;
+  }
+  return Object.keys(found).length > 0 ? { found } : { wrong: "Attribute 1: give it a name and its values." };
+}
+
+/** The given parameters as an address holds them. */
+export const toAddress = (given: readonly Parameter[], typed: Typed): Record<string, string> =>
+  Object.fromEntries(
+    given.map((parameter) => [
+      parameter.name,
+      parameter.kind === "attributes" ? JSON.stringify(rowsOf(parameter, typed)) : textOf(parameter, typed),
+    ]),
+  );
+
+/** What an address says of the parameters; whatever is not one of them, or is spoilt, is left out. */
+export function fromAddress(parameters: readonly Parameter[], query: URLSearchParams): Typed {
+  const typed = nothingTyped();
+  for (const { name, kind, group } of parameters) {
+    const text = query.get(name);
+    if (text === null) continue;
+    if (kind === "attributes") {
+      const rows = rowsFrom(text);
+      if (rows === null) continue;
+      typed.rows[name] = rows;
+    } else typed.texts[name] = text;
+    if (group !== "") typed.ways[group] = name;
+  }
+  return typed;
+}
+
+/** What was kept as JSON; blank where it is of another shape. */
+export function typedFrom(kept: unknown): Typed {
+  const typed = nothingTyped();
+  if (!isRecord(kept)) return typed;
+  for (const part of ["ways", "texts"] as const)
+    if (isRecord(kept[part]))
+      for (const [name, text] of Object.entries(kept[part])) if (typeof text === "string") typed[part][name] = text;
+  if (isRecord(kept["rows"]))
+    for (const [name, rows] of Object.entries(kept["rows"])) {
+      const read = rowsFrom(JSON.stringify(rows));
+      if (read !== null) typed.rows[name] = read;
+    }
+  return typed;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function rowsFrom(text: string): Row[] | null {
+  try {
+    const rows: unknown = JSON.parse(text);
+    const good = (row: unknown): row is Row =>
+      isRecord(row) && typeof row["name"] === "string" && typeof row["values"] === "string";
+    if (!Array.isArray(rows) || rows.length === 0 || !rows.every(good)) return null;
+    return rows.map(({ name, values }) => ({ name, values }));
+  } catch {
+    return null;
+  }
+}

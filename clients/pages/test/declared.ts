@@ -1,0 +1,46 @@
+/** What a collector declares, as far as tests need it: every kind of parameter, a group, a default, a panel. */
+import type { Declared, Parameter } from "../src/questions/declared.js";
+
+const parameter = (given: Partial<Parameter> & Pick<Parameter, "name" | "kind" | "example">): Parameter => ({
+  help: `about ${given.name}`,
+  default: null,
+  required: true,
+  group: "",
+  ...given,
+});
+
+const VALUES = [
+  parameter({ name: "values", kind: "integer", example: "40", low: 2, high: 2 ** 40, group: "values" }),
+  parameter({ name: "labels", kind: "labels", example: "red,green,blue", group: "values" }),
+  parameter({ name: "range", kind: "range", example: "18..99", group: "values" }),
+  parameter({ name: "attributes", kind: "attributes", example: "age=0..99 country=DE,FR", group: "values" }),
+];
+const RADIUS = parameter({ name: "radius", kind: "number", example: "1", default: 1, low: 1e-6, high: 1e6 });
+
+export const DECLARED: Declared = {
+  questions: [
+    { kind: "shares", summary: "shares of values", parameters: VALUES, strategies: ["histogram"], mechanisms: ["hadamard"] },
+    {
+      kind: "queries",
+      summary: "mean answers",
+      parameters: [parameter({ name: "workload", kind: "workload", example: "prefix:1024" })],
+      strategies: ["direct", "haar"],
+      mechanisms: ["codebook"],
+    },
+    {
+      kind: "vector",
+      summary: "the mean of vectors",
+      parameters: [parameter({ name: "dimension", kind: "integer", example: "20", low: 1, high: 2 ** 20 }), RADIUS],
+      strategies: ["direct"],
+      mechanisms: ["codebook"],
+    },
+    {
+      kind: "adaptive",
+      summary: "questions that depend on earlier answers",
+      parameters: [...VALUES, parameter({ name: "rounds", kind: "integer", example: "20", low: 1, high: 65_536 }), RADIUS],
+      strategies: [],
+      mechanisms: [],
+    },
+  ],
+  defaults: { users: 100_000, max_report_bytes: 64, max_counters: 2 ** 22, level: 0.95 },
+};

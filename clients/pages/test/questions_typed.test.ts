@@ -1,0 +1,85 @@
+/** Parameters of declared questions: what is given, how it is read, and how an address holds it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accuracyWords } from "../src/questions/accuracy.js";
+import { isPanel, questionOf, slotsOf } from "../src/questions/declared.js";
+import { fromAddress, givenOf, nothingTyped, readParameters, toAddress, typedFrom, type Typed } from "../src/questions/typed.js";
+import { DECLARED } from "./declared.js";
+
+const PARAMETERS = DECLARED.questions.flatMap(({ parameters }) => parameters);
+
+function read(kind: string, given: Partial<Typed> = {}): { found: object; faults: string[] } {
+  const typed = { ...nothingTyped(), ...given };
+  const faults = new Map<string, string>();
+  const { parameters } = questionOf(DECLARED, kind);
+  return { found: readParameters(givenOf(parameters, typed, "integer"), typed, faults), faults: [...faults.keys()] };
+}
+
+test("a group is one slot, and every other parameter one by itself", () => {
+  const slots = slotsOf(questionOf(DECLARED, "adaptive").parameters);
+  assert.deepEqual(slots.map(({ group, ways }) => [group, ways.length]), [["values", 4], ["", 1], ["", 1]]);
+});
+
+test("an unknown kind is the first one, and a panel is what has no strategies", () => {
+  assert.equal(questionOf(DECLARED, "constructor").kind, "shares");
+  assert.deepEqual(DECLARED.questions.filter(isPanel).map(({ kind }) => kind), ["adaptive"]);
+});
+
+test("what is not typed is the default or the example; of a group one way is given", () => {
+  assert.deepEqual(read("shares"), { found: { values: 40 }, faults: [] });
+  assert.deepEqual(read("queries"), { found: { workload: "prefix:1024" }, faults: [] });
+  assert.deepEqual(read("vector"), { found: { dimension: 20, radius: 1 }, faults: [] });
+  assert.deepEqual(read("shares", { ways: { values: "range" } }), { found: { range: { start: 18, stop: 99 } }, faults: [] });
+  assert.deepEqual(read("shares", { ways: { values: "labels" }, texts: { labels: "a\nb" } }).found, { labels: ["a", "b"] });
+  assert.deepEqual(read("shares", { ways: { values: "elsewhere" } }).found, { values: 40 });
+});
+
+test("every kind of parameter says what is wrong with it", () => {
+  for (const values of ["", "1", "2.5", "many"]) assert.deepEqual(read("shares", { texts: { values } }).faults, ["values"], values);
+  assert.deepEqual(read("vector", { texts: { dimension: "0", radius: "-1" } }).faults, ["dimension", "radius"]);
+  assert.deepEqual(read("queries", { texts: { workload: " " } }).faults, ["workload"]);
+  assert.deepEqual(read("shares", { ways: { values: "labels" } }).faults, ["labels"]);
+  assert.deepEqual(read("shares", { ways: { values: "range" }, texts: { range: "5..1" } }).faults, ["range"]);
+});
+
+test("attributes go by their names, whatever those are; empty rows are left out", () => {
+  const attributes = [{ name: "age", values: "0 to 9" }, { name: "", values: " " }, { name: "__proto__", values: "a,b" }];
+  const { found } = read("shares", { ways: { values: "attributes" }, rows: { attributes } });
+  assert.equal(JSON.stringify(found), '{"attributes":{"age":{"start":0,"stop":9},"__proto__":["a","b"]}}');
+});
+
+test("attributes without a name, without values, or twice are told", () => {
+  const wrong = [
+    [{ name: "", values: "" }],
+    [{ name: "age", values: "" }],
+    [{ name: "", values: "a,b" }],
+    [{ name: "a", values: "1,2" }, { name: "a", values: "1,2" }],
+  ];
+  for (const attributes of wrong)
+    assert.deepEqual(read("shares", { ways: { values: "attributes" }, rows: { attributes } }).faults, ["attributes"]);
+});
+
+test("an address brings back what it was made of, and nonsense in it does no harm", () => {
+  for (const typed of [
+    { ...nothingTyped(), ways: { values: "labels" }, texts: { labels: "a, b\nc & d" } },
+    { ...nothingTyped(), ways: { values: "attributes" }, rows: { attributes: [{ name: "a=b", values: "x\ny" }] } },
+  ]) {
+    const given = givenOf(questionOf(DECLARED, "shares").parameters, typed, "integer");
+    assert.deepEqual(fromAddress(PARAMETERS, new URLSearchParams(toAddress(given, typed))), typed);
+  }
+  for (const query of ["attributes={", "attributes=[]", "attributes=[7]", "more=1&__proto__=2"])
+    assert.deepEqual(fromAddress(PARAMETERS, new URLSearchParams(query)), nothingTyped());
+});
+
+test("what was kept comes back; what was spoilt is blank", () => {
+  const typed: Typed = { ways: { values: "labels" }, texts: { labels: "a" }, rows: { attributes: [{ name: "a", values: "b" }] } };
+  assert.deepEqual(typedFrom(JSON.parse(JSON.stringify(typed))), typed);
+  for (const spoilt of [null, 7, [], { texts: [1] }, { texts: { labels: 5 }, rows: { attributes: [{}] }, ways: null }])
+    assert.deepEqual(typedFrom(spoilt), nothingTyped());
+});
+
+test("the margin of one answer comes first, in the answer's own unit", () => {
+  assert.equal(accuracyWords("shares", 0.004, 0.0123, 40), "Each share is known to about ± 0.4 points (95\u00a0%); all 40 together: L2 0.0123.");
+  assert.equal(accuracyWords("vector", 0.5, 0.5, 1), "Each coordinate is known to about ± 0.5 (95\u00a0%).");
+  assert.match(accuracyWords("constructor", 0.5, 2), /^Each answer is known to about ± 0\.5 .*; all answers together: L2 2\.$/);
+});

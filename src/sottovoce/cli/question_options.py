@@ -1,0 +1,216 @@
+"""Options of the command line that come from what a question declares, and back from their words to a question."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sottovoce.cli.arguments import number, whole_number
+from sottovoce.errors import DomainError
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
+    from sottovoce.questions.base import Question
+    from sottovoce.questions.parameter import Parameter
+
+__all__ = [
+    "add_parameters",
+    "asked_question",
+    "example_words",
+    "given_parameters",
+    "how_to_write",
+    "option_of",
+    "parameter_words",
+    "parse_values",
+]
+
+_LABELS: Final = """\
+  --labels red,green,blue                  names with commas between
+  --labels @colours.txt                    names from a file, one per line
+"""
+_RANGE_FORMS: Final = """\
+  --range 18..99                           a range of integers, with both ends
+"""
+_ATTRIBUTES: Final = """\
+  --attributes age=0..99 sex=f,m name=text:8
+                                           records; an attribute is a range of integers with both ends, labels as
+                                           above, a number of values, or text of so many letters a to z
+"""
+_WORKLOADS: Final = """\
+workloads:
+  identity:1024                            the share of each value
+  prefix:1024                              of the values up to each one
+  ranges:64                                of every interval of values
+  bins:100:10                              of ranges ten wide
+  marginals:age=10,sex=2,country=30:2      of every table of two attributes
+  parities:10:3                            parities of up to three out of ten bits
+  dense:FILE.npy                           any matrix that numpy.save wrote, one row per query
+"""
+
+_FORMS: Final = {"labels": _LABELS, "range": _RANGE_FORMS, "attributes": _ATTRIBUTES, "workload": _WORKLOADS}
+"""How the kinds of parameters are written that are more than a number."""
+
+_RANGE: Final = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})", re.ASCII)
+_TEXT: Final = re.compile(r"text:([0-9]{1,3})", re.ASCII)
+_SIZE: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
+_LONGEST_FILE: Final = 2**26
+
+
+# --- options ------------------------------------------------------------------------------------
+
+
+def option_of(parameter: Parameter) -> str:
+    """How the parameter is written on a command line."""
+    return "--" + parameter.name.replace("_", "-")
+
+
+def add_parameters(parser: Parser, parameters: Iterable[Parameter], *, optional: frozenset[str] = frozenset()) -> None:
+    """One option per parameter; those named in `optional` may be left out even if a question needs them."""
+    for one in parameters:
+        settings: dict[str, Any] = {"metavar": one.name[0].upper(), "help": one.help}
+        if one.kind == "integer":
+            settings["type"] = whole_number
+        elif one.kind == "number":
+            settings["type"] = number
+        elif one.kind == "attributes":
+            settings["nargs"] = "+"
+        if one.default is not None:
+            settings |= {"default": one.default, "help": f"{one.help} (default: {one.default:,g})"}
+        elif one.kind in _FORMS:
+            settings["help"] = f"{one.help}; see below"
+        parser.add_argument(option_of(one), required=one.required and one.name not in optional, **settings)
+
+
+def example_words(parameters: Iterable[Parameter]) -> str:
+    """The shortest words that give every parameter that must be given.
+
+    Examples
+    --------
+    >>> from sottovoce.questions import Shares, Vector
+    >>> example_words(Shares.parameters), example_words(Vector.parameters)
+    ('--values 40', '--dimension 20')
+    """
+    needed, groups = [], set()
+    for one in parameters:
+        if one.required or (one.group and one.group not in groups):
+            needed.append(f"{option_of(one)} {one.example}")
+            groups.add(one.group)
+    return " ".join(needed)
+
+
+def how_to_write(parameters: Iterable[Parameter]) -> str:
+    """What stands in `--help` about parameters that one line does not explain; empty where there are none."""
+    blocks: dict[str, str] = {}
+    for one in parameters:
+        plain = f"  {option_of(one)} {one.example:<{40 - len(option_of(one))}}{one.help}\n" if one.group else ""
+        start = f"{one.group}, one of:\n" if one.group else ""
+        blocks[one.group] = blocks.get(one.group, start) + _FORMS.get(one.kind, plain)
+    return "\n".join(filter(None, blocks.values()))
+
+
+# --- and back -----------------------------------------------------------------------------------
+
+
+def asked_question(kind: type[Question], arguments: argparse.Namespace) -> Question:
+    """The question that the options describe."""
+    return kind.of(**given_parameters(kind.parameters, arguments))
+
+
+def parameter_words(parameters: Iterable[Parameter], arguments: argparse.Namespace) -> list[str]:
+    """The words that give the same parameters again; defaults are left out."""
+    found = []
+    for one in parameters:
+        value = getattr(arguments, one.name)
+        if value is not None and value != one.default:
+            listed = value if isinstance(value, list) else [f"{value}".removesuffix(".0")]
+            found += [option_of(one), *listed]
+    return found
+
+
+def given_parameters(parameters: Iterable[Parameter], arguments: argparse.Namespace) -> dict[str, Any]:
+    """The values of those that were given, as a question takes them."""
+    found = {}
+    for one in parameters:
+        words = getattr(arguments, one.name)
+        if words is not None:
+            found[one.name] = _READ[one.kind](words)
+    return found
+
+
+def _unchanged(value: Any) -> Any:
+    """Numbers: argparse has read them."""
+    return value
+
+
+def _range(text: str) -> range:
+    ends = _RANGE.fullmatch(text)
+    if ends is None:
+        raise DomainError(f"{text!r} is not a range of integers; write both ends, like 18..99").at("range")
+    return range(int(ends[1]), int(ends[2]) + 1)
+
+
+def _attributes(texts: list[str]) -> dict[str, Any]:
+    attributes: dict[str, Any] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals or not name or name in attributes:
+            message = f"{text!r} is no attribute, or its name was given before; write it like age=0..99"
+            raise DomainError(message).at("attributes")
+        attributes[name] = parse_values(values)
+    return attributes
+
+
+def parse_values(text: str) -> Any:
+    """The values of one attribute, for `Domain.of`.
+
+    Examples
+    --------
+    >>> parse_values("18..99"), parse_values("f,m"), parse_values("100"), parse_values("text:8").max_length
+    (range(18, 100), ['f', 'm'], 100, 8)
+    """
+    from sottovoce.domain import Domain
+
+    if _RANGE.fullmatch(text):
+        return _range(text)
+    if length := _TEXT.fullmatch(text):
+        return Domain.text(int(length[1]))
+    return int(text) if _SIZE.fullmatch(text) else _labels(text)
+
+
+def _labels(text: str) -> list[str]:
+    listed = _lines(Path(text[1:])) if text.startswith("@") else text.split(",")
+    return [label.strip() for label in listed if label.strip()]
+
+
+def _lines(path: Path) -> list[str]:
+    problem = ""
+    try:
+        if path.is_file() and path.stat().st_size > _LONGEST_FILE:
+            problem = "it is longer than any list of labels"
+        else:
+            return path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        problem = "it is not a text file in UTF-8"
+    except (OSError, ValueError) as error:
+        problem = getattr(error, "strerror", None) or "it cannot be read"
+    raise DomainError(f"the labels cannot be read from {str(path)!r}: {problem}; name a file with one label per line")
+
+
+def _workload(text: str) -> Any:
+    from sottovoce.workloads.parse import parse_workload
+
+    return parse_workload(text)
+
+
+_READ: Final[dict[str, Callable[[Any], Any]]] = {
+    "integer": _unchanged,
+    "number": _unchanged,
+    "labels": _labels,
+    "range": _range,
+    "attributes": _attributes,
+    "workload": _workload,
+}
+"""How the words of each kind of parameter are read."""

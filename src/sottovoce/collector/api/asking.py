@@ -1,0 +1,84 @@
+"""From what a page asks to the question, and the library's own plan for it: what drafts and plans have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from sottovoce.collector.api.page_structs import Draft, PlanRequest
+from sottovoce.collector.api.parameters import MOST_LISTED, read_parameters
+from sottovoce.collector.failures import Refused
+from sottovoce.errors import CapacityError, PlanError, SurveyError
+from sottovoce.planning.plan import Plan, plan
+from sottovoce.questions.base import Question
+from sottovoce.questions.registry import QUESTIONS
+from sottovoce.strategies.factorized import FactorizedStrategy
+from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
+from sottovoce.surveys.panel import Panel
+
+__all__ = ["KINDS", "check_fields", "plan_for", "population_of", "question_of", "refusing"]
+
+KINDS: Final = (*QUESTIONS, Panel.kind)
+"""Everything that can be asked, by its kind."""
+
+_DESIGN: Final = ("delta", "strategy", "mechanism", "criterion", "max_report_bytes", "max_counters")
+"""By what a design is chosen besides epsilon and people."""
+
+_QUICK: Final = {OptimizedStrategy.name: SEARCHED_VALUES, FactorizedStrategy.name: FACTORIZED_VALUES}
+"""Up to how many values these strategies are found while somebody waits."""
+
+
+@contextmanager
+def refusing(field: str | None = None) -> Iterator[None]:
+    """What the library refuses inside is answered as such, with the field that it blames, or else this one."""
+    try:
+        yield
+    except (SurveyError, PlanError, CapacityError) as error:
+        raise Refused(422, "invalid_draft", str(error), field=error.field or field) from None
+
+
+def question_of(asked: Draft | PlanRequest) -> Question:
+    """The question that is asked."""
+    kind = QUESTIONS.get(asked.kind)
+    if kind is None:
+        raise SurveyError(f"kind must be one of {', '.join(KINDS)}").at("kind")
+    return kind.of(**read_parameters(f"a {kind.kind} question", kind.parameters, asked.parameters))
+
+
+def check_fields(asked: Draft | PlanRequest, taken: Collection[str]) -> None:
+    """Refuse what plays no part for this kind, so that nobody thinks that it did."""
+    given = {name: value for name, value in msgspec.structs.asdict(asked).items() if value is not None}
+    extra = next((name for name in given if name not in {"kind", "parameters", *taken}), None)
+    if extra is not None:
+        message = f"{extra} plays no part where the kind is {asked.kind}; leave it out, or give {', '.join(taken)}"
+        raise SurveyError(message).at(extra)
+
+
+def plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> Plan:
+    """The library's plan, if it can be made while somebody waits."""
+    most, values = _QUICK.get(asked.strategy or ""), question.workload.n_values
+    if most is not None and values is not None and values > most:
+        raise SurveyError(
+            f"{asked.strategy} takes minutes to find for {values:,} values, and is found here for up to {most}: make "
+            "the survey in Python or on the command line, and publish it"
+        ).at("strategy")
+    chosen = {name: getattr(asked, name) for name in _DESIGN if getattr(asked, name) is not None}
+    return plan(question, epsilon=asked.epsilon, **given, **chosen)
+
+
+def population_of(question: Question, asked: PlanRequest) -> Any:
+    """The people a plan is for, as `plan` takes them."""
+    if asked.population != "uniform" or question.domain is None:
+        return asked.population
+    size = question.domain.size
+    if size > MOST_LISTED:
+        raise SurveyError(
+            f"a population of {size:,} values is too long to be listed; up to {MOST_LISTED:,} are taken here: leave it "
+            "out for the worst case"
+        ).at("population")
+    return np.full(size, 1 / size)

@@ -1,0 +1,62 @@
+"""What somebody should know before publishing a survey: what it asks of devices, of people and of whoever reads it."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP
+from sottovoce.planning.solve import fewest_users
+from sottovoce.plural import counted
+from sottovoce.questions.shares import Shares
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["notes_of", "people_note"]
+
+_LONG: Final = 1024
+"""A report of more bytes is worth a word."""
+
+_USEFUL: Final = 0.05
+"""A margin of this part of the answers' range still says something."""
+
+_MOST_PEOPLE: Final = 10**9
+
+_MANY: Final = 2**24
+"""An estimate of more answers takes gigabytes."""
+
+
+def notes_of(survey: Survey | Panel) -> list[str]:
+    """What may surprise; empty for a survey without surprises."""
+    notes = []
+    if survey.epsilon > DEFAULT_CAP:
+        notes.append(
+            f"devices refuse epsilon above {DEFAULT_CAP:g} unless told otherwise, and spend {DEFAULT_BUDGET:g} in all"
+        )
+    size = survey.mechanism.report_bytes
+    if size > _LONG:
+        notes.append(f"a report takes {size:,} bytes")
+    fetched = sum(map(len, survey.attachments.values()))
+    if fetched:
+        notes.append(f"every device fetches {fetched:,} bytes besides the survey")
+    if isinstance(survey, Panel):
+        notes.append(f"each of the {counted(survey.rounds, 'round')} is answered by its share of the people only")
+    elif survey.n_answers > _MANY:
+        notes.append(f"an estimate of {survey.n_answers:,} answers takes much memory, here and on the page")
+    return notes
+
+
+def people_note(survey: Survey) -> str:
+    """How many reports it takes until the margin of every answer says something."""
+    low, high = survey.answer_range
+    useful = _USEFUL * float(np.max(high) - np.min(low))
+    shares = survey.kind == Shares.kind
+    told = f"each share to within {100 * useful:g} points" if shares else f"each answer to within {useful:.2g}"
+    design = survey.design
+    if design.margin(_MOST_PEOPLE) > useful:
+        return f"not even {_MOST_PEOPLE:,} reports give {told} (95 %)"
+    enough = fewest_users(lambda n: design.margin(n) <= useful, _MOST_PEOPLE)
+    rounded = math.ceil(enough / (unit := 10 ** max(0, len(str(enough)) - 2))) * unit
+    return f"about {rounded:,} reports give {told} (95 %)"

@@ -1,0 +1,116 @@
+"""A question's parameters as JSON has them, turned into the values that the library takes.
+
+Each declared kind of parameter has one form in JSON: numbers; a list of labels; a range as `{"start", "stop"}`, both
+ends included; attributes as an object of lists and ranges; a workload as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from sottovoce.collector.api.page_structs import IntegerRange, Values
+from sottovoce.collector.api.wrong_field import wrong_field
+from sottovoce.domain import Domain
+from sottovoce.errors import DomainError, SurveyError, WorkloadError
+from sottovoce.limits import MAX_PRODUCT_SIZE
+from sottovoce.questions.parameter import Kind, Parameter, check_parameters
+from sottovoce.workloads.base import Workload
+from sottovoce.workloads.parse import parse_workload
+
+__all__ = ["MOST_LISTED", "read_parameters"]
+
+MOST_LISTED: Final = 2**16
+"""Most queries of a workload, and most values they are about, for which designs are compared while somebody waits."""
+
+_MOST_ATTRIBUTES: Final = MAX_PRODUCT_SIZE.bit_length() - 1
+"""Attributes of two values or more whose records are no more than there may be."""
+
+
+def read_parameters(what: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as `Question.of` takes them, defaults filled in; null counts as not given.
+
+    Examples
+    --------
+    >>> from sottovoce.questions import Shares
+    >>> read_parameters("a shares question", Shares.parameters, {"range": {"start": 18, "stop": 99}, "labels": None})
+    {'range': Domain.of(range(18, 100))}
+    >>> read_parameters("a shares question", Shares.parameters, {"range": 18})
+    Traceback (most recent call last):
+    sottovoce.errors.SurveyError: range must be an object
+    """
+    known = {one.name: one for one in declared}
+    present = {name: value for name, value in given.items() if value is not None}
+    values = {name: _read(known[name], value) if name in known else value for name, value in present.items()}
+    return check_parameters(what, declared, values)
+
+
+def _read(parameter: Parameter, value: Any) -> Any:
+    form = _FORMS.get(parameter.kind)
+    if form is None:  # a number, which the declaration checks
+        return value
+    shape, made = form
+    try:
+        return made(_shaped(parameter.name, value, shape))
+    except SurveyError as error:
+        raise error.at(parameter.name) from None
+
+
+def _shaped(name: str, value: Any, shape: Any) -> Any:
+    """The value, if it has the shape; otherwise which part of it has not, in words that repeat nothing of it."""
+    body = msgspec.defstruct("Parameters", [(name, shape)])
+    try:
+        return getattr(msgspec.convert({name: value}, body), name)
+    except msgspec.ValidationError as error:
+        raise SurveyError(wrong_field(str(error), body)[1]) from None
+
+
+def _labels(labels: list[str]) -> Domain:
+    blank = next((place for place, label in enumerate(labels, 1) if not label.strip()), 0)
+    if blank:
+        raise DomainError(f"label number {blank} is empty; give it a name, or leave it out")
+    return Domain.of(labels)
+
+
+def _range(ends: IntegerRange) -> Domain:
+    if ends.stop <= ends.start:
+        raise DomainError("a range goes from start to stop, both included; stop must be larger than start")
+    return Domain.of(range(ends.start, ends.stop + 1))
+
+
+def _attributes(attributes: dict[str, Values]) -> Domain:
+    if len(attributes) > _MOST_ATTRIBUTES:
+        # Said before any is looked at: their number of records would be one of very many digits.
+        raise DomainError(
+            f"there are {len(attributes):,} attributes; a record has at most {_MOST_ATTRIBUTES}, each of 2 values or "
+            "more: leave some out"
+        )
+    return Domain.of({name: _attribute(name, values) for name, values in attributes.items()})
+
+
+def _attribute(name: str, values: Values) -> Domain:
+    try:
+        return _range(values) if isinstance(values, IntegerRange) else _labels(values)
+    except DomainError as error:
+        raise DomainError(f"attribute {name!r}: {error}") from None
+
+
+def _workload(text: str) -> Workload:
+    workload = parse_workload(text, files=False, most=MOST_LISTED)
+    if workload.domain.size > MOST_LISTED:
+        raise WorkloadError(
+            f"this workload is about {workload.domain.size:,} values; over HTTP up to {MOST_LISTED:,} are compared: "
+            "use a smaller one here, or the command line"
+        )
+    return workload
+
+
+_FORMS: Final[dict[Kind, tuple[Any, Callable[[Any], Any]]]] = {
+    "labels": (list[str], _labels),
+    "range": (IntegerRange, _range),
+    "attributes": (dict[str, Values], _attributes),
+    "workload": (str, _workload),
+}
+"""By the kind of a parameter: the shape it has in JSON, and what becomes of it."""

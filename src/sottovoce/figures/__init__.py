@@ -1,0 +1,1 @@
+"""How estimates and plans are drawn."""

@@ -1,0 +1,151 @@
+"""Two of epsilon, people and error give the third: the one solver behind every plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Final, Literal
+
+from sottovoce.errors import PlanError, SurveyError
+from sottovoce.limits import MAX_EPSILON, MAX_USERS, MIN_EPSILON, as_float, check_epsilon, check_integer
+
+__all__ = ["MAX_USERS", "Solved", "Target", "check_target", "fewest_users", "least_epsilon", "solve"]
+
+_FARTHEST: Final = 10**18
+"""How far the solver looks, to say how many people a plan would need that is refused."""
+
+_ROUND: Final = (float(f"{digits}e{power}") for power in range(-9, 0) for digits in range(100, 1000))
+_EPSILONS: Final = (*(epsilon for epsilon in _ROUND if MIN_EPSILON <= epsilon < MAX_EPSILON), MAX_EPSILON)
+"""Every epsilon of three digits that may be asked for."""
+
+Solved = Literal["error", "users", "epsilon"]
+
+Error = Callable[[float, int], float]
+"""The error by epsilon and people."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An error to reach: its name, as the user gave it, and the number; None where the error is what is asked for."""
+
+    name: str
+    value: float | None
+
+
+def check_target(name: str, value: object, largest: float, what: str) -> float:
+    """Return an error that can be asked for: above 0 and below the largest that there can be.
+
+    Examples
+    --------
+    >>> check_target("margin", 0.01, 1.0, "what answers can differ by")
+    0.01
+    >>> check_target("margin", 0, 1.0, "what answers can differ by")
+    Traceback (most recent call last):
+    sottovoce.errors.PlanError: margin is 0: it must be a number above 0 and below 1, what answers can differ by
+    """
+    if not largest > 0:
+        raise PlanError(f"the answers are the same whoever is asked, so there is no {name} to reach; leave it out").at(
+            name
+        )
+    remedy = f"it must be a number above 0 and below {largest:.4g}, {what}"
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise PlanError(f"{name} has type {type(value).__name__}: {remedy}").at(name)
+    found = as_float(value)
+    if not 0 < found < largest:
+        raise PlanError(f"{name} is {found:g}: {remedy}").at(name)
+    return found
+
+
+def solve(error: Error, epsilon: float | None, users: int | None, target: Target) -> tuple[float, int, Solved]:
+    """Epsilon, people, and which of the three was worked out; exactly two of them are given.
+
+    Examples
+    --------
+    >>> solve(lambda epsilon, users: 1 / (epsilon * users**0.5), 1.0, None, Target("margin", 0.01))
+    (1.0, 10000, 'users')
+    """
+    given = {"epsilon": epsilon, "users": users, target.name: target.value}
+    named = [name for name, number in given.items() if number is not None]
+    if len(named) != 2:
+        raise PlanError(
+            f"give exactly two of epsilon, users and {target.name} (got {', '.join(named) or 'none'}); the third is "
+            "worked out"
+        )
+    strength = None if epsilon is None else check_epsilon(epsilon)
+    people = None if users is None else check_integer("users", users, 1, MAX_USERS)
+    if strength is not None and people is not None:
+        return strength, people, "error"
+    aim = 0.0 if target.value is None else target.value
+    if strength is not None:
+        return strength, _users(error, strength, target.name, aim), "users"
+    n = 1 if people is None else people
+    if error(MAX_EPSILON, n) > aim:
+        raise PlanError(
+            f"{target.name} {aim:g} is out of reach with {n:,} people at any epsilon up to {MAX_EPSILON:g}: there it "
+            f"is still {error(MAX_EPSILON, n):.3g}; ask more people or allow a larger {target.name}"
+        ).at(target.name)
+    return least_epsilon(lambda e: error(e, n) <= aim), n, "epsilon"
+
+
+def _users(error: Error, epsilon: float, name: str, aim: float) -> int:
+    """The fewest people; refused where there are not so many."""
+    if error(epsilon, MAX_USERS) <= aim:
+        return fewest_users(lambda n: error(epsilon, n) <= aim, MAX_USERS)
+    remedy = f"raise epsilon, or allow a larger {name}"
+    least = error(epsilon, _FARTHEST)
+    if aim < least < error(epsilon, _FARTHEST // 100) / 2:
+        raise PlanError(
+            f"{name} {aim:g} at epsilon {epsilon:g} takes over {_FARTHEST:,} people, more than there are; {remedy}"
+        ).at(name)
+    if least > aim:
+        raise PlanError(
+            f"{name} {aim:g} is out of reach at epsilon {epsilon:g}, however many people answer: part of the error "
+            f"does not average out; {remedy}"
+        ).at(name)
+    needed = fewest_users(lambda n: error(epsilon, n) <= aim, _FARTHEST)
+    raise PlanError(
+        f"{name} {aim:g} at epsilon {epsilon:g} takes {needed:,} people, more than there are (a plan stops at "
+        f"{MAX_USERS:,}); {remedy}"
+    ).at(name)
+
+
+def fewest_users(enough: Callable[[int], bool], most: int = MAX_USERS) -> int:
+    """The fewest people that are enough; `most` of them must be.
+
+    Examples
+    --------
+    >>> fewest_users(lambda users: users >= 1234)
+    1234
+    """
+    low, high = 0, 1
+    while high < most and not enough(high):
+        low, high = high, min(most, high * 2)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def least_epsilon(enough: Callable[[float], bool]) -> float:
+    """The least epsilon of three digits that is enough; `MAX_EPSILON` must be.
+
+    An epsilon at which no mechanism carries a signal, where `enough` raises `SurveyError`, is not.
+
+    Examples
+    --------
+    >>> least_epsilon(lambda epsilon: epsilon >= 0.12345)
+    0.124
+    """
+
+    def reaches(epsilon: float) -> bool:
+        try:
+            return enough(epsilon)
+        except SurveyError:
+            return False
+
+    low, high = -1, len(_EPSILONS) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(_EPSILONS[middle]) else (middle, high)
+    return _EPSILONS[high]

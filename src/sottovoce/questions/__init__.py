@@ -1,0 +1,9 @@
+"""Questions: what a person holds and what is to be known of it, one file a kind; `registry` lists them."""
+
+from sottovoce.questions.base import Question
+from sottovoce.questions.queries import Queries
+from sottovoce.questions.registry import QUESTIONS, make_question, question_from_statement
+from sottovoce.questions.shares import Shares
+from sottovoce.questions.vector import Vector
+
+__all__ = ["QUESTIONS", "Queries", "Question", "Shares", "Vector", "make_question", "question_from_statement"]

@@ -1,0 +1,113 @@
+"""One parameter of a question: declared once, for Python, the command line, HTTP, forms and the documentation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from sottovoce.errors import SurveyError
+from sottovoce.limits import check_integer, check_number
+
+__all__ = ["Kind", "Parameter", "check_parameters"]
+
+Kind = Literal["integer", "number", "labels", "range", "attributes", "workload"]
+"""What is given: a number, names, the ends of a range of integers, named attributes of a record, a set of queries."""
+
+_NUMBERS: Final = ("integer", "number")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a question is made with, and everything that a door needs to ask for it.
+
+    Attributes
+    ----------
+    name
+        Its name in Python and JSON; on the command line with hyphens.
+    help
+        What it is, in a few words.
+    example
+        A value as it is written on the command line.
+    default
+        What it is if it is not given; None where it must be given.
+    low, high
+        Between which numbers it lies; for numbers only.
+    group
+        Parameters of one group are ways to say the same: exactly one of them is given.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    example: str
+    default: float | int | None = None
+    low: float | int | None = None
+    high: float | int | None = None
+    group: str = ""
+
+    @property
+    def required(self) -> bool:
+        """Whether it must be given, by itself."""
+        return self.default is None and not self.group
+
+    def check(self, value: Any) -> Any:
+        """The value, if it is a number that lies in the range; other kinds are checked by the question itself."""
+        if self.kind == "integer" and self.low is not None and self.high is not None:
+            return check_integer(self.name, value, int(self.low), int(self.high))
+        if self.kind == "number" and self.low is not None and self.high is not None:
+            return check_number(self.name, value, self.low, self.high, self.help)
+        return value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as pages and other clients read them."""
+        ends = {"low": self.low, "high": self.high} if self.kind in _NUMBERS else {}
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "help": self.help,
+            "example": self.example,
+            "default": self.default,
+            "required": self.required,
+            "group": self.group,
+            **ends,
+        }
+
+
+def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """What was given, with defaults filled in; anything unknown, missing or given twice is refused.
+
+    Values that are None count as not given.
+
+    Examples
+    --------
+    >>> size = Parameter("size", "integer", "how many", "10", low=1, high=100)
+    >>> check_parameters("a vector question", (size,), {"size": 5})
+    {'size': 5}
+    >>> check_parameters("a vector question", (size,), {"size": 5, "colour": "red"})
+    Traceback (most recent call last):
+    sottovoce.errors.SurveyError: colour is not a parameter of a vector question; it takes size
+    """
+    names = [one.name for one in declared]
+    present = {name: value for name, value in given.items() if value is not None}
+    unknown = next((name for name in present if name not in names), None)
+    if unknown is not None:
+        takes = ", ".join(names)
+        raise SurveyError(f"{unknown} is not a parameter of {what}; it takes {takes}").at(unknown)
+    for group in dict.fromkeys(one.group for one in declared if one.group):
+        ways = [one.name for one in declared if one.group == group]
+        chosen = [name for name in ways if name in present]
+        if len(chosen) != 1:
+            said = " and ".join(chosen) or "none"
+            listed = ", ".join(ways[:-1]) + f" or {ways[-1]}"
+            message = f"give the {group} in exactly one way: {listed}; got {said}"
+            raise SurveyError(message).at(chosen[-1] if chosen else ways[0])
+    found = {}
+    for one in declared:
+        if one.name in present:
+            found[one.name] = one.check(present[one.name])
+        elif one.default is not None:
+            found[one.name] = one.default
+        elif one.required:
+            message = f"{what} needs {one.name} ({one.help}), for example {one.example}"
+            raise SurveyError(message).at(one.name)
+    return found

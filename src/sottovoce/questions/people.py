@@ -1,0 +1,57 @@
+"""Simulated people: how many there are, and the values of any stretch of them, never all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.errors import SimulationError
+
+__all__ = ["MAX_PEOPLE", "People", "check_histogram"]
+
+MAX_PEOPLE = 10**12
+"""Most people one call simulates: a day's work; beyond it there is a mistake."""
+
+
+@dataclass(frozen=True)
+class People:
+    """How many there are, and the values of those from `start` to `stop`."""
+
+    n: int
+    between: Callable[[int, int], NDArray[Any]]
+
+    @staticmethod
+    def with_values(indices: NDArray[np.int64]) -> People:
+        """One person per entry."""
+        # Copied, because the kernels are compiled anew for every memory layout they meet.
+        return People(len(indices), lambda start, stop: indices[start:stop].copy())
+
+    @staticmethod
+    def with_histogram(histogram: NDArray[np.int64]) -> People:
+        """histogram[v] people of value v, in the order of values, never listed all at once."""
+        ends = np.cumsum(histogram)
+
+        def between(start: int, stop: int) -> NDArray[np.int64]:
+            first = int(np.searchsorted(ends, start, side="right"))
+            last = int(np.searchsorted(ends, stop - 1, side="right"))
+            edges = np.clip(ends[first : last + 1], start, stop)
+            return np.repeat(np.arange(first, last + 1), np.diff(edges, prepend=start))
+
+        return People(int(ends[-1]), between)
+
+
+def check_histogram(histogram: ArrayLike, size: int) -> NDArray[np.int64]:
+    """People per value, if that is what it is."""
+    try:
+        array = np.asarray(histogram)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    if array.shape != (size,) or array.dtype.kind not in "iu" or (array < 0).any():
+        raise SimulationError(f"histogram must hold {size} non-negative integers, the number of people with each value")
+    if array.sum(dtype=np.float64) > MAX_PEOPLE:
+        raise SimulationError(f"histogram holds too many people: at most {MAX_PEOPLE:,} can be simulated")
+    return array.astype(np.int64)

@@ -1,0 +1,93 @@
+"""Queries: what are the mean answers to a set of linear queries, fixed beforehand (Sec. 3 of the paper)?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self, final
+
+from sottovoce.domain import Domain
+from sottovoce.errors import WorkloadError
+from sottovoce.limits import check_integer
+from sottovoce.questions.base import Question
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People
+from sottovoce.workloads.base import MAX_ENTRIES, Workload, check_workload
+from sottovoce.workloads.statement import workload_from_statement
+
+__all__ = ["Queries"]
+
+
+@final
+@dataclass(frozen=True)
+class Queries(Question):
+    """The mean over people of each query of a workload.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> question = Queries(Prefix(["low", "middle", "high"]))
+    >>> question.n_answers, question.label(1)
+    (3, '<= middle')
+    """
+
+    workload: Workload
+
+    kind: ClassVar[str] = "queries"
+    summary: ClassVar[str] = "mean answers to a set of linear queries"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("workload", "workload", "the queries", "prefix:1024"),)
+    strategies: ClassVar[tuple[str, ...]] = (
+        "direct",
+        "factorized",
+        "optimized",
+        "hierarchical",
+        "haar",
+        "fourier",
+        "histogram",
+    )
+    projected_on: ClassVar[str] = "hull of the columns"
+
+    def __post_init__(self) -> None:
+        check_workload(self.workload)
+        if self.workload.n_queries > MAX_ENTRIES:
+            raise WorkloadError(
+                f"there are {self.workload.n_queries:,} queries; at most {MAX_ENTRIES:,} are allowed: ask for shares "
+                "where the queries are the values themselves"
+            ).at("workload")
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        return cls(**given)
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("workload",)
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        return cls(workload_from_statement(statement["workload"]))
+
+    def _statement(self) -> dict[str, Any]:
+        return {"workload": self.workload.to_statement()}
+
+    @property
+    def domain(self) -> Domain:
+        """What the queries are about."""
+        return self.workload.domain
+
+    def private_input(self, value: object) -> int:
+        """The value's number."""
+        return self.domain.index(value)
+
+    def people(self, values: Any) -> People:
+        """One person per entry."""
+        return People.with_values(self.domain.indices(values))
+
+    def find(self, name: object) -> int:
+        """The query with that name or number."""
+        if isinstance(name, str):
+            return self.workload.find(name)
+        return check_integer("query number", name, 0, self.n_answers - 1)
+
+    def label(self, index: int) -> str:
+        """The query's name."""
+        return self.workload.name(index)

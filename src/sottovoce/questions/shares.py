@@ -1,0 +1,92 @@
+"""Shares: how are people distributed over the values of a domain? The identity query (Alg. 5 of the paper)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral
+from typing import Any, ClassVar, Self, final
+
+from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.errors import DomainError
+from sottovoce.limits import MAX_DOMAIN_SIZE, check_domain_size
+from sottovoce.questions.base import Question
+from sottovoce.questions.domains import DOMAIN_PARAMETERS
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People
+from sottovoce.workloads.identity import Identity
+
+__all__ = ["Shares"]
+
+
+@final
+@dataclass(frozen=True)
+class Shares(Question):
+    """The share of people with each value.
+
+    Examples
+    --------
+    >>> question = Shares(Domain.of(["tea", "coffee", "water"]))
+    >>> question.n_answers, question.label(1), question.find("water")
+    (3, 'coffee', 2)
+    >>> Shares.of(values=40).to_statement()["kind"]
+    'shares'
+    """
+
+    domain: Domain
+
+    kind: ClassVar[str] = "shares"
+    summary: ClassVar[str] = "how people are distributed over values"
+    parameters: ClassVar[tuple[Parameter, ...]] = DOMAIN_PARAMETERS
+    strategies: ClassVar[tuple[str, ...]] = ("histogram",)
+    projected_on: ClassVar[str] = "simplex"
+
+    def __post_init__(self) -> None:
+        domain = self.domain
+        if isinstance(domain, (int, float, Integral)):
+            domain = Domain.of(check_domain_size(domain))
+        object.__setattr__(self, "domain", Domain.of(domain))
+        if self.domain.size > MAX_DOMAIN_SIZE:
+            raise DomainError(
+                f"the domain has {self.domain.size:,} values; shares can be asked for at most {MAX_DOMAIN_SIZE:,}"
+            )
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        ((name, domain),) = given.items()
+        try:
+            return cls(domain)
+        except DomainError as error:
+            raise error.at(name) from None
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("domain",)
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        return cls(domain_from_statement(statement["domain"]))
+
+    def _statement(self) -> dict[str, Any]:
+        return {"domain": self.domain.to_statement()}
+
+    @cached_property
+    def workload(self) -> Identity:
+        """The identity."""
+        return Identity(self.domain)
+
+    def private_input(self, value: object) -> int:
+        """The value's number."""
+        return self.domain.index(value)
+
+    def people(self, values: Any) -> People:
+        """One person per entry."""
+        return People.with_values(self.domain.indices(values))
+
+    def find(self, name: object) -> int:
+        """The value's number."""
+        return self.domain.index(name)
+
+    def label(self, index: int) -> str:
+        """The value as people read it."""
+        return self.domain.label(index)

@@ -1,0 +1,137 @@
+"""Vector: what is the mean of everybody's vector (Sec. 3 of the paper without a finite domain)?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import SurveyError, ValueOutsideDomainError
+from sottovoce.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
+from sottovoce.mechanisms.vector import as_vector, clip_to_ball
+from sottovoce.questions.base import Question
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People
+from sottovoce.workloads.ball import Ball
+
+__all__ = ["Vector"]
+
+Floats = NDArray[np.float64]
+
+_SLACK: Final = 1e-9
+"""How far rounding may carry a vector beyond the radius before it counts as outside."""
+
+
+@final
+@dataclass(frozen=True)
+class Vector(Question):
+    """The mean over people of a vector of norm at most `radius`: the identity query on a ball.
+
+    A device moves a vector outside the ball to the ball's nearest point, for a refusal would say something about it.
+    A simulation refuses one, so that a wrong radius is noticed, unless `clip` is True.
+
+    `ball` may name the coordinates and narrow their range; like `clip` it is no part of the statement.
+
+    Examples
+    --------
+    >>> question = Vector(3, radius=2.0)
+    >>> question.n_answers, question.label(1), question.answer_range
+    (3, 'x[1]', (-2.0, 2.0))
+    """
+
+    dimension: int
+    radius: float = 1.0
+    clip: bool = field(default=False, compare=False)
+    ball: Ball | None = field(default=None, compare=False)
+
+    kind: ClassVar[str] = "vector"
+    summary: ClassVar[str] = "the mean of people's vectors"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("dimension", "integer", "numbers per person", "20", low=1, high=MAX_DIMENSION),
+        Parameter(
+            "radius",
+            "number",
+            "the largest norm a person's vector may have",
+            "1",
+            default=1.0,
+            low=MIN_RADIUS,
+            high=MAX_RADIUS,
+        ),
+    )
+    strategies: ClassVar[tuple[str, ...]] = ("direct",)
+    projected_on: ClassVar[str] = "ball"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dimension", check_dimension(self.dimension))
+        object.__setattr__(self, "radius", check_radius(self.radius))
+        if self.ball is not None and (self.ball.dimension, self.ball.radius) != (self.dimension, self.radius):
+            raise SurveyError("the ball is of another dimension or radius than the question states").at("ball")
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        return cls(**given)
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("dimension", "radius")
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        return cls(statement["dimension"], statement["radius"])
+
+    def _statement(self) -> dict[str, Any]:
+        return {"dimension": self.dimension, "radius": self.radius}
+
+    @cached_property
+    def workload(self) -> Ball:
+        """The identity query on the ball."""
+        return Ball(self.dimension, self.radius) if self.ball is None else self.ball
+
+    @property
+    def domain(self) -> None:
+        """Vectors have no list of values."""
+        return None
+
+    def private_input(self, value: object) -> Floats:
+        """Any vector of the right length: the mechanism clips it, for a refusal would be an answer too."""
+        vector = as_vector(value, self.dimension)
+        if vector is None:
+            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
+        return vector
+
+    def people(self, values: Any) -> People:
+        """One person per row."""
+        vectors = self._vectors(values)
+        return People(len(vectors), lambda start, stop: vectors[start:stop])
+
+    def _vectors(self, values: Any) -> Floats:
+        try:
+            rows = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            rows = np.empty(0)
+        if rows.ndim != 2 or rows.shape[1] != self.dimension or not np.isfinite(rows).all():
+            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} finite numbers")
+        norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        if self.clip:
+            return rows if (norms <= self.radius).all() else np.stack([clip_to_ball(r, self.radius) for r in rows])
+        if (norms > self.radius * (1 + _SLACK)).any():
+            raise ValueOutsideDomainError(
+                f"a vector lies outside the ball of radius {self.radius:g}; state a larger radius, or clip=True to "
+                "have simulated people do what devices do: move it to the nearest point of the ball"
+            )
+        return rows
+
+    def find(self, name: object) -> int:
+        """The coordinate with that number or label."""
+        return (
+            self.workload.find(name)
+            if isinstance(name, str)
+            else check_integer("coordinate", name, 0, self.dimension - 1)
+        )
+
+    def label(self, index: int) -> str:
+        """The coordinate's name."""
+        return self.workload.name(index)

@@ -1,0 +1,129 @@
+"""What strategies share whose reports come from a finite channel: variances are sums over all values."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, final
+
+import numpy as np
+
+from sottovoce.errors import CapacityError
+from sottovoce.mechanisms.base import Floats
+from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.variance import Population, Variance, listed_variance
+from sottovoce.strategies.worst_population import Worst, worst_population
+from sottovoce.workloads import Workload
+
+__all__ = ["MAX_HELD", "MOST_WORK", "ListedStrategy", "row_blocks"]
+
+MOST_WORK: Final = 2**29
+"""Multiplications spent on the second moments of all answers."""
+
+MAX_HELD: Final = 2**25
+"""Entries of a matrix that is held."""
+
+_BLOCK: Final = 2**20
+
+
+def row_blocks(workload: Workload) -> Iterator[Floats]:
+    """The rows of A, some at a time; raises `CapacityError` where they are too many."""
+    queries, values = workload.shape
+    if queries * values > MAX_HELD:
+        raise CapacityError(
+            f"the matrix has {queries:,} x {values:,} entries, above the {MAX_HELD:,} that the variance of every "
+            "answer is worked out for; ask fewer queries, or use another strategy"
+        )
+    matrix, step = workload.dense(), max(1, _BLOCK // values)
+    return (matrix[start : start + step] for start in range(0, queries, step))
+
+
+@dataclass(frozen=True)
+class ListedStrategy(Strategy):
+    """A finite channel, with what one report would answer known for every report."""
+
+    workload: Workload
+
+    # --- what a strategy writes ---------------------------------------------------------
+
+    @abc.abstractmethod
+    def _second_moments(self, rows: Floats) -> Floats:
+        """M(u) for every value u, of combinations whose h stand in rows; exact."""
+
+    @abc.abstractmethod
+    def _mean_moments(self, rows: Floats, shares: Floats) -> Floats:
+        """The mean of M over people with these shares, for combinations whose h stand in rows; exact."""
+
+    @property
+    @abc.abstractmethod
+    def _value_moments(self) -> Floats:
+        """T(u) for every value u: the sum of M(u) over all answers."""
+
+    # --- what follows from it -----------------------------------------------------------
+
+    @final
+    def _listed(self, rows: Floats, people: Population, answers: Floats | None) -> Floats:
+        """N Var of combinations whose h stand in rows."""
+        if people.shares is not None:
+            mean = rows @ people.shares
+            return np.asarray(np.maximum(0.0, self._mean_moments(rows, people.shares) - mean**2))
+        return listed_variance(rows, self._second_moments(rows), answers)
+
+    @final
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        found = np.empty(len(weights))
+        step = max(1, _BLOCK // self.workload.n_values)
+        for start in range(0, len(weights), step):
+            part = weights[start : start + step]
+            rows = np.stack([self.workload.rmatvec(row) for row in part])
+            answers = None if people.answers is None else part @ people.answers
+            found[start : start + step] = self._listed(rows, people, answers)
+        return Variance(found, "exact")
+
+    def _each_listed(self, people: Population) -> Variance:
+        """Every answer, row by row."""
+        found, start = np.empty(self.workload.n_queries), 0
+        for rows in row_blocks(self.workload):
+            end = start + len(rows)
+            answers = None if people.answers is None else people.answers[start:end]
+            found[start:end] = self._listed(rows, people, answers)
+            start = end
+        return Variance(found, "exact")
+
+    def _total(self, people: Population) -> Variance:
+        if people.answers is None:
+            return self._worst.variance
+        square = float(people.answers @ people.answers)
+        if people.shares is not None:
+            return Variance(max(0.0, float(people.shares @ self._value_moments) - square), "exact")
+        note = "upper bound: how people are spread over the values is not known"
+        return Variance(max(0.0, float(self._value_moments.max()) - square), "bound", note)
+
+    @cached_property
+    def _worst(self) -> Worst:
+        return worst_population(self.workload, self._value_moments)
+
+    def worst_population(self) -> Floats:
+        """By search."""
+        return self._worst.shares
+
+    @cached_property
+    @final
+    def _value_noise(self) -> Floats:
+        """The noise of one report for every value, summed over the queries: T(u) less the squared answers."""
+        squares = self.workload._squared_norms(np.arange(self.workload.n_values))
+        return np.asarray(self._value_moments - squares)
+
+    @property
+    @final
+    def worst(self) -> float:
+        """Exact."""
+        return float(self._value_noise.max())
+
+    @property
+    @final
+    def total(self) -> float:
+        """Exact."""
+        return float(self._value_noise.mean())

@@ -1,0 +1,356 @@
+"""Which design to use: every option with its error, the best first, and the one home of what "auto" chooses."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, Literal, final
+
+from sottovoce.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.factorized import FactorizedStrategy
+from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.registry import find
+from sottovoce.strategies.variance import Status
+from sottovoce.theory.bounds import Bound
+from sottovoce.workloads import Workload
+
+__all__ = [
+    "FACTORIZED_VALUES",
+    "MAX_ATTACHMENT_BYTES",
+    "SEARCHED_VALUES",
+    "Criterion",
+    "Option",
+    "choose",
+    "error_of",
+    "explain",
+    "fitting",
+    "least_error",
+    "options",
+    "priced",
+    "reasons_of",
+]
+
+Criterion = Literal["l2", "margin"]
+"""By what designs are compared: the L2 error of all answers, or the margin of the least certain one."""
+
+MAX_ATTACHMENT_BYTES: Final = 2**22
+"""What "auto" lets a device fetch besides the survey (4 MiB); a strategy named outright may ask for more."""
+
+SEARCHED_VALUES: Final = 32
+"""Up to so many values "auto" searches for a channel on the spot, in a second or two."""
+
+FACTORIZED_VALUES: Final = 512
+"""Up to so many values "auto" factorizes, in about a second; beyond it is minutes, and hardly better than others."""
+
+_TIE: Final = 1e-9
+"""Errors that differ by no more than this share count as equal."""
+
+_WORTH_A_WORD: Final = 1e-3
+"""By how much another design must err less to be named beside the chosen one."""
+
+
+@final
+@dataclass(frozen=True)
+class Option:
+    """One design beside the others: what to expect of it, or why it cannot be chosen.
+
+    Attributes
+    ----------
+    design
+        None where there is none; `reason` then says why.
+    margin
+        The largest margin of error of a single answer, at 95 %; not a number where there is no design.
+    l2
+        The L2 error of all answers to expect, projecting counted in; not a number where there is no design.
+    l2_raw
+        The same of the raw answers: the root of their total variance.
+    status
+        How exact the variance is that both follow from.
+    fetched_bytes
+        What a device fetches besides the survey's JSON.
+    reason
+        Why it cannot be chosen; empty if it can.
+    """
+
+    strategy: str
+    mechanism: str
+    design: Strategy | None
+    epsilon: float
+    users: int
+    margin: float
+    l2: float
+    l2_raw: float
+    status: Status
+    report_bytes: int
+    fetched_bytes: int
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        """The design in a few words: the mechanism only where it is not the strategy's own."""
+        return self.strategy if self.mechanism in ("", self.strategy) else f"{self.strategy} with {self.mechanism}"
+
+    @property
+    def fits(self) -> bool:
+        """Whether it can be chosen."""
+        return not self.reason
+
+    @property
+    def bound(self) -> Bound | None:
+        """What the expected L2 error after projection stays below; None where there is no design."""
+        return None if self.design is None else self.design.bound(self.users)
+
+    def error(self, criterion: Criterion) -> float:
+        """The error by one criterion."""
+        return self.margin if criterion == "margin" else self.l2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; None where there is no design."""
+        bound = self.bound
+        made = self.design is not None
+        return {
+            "name": self.name,
+            "strategy": self.strategy,
+            "mechanism": self.mechanism or None,
+            "fits": self.fits,
+            "reason": self.reason,
+            "epsilon": self.epsilon,
+            "users": self.users,
+            "margin": self.margin if made else None,
+            "l2": self.l2 if made else None,
+            "l2_raw": self.l2_raw if made else None,
+            "status": self.status if made else None,
+            "bound": None if bound is None else bound.value,
+            "bound_statement": None if bound is None else bound.statement,
+            "report_bytes": self.report_bytes if made else None,
+            "fetched_bytes": self.fetched_bytes if made else None,
+        }
+
+
+def options(
+    setting: Setting, strategies: Sequence[str], criterion: Criterion = "l2", population: Any = None
+) -> tuple[Option, ...]:
+    """Every design, the least error first; those that cannot be chosen last, with the reason.
+
+    Parameters
+    ----------
+    strategies
+        Those that suit the question. Where the setting names one of them, it alone is tried, however long it takes and
+        whatever a device has to fetch. Otherwise all are that are quick to find and small to fetch; the others are
+        listed with the reason.
+    criterion
+        What to compare by. Errors that are equal up to rounding go to the shorter report, then to the strategy and
+        mechanism that stand first in their registries.
+    population
+        Shares of the values, or a `Population`; the worst of all populations unless given.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> found = options(Setting(Prefix(256), epsilon=1.0, delta=0.0, users=100_000), ["direct", "haar"])
+    >>> found[0].strategy, round(found[0].margin, 3), round(found[0].l2, 2)
+    ('haar', 0.038, 0.26)
+    """
+    tried = list(_tried(setting, strategies))
+    found = [priced(design, setting, population) for design, _ in tried if design is not None]
+    refused = [_refused(setting, *why) for design, why in tried if design is None]
+    return (*_ordered([one for one in found if one.fits], criterion), *(one for one in found if not one.fits), *refused)
+
+
+def choose(setting: Setting, strategies: Sequence[str], criterion: Criterion = "l2", population: Any = None) -> Option:
+    """The best of the `options`; raises `MechanismError` with all reasons where none can serve.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> choose(Setting(Prefix(8), 1.0, 0.0, 1000), ["haar"]).design.mechanism.tilt
+    1
+    """
+    found = options(setting, strategies, criterion, population)
+    if not found or not found[0].fits:
+        refusal = f"no design can serve: {reasons_of(found)}"
+        if any(one.report_bytes > setting.max_report_bytes for one in found):
+            raise MechanismError(f"{refusal}; raise max_report_bytes").at("max_report_bytes")
+        raise MechanismError(refusal)
+    return found[0]
+
+
+def fitting(setting: Setting, strategies: Sequence[str]) -> list[Strategy]:
+    """Every design that can be chosen, its errors not yet worked out: less work than `options`."""
+    tried = (design for design, _ in _tried(setting, strategies))
+    return [design for design in tried if design is not None and not _refusal(design, setting)]
+
+
+def error_of(design: Strategy, users: int, criterion: Criterion, population: Any = None) -> float:
+    """The error of a design by one criterion; infinite where it would take too long to work out."""
+    try:
+        if criterion == "margin":
+            return design.margin(users, population)
+        return design.expected_error(users, population)
+    except CapacityError:
+        return math.inf
+
+
+def least_error(designs: Sequence[Strategy], users: int, criterion: Criterion, population: Any = None) -> float:
+    """The error of the design that `options` would put first; infinite where there is none."""
+    if criterion == "l2":
+        first: dict[str, tuple[float, Strategy]] = {}
+        for design in designs:
+            with contextlib.suppress(CapacityError):
+                raw = design.total_variance(population, users).value
+                if design.name not in first or raw < first[design.name][0]:
+                    first[design.name] = raw, design
+        designs = [design for _, design in first.values()]
+    return min((error_of(design, users, criterion, population) for design in designs), default=math.inf)
+
+
+def reasons_of(found: Sequence[Option]) -> str:
+    """Why none of these can be chosen."""
+    return "; ".join(f"{one.name}: {one.reason}" for one in found)
+
+
+def _tried(setting: Setting, strategies: Sequence[str]) -> Iterator[tuple[Strategy | None, tuple[str, str]]]:
+    """Every design of the strategies, and the name and the reason of each that has none."""
+    for name in strategies if setting.strategy == AUTO else (setting.strategy,):
+        kind = find(name)
+        try:
+            for design in kind.designs(setting) if setting.strategy != AUTO else _quick_designs(kind, setting):
+                yield design, ("", "")
+        except (SurveyError, CapacityError) as refusal:
+            yield None, (name, str(refusal))
+
+
+def _quick_designs(kind: type[Strategy], setting: Setting) -> Sequence[Strategy]:
+    """The designs of a strategy that somebody can wait for; raises `CapacityError` where that is none."""
+    workload = setting.workload
+    if isinstance(workload, Workload) and kind is OptimizedStrategy:
+        if workload.n_values > SEARCHED_VALUES:
+            raise CapacityError(
+                f"not tried: searching for a channel over {workload.n_values:,} values takes minutes; "
+                f"'sottovoce optimize --workload ... --epsilon {setting.epsilon:g}' tries it"
+            )
+        setting.check_mechanism(kind.name, MatrixChannel.name)
+        return [_searched(workload, setting.epsilon)]
+    if isinstance(workload, Workload) and kind is FactorizedStrategy and workload.n_values > FACTORIZED_VALUES:
+        raise CapacityError(
+            f"not tried: factorizing over {workload.n_values:,} values takes minutes; name it to have it: "
+            "strategy='factorized'"
+        )
+    return kind.designs(setting)
+
+
+@lru_cache(maxsize=256)
+def _searched(workload: Workload, epsilon: float) -> OptimizedStrategy:
+    """A channel searched for on the spot, not one that an earlier run kept: "auto" must not depend on the machine."""
+    return OptimizedStrategy.search(workload, epsilon, cache=False)
+
+
+def priced(design: Strategy, setting: Setting, population: Any = None) -> Option:
+    """The option that a design is, with the reason if it cannot be chosen."""
+    try:
+        margin = design.margin(setting.users, population)
+        l2 = design.expected_error(setting.users, population)
+        l2_raw = math.sqrt(design.total_variance(population, setting.users).value)
+        status = design.variance(None, population, setting.users).status
+    except CapacityError as refusal:
+        return replace(_refused(setting, design.name, str(refusal)), mechanism=design.mechanism.name)
+    return Option(
+        design.name,
+        design.mechanism.name,
+        design,
+        setting.epsilon,
+        setting.users,
+        margin,
+        l2,
+        l2_raw,
+        status,
+        design.mechanism.report_bytes,
+        len(design.attachment or b""),
+        _refusal(design, setting),
+    )
+
+
+def _refusal(design: Strategy, setting: Setting) -> str:
+    """Why a design cannot be chosen; empty if it can.
+
+    What is named, a strategy or a mechanism, may take longer reports or more to fetch than "auto" allows itself.
+    """
+    size, fetched = design.mechanism.report_bytes, len(design.attachment or b"")
+    if size > setting.max_report_bytes and setting.mechanism == AUTO:
+        return f"its report takes {size:,} bytes; {setting.max_report_bytes:,} are allowed"
+    if fetched > MAX_ATTACHMENT_BYTES and setting.strategy == AUTO:
+        return f"a device would have to fetch {fetched:,} bytes, above {MAX_ATTACHMENT_BYTES:,}: name it to have it"
+    return ""
+
+
+def _refused(setting: Setting, name: str, reason: str) -> Option:
+    nothing = math.nan, math.nan, math.nan
+    return Option(name, "", None, setting.epsilon, setting.users, *nothing, "exact", 0, 0, reason)
+
+
+def _ranks(found: Sequence[Option], criterion: Criterion) -> list[float]:
+    """What options are ordered by: their error, but in L2 one strategy's designs by their raw errors.
+
+    They are projected alike, so the least raw variance is the least error, exactly known; their bounds after projection
+    are loose, each in its own way. Strategies compete by what their first design is known to give.
+    """
+    if criterion == "margin":
+        return [one.margin for one in found]
+    first: dict[str, Option] = {}
+    for one in sorted(found, key=lambda one: one.l2_raw):
+        first.setdefault(one.strategy, one)
+    leaders = (first[one.strategy] for one in found)
+    return [a.l2 * one.l2_raw / a.l2_raw if a.l2_raw else one.l2_raw for one, a in zip(found, leaders, strict=True)]
+
+
+def _ordered(found: list[Option], criterion: Criterion) -> list[Option]:
+    """By rank; those that are equal up to rounding by the size of their reports, then as they stood."""
+    ranks = _ranks(found, criterion)
+    ranked = sorted(range(len(found)), key=ranks.__getitem__)
+    result: list[Option] = []
+    while ranked:
+        limit = ranks[ranked[0]] * (1 + _TIE)
+        equal = [place for place in ranked if ranks[place] <= limit]
+        result += [found[place] for place in sorted(equal, key=lambda place: (_bits(found[place]), place))]
+        ranked = ranked[len(equal) :]
+    return result
+
+
+def _bits(option: Option) -> int:
+    return 0 if option.design is None else option.design.mechanism.report_bits
+
+
+def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2") -> str:
+    """Why an option, in a sentence or two: its error, and what the next ones would give.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> found = options(Setting(Prefix(64), 1.0, 0.0, 100_000), ["direct", "haar"])
+    >>> first, second = explain(found, found[0]).split(". ")
+    >>> first
+    'haar: margin 0.0288 of one answer (95 %), L2 error 0.0999 of all 64, 1 byte a report'
+    >>> second
+    'The next best that fits, direct with codebook, errs 5.28 times as much.'
+    """
+    error = chosen.error(criterion)
+    answers = 1 if chosen.design is None else chosen.design.workload.n_queries
+    together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""
+    size = "1 byte" if chosen.report_bytes == 1 else f"{chosen.report_bytes:,} bytes"
+    sentences = [f"{chosen.name}: margin {chosen.margin:.3g} of one answer (95 %){together}, {size} a report"]
+    place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))
+    ahead = [one for number, one in enumerate(found) if one.design is not None and (number < place or one.reason)]
+    for one in [one for one in ahead if one.error(criterion) < error * (1 - _WORTH_A_WORD)][:1]:
+        why = f" but cannot be chosen: {one.reason}" if one.reason else f" in {one.report_bytes:,} bytes a report"
+        sentences.append(f"{one.name} would err {(1 - one.error(criterion) / error) * 100:.1f} % less{why}")
+    worse = [one for one in found[place + 1 :] if one.fits and one.error(criterion) > error * (1 + _TIE)]
+    for one in worse[:1]:
+        # Nothing is so many times as much as an error of 0, that of answers which are the same for everybody.
+        much = f"{one.error(criterion) / error:.3g} times as much" if error > 0 else f"by {one.error(criterion):.3g}"
+        sentences.append(f"The next best that fits, {one.name}, errs {much}")
+    return ". ".join(sentences) + "."

@@ -1,0 +1,126 @@
+"""What is known of every row of a query matrix: its length, its range, and its mean square over people.
+
+Rows of zeros and ones are known by how many ones they have; a stack by its parts; others are gone through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Floats
+from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
+
+__all__ = ["MAX_LISTED", "blocks_of_columns", "listed", "mean_squares", "row_ranges", "squared_norms"]
+
+MAX_LISTED: Final = 2**27
+"""Most entries of a matrix that is gone through column by column."""
+
+_MOST_VALUES: Final = 2**24
+"""Most values whose columns are added up."""
+
+_BLOCK: Final = 2**20
+_INDICATORS: Final = (Identity, Prefix, Ranges, Bins, Marginals)
+"""Workloads whose entries are zeros and ones."""
+
+
+def listed(workload: Workload) -> bool:
+    """Whether all entries of the matrix can be gone through in a few seconds."""
+    queries, values = workload.shape
+    return queries * values <= MAX_LISTED
+
+
+def blocks_of_columns(workload: Workload, numbers: NDArray[np.int64]) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
+    """The columns of these values, one a row, and the values themselves, a block at a time."""
+    step = max(1, _BLOCK // workload.n_queries)
+    for start in range(0, len(numbers), step):
+        part = numbers[start : start + step]
+        yield workload.columns(part), part
+
+
+@lru_cache(maxsize=16)
+def squared_norms(workload: Workload) -> Floats:
+    """Squared lengths of the rows; read-only.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> squared_norms(Prefix(3))
+    array([1., 2., 3.])
+    """
+    values = workload.n_values
+    if isinstance(workload, Stack):
+        parts = zip(workload.parts, workload.weights, strict=True)
+        total = np.concatenate([squared_norms(part) * weight**2 for part, weight in parts])
+    elif isinstance(workload, _INDICATORS):
+        total = workload.matvec(np.ones(values))
+    elif isinstance(workload, Parities):
+        total = np.full(workload.n_queries, float(values))
+    else:
+        total = np.zeros(workload.n_queries)
+        for block, _ in blocks_of_columns(workload, np.arange(values)):
+            total += np.einsum("ij,ij->j", block, block)
+    total.flags.writeable = False
+    return total
+
+
+@lru_cache(maxsize=16)
+def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
+    """The least and the largest entry of every row, and whether they are: very large matrices are not gone through.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> row_ranges(Prefix(3))
+    (array([0., 0., 1.]), array([1., 1., 1.]), True)
+    """
+    queries, values = workload.shape
+    if isinstance(workload, Stack):
+        ends = [(weight, row_ranges(part)) for part, weight in zip(workload.parts, workload.weights, strict=True)]
+        low, high = (np.concatenate([weight * found[side] for weight, found in ends]) for side in (0, 1))
+        return low, high, all(found[2] for _, found in ends)
+    if isinstance(workload, _INDICATORS) and values <= _MOST_VALUES:
+        ones = squared_norms(workload)
+        return (ones == values).astype(np.float64), (ones > 0).astype(np.float64), True
+    if isinstance(workload, Parities) or not listed(workload):
+        low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), queries) for end in workload.answer_range)
+        return low, high, isinstance(workload, Parities)
+    low, high = np.full(queries, np.inf), np.full(queries, -np.inf)
+    for block, _ in blocks_of_columns(workload, np.arange(values)):
+        low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
+    return low, high, True
+
+
+def mean_squares(workload: Workload, shares: Floats, about: Floats) -> Floats | None:
+    """E (a_i - about_i)^2 of every query over people with these shares; None where that takes too long.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Dense
+    >>> mean_squares(Dense([[1.0, 3.0]]), np.array([0.5, 0.5]), np.zeros(1))
+    array([5.])
+    """
+    if isinstance(workload, Stack):
+        cuts = np.cumsum([part.n_queries for part in workload.parts])[:-1]
+        found = []
+        for part, weight, shift in zip(workload.parts, workload.weights, np.split(about, cuts), strict=True):
+            squares = mean_squares(part, shares, shift / weight)
+            if squares is None:
+                return None
+            found.append(squares * weight**2)
+        return np.concatenate(found)
+    if isinstance(workload, (*_INDICATORS, Parities)):
+        answers = workload.matvec(shares)
+        own = 1.0 if isinstance(workload, Parities) else answers
+        return np.asarray(own - 2 * about * answers + about**2)
+    held = np.flatnonzero(shares)
+    if len(held) * workload.n_queries > MAX_LISTED:
+        return None
+    total = np.zeros(workload.n_queries)
+    for block, numbers in blocks_of_columns(workload, held):
+        total += shares[numbers] @ (block - about) ** 2
+    return total

@@ -1,0 +1,227 @@
+"""The variance of what a design answers: its types, and the algebra that all strategies share.
+
+A report z alone would answer X(z) for one row w of weights, h_u being what value u truly answers: h_u = sum_i w_i A_iu.
+With M(u) = E[X(z)^2 | u], and people drawn independently from shares p,
+
+    n Var = sum_u p_u M(u) - (sum_u p_u h_u)^2.
+
+Where only the answer y = sum_u p_u h_u is known, the largest variance is env(y) - y^2, env being the upper concave
+envelope of the points (h_u, M(u)); where nothing is known, the largest of env(t) - t^2 over all t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, Self, final
+
+import numpy as np
+
+from sottovoce.errors import SurveyError
+from sottovoce.mechanisms.base import Floats
+from sottovoce.workloads import Identity, Workload
+from sottovoce.workloads.ball import Ball
+
+__all__ = ["Parabola", "Population", "Status", "Variance", "checked_weights", "listed_variance"]
+
+Status = Literal["exact", "bound", "within"]
+"""Exact; an upper bound; or within a stated truncation error."""
+
+_ROUNDS: Final = 200
+"""Steps toward the segment of an envelope; each leaves out a part of the points, and some ten do."""
+
+
+class Variance(NamedTuple):
+    """A variance, or several, and how far to trust it.
+
+    Attributes
+    ----------
+    value
+        One number, or one for each answer or row of weights.
+    note
+        Which bound it is, or how large the truncation error is; empty where it is exact.
+    """
+
+    value: Any
+    status: Status
+    note: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Population:
+    """What is known of the people: the shares of all values, the true answers only, or nothing.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> Population.of([0.5, 0.25, 0.25], Prefix(3)).answers
+    array([0.5 , 0.75, 1.  ])
+    >>> Population.answering([0.5, 0.75, 1.0]).shares is None
+    True
+    """
+
+    shares: Floats | None = None
+    answers: Floats | None = None
+
+    @classmethod
+    def answering(cls, answers: Any) -> Self:
+        """People of whom only the true answers are known, one for each query."""
+        return cls(None, np.asarray(answers, dtype=np.float64))
+
+    @classmethod
+    def of(cls, people: Any, workload: Workload | Ball) -> Population:
+        """Nothing (None), shares of all values, or a `Population`; raises `SurveyError` unless it fits the workload."""
+        if people is None:
+            return _ANYBODY
+        if isinstance(people, Population):
+            if people.answers is not None and people.answers.shape != (workload.n_queries,):
+                raise SurveyError(f"the population must state {workload.n_queries:,} answers, one for each query")
+            if people.shares is None:
+                # Of these queries the answers are the shares.
+                told = isinstance(workload, Identity) and people.answers is not None and _are_shares(people.answers)
+                return cls(people.answers, people.answers) if told else people
+            if people.answers is not None:
+                return people
+            people = people.shares
+        if isinstance(workload, Ball):
+            raise SurveyError(
+                "the values of a ball cannot be listed, so there are no shares of them; give "
+                "Population.answering(mean) instead"
+            )
+        shares = _checked_shares(people, workload.n_values)
+        return cls(shares, workload.matvec(shares))
+
+    @property
+    def known(self) -> bool:
+        """Whether anything is known."""
+        return self.answers is not None
+
+
+_ANYBODY: Final = Population()
+
+
+def _checked_shares(people: Any, n_values: int) -> Floats:
+    try:
+        shares = np.asarray(people, dtype=np.float64)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    if shares.shape != (n_values,):
+        raise SurveyError(f"the population must be {n_values:,} shares, one for each value")
+    if not _are_shares(shares):
+        raise SurveyError("the population's shares must not be negative and must sum to one; divide them by their sum")
+    return shares
+
+
+def _are_shares(numbers: Floats) -> bool:
+    return bool((numbers >= 0).all()) and abs(float(numbers.sum()) - 1) <= 1e-6
+
+
+def checked_weights(weights: Any, n_queries: int) -> Floats:
+    """Weights of the answers, or rows of them; raises `SurveyError` unless there is a finite one for each answer."""
+    try:
+        rows = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim not in (1, 2) or rows.shape[-1] != n_queries or not np.isfinite(rows).all():
+        raise SurveyError(f"weights must be {n_queries:,} finite numbers, one for each answer, or rows of these")
+    return rows
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Parabola:
+    """Rows of weights for which M depends on a value u only through d_u = h_u - centre.
+
+    n Var = fixed + linear E d + slope E d^2 - (E d)^2, the expectations over people. Every field is one number, or one
+    for each row.
+
+    Attributes
+    ----------
+    low, high
+        Between which numbers the d_u lie.
+    attained
+        Whether some values lie at `low` and at `high`.
+    """
+
+    centre: Any
+    fixed: Any
+    linear: Any
+    slope: Any
+    low: Any
+    high: Any
+    attained: bool
+
+    def of_moments(self, answers: Floats, squares: Floats) -> Floats:
+        """n Var where the true answers and E d^2 are known; exact."""
+        mean = answers - self.centre
+        return np.asarray(np.maximum(0.0, self.fixed + self.linear * mean + self.slope * squares - mean**2))
+
+    def of_answers(self, answers: Floats) -> tuple[Floats, Status]:
+        """The largest n Var where only the true answers are known.
+
+        E d^2 is at most (low + high) E d - low high, which people at both ends attain, and at least (E d)^2. What no
+        people can answer is moved to the nearest that some can.
+        """
+        mean = np.clip(answers - self.centre, self.low, self.high)
+        squares = np.where(np.asarray(self.slope) > 0, (self.low + self.high) * mean - self.low * self.high, mean**2)
+        found = np.maximum(0.0, self.fixed + self.linear * mean + self.slope * squares - mean**2)
+        return np.asarray(found), self._status
+
+    def worst(self) -> tuple[Floats, Status]:
+        """The largest n Var over all populations: at the peak of what `of_answers` maximises, or the end next to it."""
+        rising = np.asarray(self.slope) > 0
+        tilt = np.where(rising, self.linear + self.slope * (self.low + self.high), self.linear)
+        bend = np.where(rising, 1.0, 1.0 - np.asarray(self.slope))
+        return self.of_answers(np.asarray(self.centre + tilt / (2 * bend)))
+
+    @property
+    def _status(self) -> Status:
+        flat = bool((np.asarray(self.slope) == 0).all())
+        attained = flat or (self.attained and bool((np.asarray(self.slope) > 0).all()))
+        return "exact" if attained else "bound"
+
+
+def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> Floats:
+    """The largest n Var for rows whose h and M are listed; one number a row.
+
+    Parameters
+    ----------
+    values, moments
+        h and M, one row for each row of weights and one column a value.
+    answers
+        The true answers, one for each row; None where nothing is known.
+
+    Examples
+    --------
+    Three values that answer 0, 1 and 2: worst where half of the people have the first, half the last.
+
+    >>> h, M = np.array([[0.0, 1.0, 2.0]]), np.array([[1.0, 2.0, 5.0]])
+    >>> listed_variance(h, M, None)
+    array([2.])
+    """
+    # Ties go to the larger moment: the envelope begins and ends there.
+    left, right = _end(values, moments, -1), _end(values, moments, 1)
+    rows = np.arange(len(values))
+    for _ in range(_ROUNDS):
+        first, last = values[rows, left], values[rows, right]
+        rise = moments[rows, right] - moments[rows, left]
+        slope = np.divide(rise, last - first, out=np.zeros(len(rows)), where=last > first)
+        above = moments - slope[:, None] * values
+        top = above.argmax(axis=1)
+        peak, level = above[rows, top], above[rows, left]
+        target = np.clip(slope / 2 if answers is None else answers, values.min(axis=1), values.max(axis=1))
+        moved = (peak - level > 1e-12 * (1 + np.abs(level))) & (last > first)
+        if not moved.any():
+            break
+        beyond = values[rows, top] <= target
+        left, right = np.where(moved & beyond, top, left), np.where(moved & ~beyond, top, right)
+    # The tangent at the highest point is above the envelope, however early the search ended.
+    target = np.clip(target, first, last)
+    return np.asarray(np.maximum(0.0, peak + slope * target - target**2))
+
+
+def _end(values: Floats, moments: Floats, side: int) -> Any:
+    """The value of the largest (or least) h of every row, of the largest M among equals."""
+    signed = side * values
+    ends = signed == signed.max(axis=1, keepdims=True)
+    return np.where(ends, moments, -np.inf).argmax(axis=1)

@@ -1,0 +1,253 @@
+"""What strategies share that ask with a vector mechanism: the variance follows from two numbers of the mechanism.
+
+One report's estimate x of a person's vector v has E[x x^T] = noise I + (along - noise)/r^2 v v^T: `noise` across the
+vector, `along` in its direction. So a combination of answers that reads x in the direction b = R^T w has the second
+moment noise |b|^2 + (along - noise)/r^2 <b, v>^2, and <b, v_u> = h_u - shift is what value u answers beside the shift.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Self, final
+
+import numpy as np
+
+from sottovoce.limits import MAX_COUNTERS, check_integer
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.strategies.base import Ends, Strategy
+from sottovoce.strategies.rows import mean_squares, row_ranges
+from sottovoce.strategies.variance import Parabola, Population, Status, Variance
+from sottovoce.strategies.worst_population import Worst, worst_population
+from sottovoce.workloads.ball import Ball
+
+__all__ = ["VectorStrategy", "with_rotations"]
+
+_MOST_VALUES: Final = 2**22
+_MOST_ENTRIES: Final = 2**32
+"""Up to so many values, and entries of the matrix, the worst population is searched for."""
+
+_UNKNOWN: Final = "upper bound: how people's answers vary among them is not known"
+
+
+def with_rotations(mechanism: VectorMechanism, users: int, max_counters: int) -> VectorMechanism:
+    """The mechanism with as many public rotations as so many people need and so many counters allow, if it has any."""
+    counters = check_integer("max_counters", max_counters, 1, MAX_COUNTERS)
+    return mechanism.for_users(users, counters) if isinstance(mechanism, Codebook) else mechanism
+
+
+@dataclass(frozen=True)
+class VectorStrategy(Strategy):
+    """Answers = shift + R x, x the mean of people's vectors as a vector mechanism estimates it."""
+
+    workload: Any
+    mechanism: VectorMechanism
+
+    # --- what a strategy writes ---------------------------------------------------------
+
+    @property
+    @abc.abstractmethod
+    def _shift(self) -> Floats | None:
+        """What is answered where the mean is zero; None where that is zero too."""
+
+    @property
+    @abc.abstractmethod
+    def _lengths(self) -> Ends:
+        """Squared lengths of R's rows: for all, or one each."""
+
+    @abc.abstractmethod
+    def _direction_lengths(self, weights: Floats) -> Floats:
+        """|R^T w|^2 for every row of weights."""
+
+    @property
+    @abc.abstractmethod
+    def _frobenius(self) -> float:
+        """The sum of the squares of all entries of R."""
+
+    # --- what follows from it -----------------------------------------------------------
+
+    @final
+    def for_users(self, users: int, max_counters: int) -> Self:
+        """With rotations for so many people."""
+        mechanism = with_rotations(self.mechanism, users, max_counters)
+        return self if mechanism == self.mechanism else replace(self, mechanism=mechanism)
+
+    @final
+    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+        """The mechanism's estimate."""
+        return self.mechanism.estimate(counts, n_reports)
+
+    @final
+    def sharing_factor(self, n_reports: int) -> float:
+        """The mechanism's."""
+        return self.mechanism.sharing_factor(n_reports)
+
+    @property
+    @final
+    def coordinate_bias(self) -> float:
+        """The mechanism's, in every coordinate."""
+        return math.sqrt(self.mechanism.dimension) * self.mechanism.bias_bound
+
+    @property
+    @final
+    def coordinate_variance(self) -> float:
+        """The mechanism's."""
+        return self.mechanism.worst_total_variance
+
+    @property
+    @final
+    def _slope(self) -> float:
+        m = self.mechanism
+        return (m.along - m.noise) / m.radius**2
+
+    @final
+    def _own_noise(self, weights: Floats | None) -> Ends:
+        lengths = self._lengths if weights is None else self._direction_lengths(np.atleast_2d(weights))
+        return self.mechanism.noise * lengths
+
+    @property
+    @final
+    def _total_own_noise(self) -> float:
+        return self.mechanism.noise * self._frobenius
+
+    @final
+    def _told(self, value: Any, status: Status) -> Variance:
+        """The number with the mechanism's own part in how exact it is."""
+        truncation = self.mechanism.truncation
+        if truncation is None:
+            return Variance(value, "bound", "upper bound: for uniformly random rotations, however they are shared")
+        if status == "bound":
+            return Variance(value, "bound", _UNKNOWN)
+        if truncation > 0:
+            return Variance(value, "within", f"standard errors are exact within {truncation:.1g} of themselves")
+        return Variance(value, status)
+
+    @final
+    def _each(self, people: Population) -> Variance:
+        workload, shift = self.workload, 0.0 if self._shift is None else self._shift
+        answers = workload.n_queries
+        low, high, attained = self._ranges
+        parabola = Parabola(shift, self.mechanism.noise * self._lengths, 0.0, self._slope, low, high, attained)
+        if people.answers is None:
+            found, status = parabola.worst()
+        else:
+            about = np.broadcast_to(np.float64(shift), answers)
+            squares = None if people.shares is None else mean_squares(workload, people.shares, about)
+            if squares is None:
+                found, status = parabola.of_answers(people.answers)
+            else:
+                found, status = parabola.of_moments(people.answers, squares), "exact"
+        return self._told(np.broadcast_to(found, (answers,)), status)
+
+    @cached_property
+    def _ranges(self) -> tuple[Ends, Ends, bool]:
+        """Between which numbers every answer less its shift lies, and whether some value lies at each end."""
+        workload, shift = self.workload, 0.0 if self._shift is None else self._shift
+        if isinstance(workload, Ball):
+            return *workload.answer_range, self._attained
+        low, high, attained = row_ranges(workload)
+        return low - shift, high - shift, attained
+
+    @property
+    def _attained(self) -> bool:
+        """Whether people anywhere in the ball, or on the interval, can hold the ends of the range."""
+        ball = self.workload
+        return ball.dimension == 1 or (ball.low is None and ball.high is None)
+
+    @final
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        workload, m = self.workload, self.mechanism
+        lengths = self._direction_lengths(weights)
+        shift = np.zeros(len(weights)) if self._shift is None else weights @ self._shift
+        answers = None if people.answers is None else weights @ people.answers
+        listed = not isinstance(workload, Ball) and workload.n_values <= _MOST_VALUES
+        squares = None
+        if listed:
+            low, high, squares = self._listed_ranges(weights, shift, people.shares)
+            attained = True
+        else:
+            reach = m.radius * np.sqrt(lengths)
+            low, high = -reach, reach
+            attained = isinstance(workload, Ball) and self._attained
+            if isinstance(workload, Ball):
+                ends = np.array(workload.answer_range)
+                low = np.maximum(low, np.minimum(weights * ends[0], weights * ends[1]).sum(axis=1))
+                high = np.minimum(high, np.maximum(weights * ends[0], weights * ends[1]).sum(axis=1))
+        parabola = Parabola(shift, m.noise * lengths, 0.0, self._slope, low, high, attained)
+        if answers is None:
+            return self._told(*parabola.worst())
+        if squares is None:
+            return self._told(*parabola.of_answers(answers))
+        return self._told(parabola.of_moments(answers, squares), "exact")
+
+    def _listed_ranges(
+        self, weights: Floats, shift: Floats, shares: Floats | None
+    ) -> tuple[Floats, Floats, Floats | None]:
+        """The least and the largest h - shift of every row, and its mean square where shares are known."""
+        low, high, squares = np.empty((3, len(weights)))
+        for row, (numbers, about) in enumerate(zip(weights, shift, strict=True)):
+            h = self.workload.rmatvec(numbers) - about
+            low[row], high[row] = h.min(), h.max()
+            if shares is not None:
+                squares[row] = shares @ h**2
+        return low, high, None if shares is None else squares
+
+    @final
+    def _total(self, people: Population) -> Variance:
+        if self.workload.n_queries == 1:
+            found = self._combined(np.ones((1, 1)), people)
+            return Variance(float(found.value[0]), found.status, found.note)
+        fixed = self.mechanism.noise * self._frobenius
+        if people.answers is None:
+            if isinstance(self.workload, Ball):
+                return self._told(fixed + max(0.0, self._slope) * self._longest, "exact" if self._attained else "bound")
+            worst = self._worst
+            if worst is None:
+                return self._told(fixed + max(0.0, self._slope) * self._longest, "bound")
+            return self._told(*worst.variance[:2])
+        about = people.answers if self._shift is None else people.answers - self._shift
+        square = float(about @ about)
+        if people.shares is not None and self._listable:
+            return self._told(fixed + self._slope * float(people.shares @ self._squares) - square, "exact")
+        # People's own squares are at most the longest one, and on average at least the square of their mean.
+        squares = max(square, self._longest) if self._slope > 0 else square
+        return self._told(max(0.0, fixed + self._slope * squares - square), "bound")
+
+    @property
+    @final
+    def _listable(self) -> bool:
+        values = self.workload.n_values
+        return values is not None and values <= _MOST_VALUES and values * self.workload.n_queries <= _MOST_ENTRIES
+
+    @cached_property
+    @final
+    def _squares(self) -> Floats:
+        """|a_u - shift|^2 for every value."""
+        squares: Floats = self.workload._squared_norms(np.arange(self.workload.n_values))
+        if self._shift is None:
+            return squares
+        return np.asarray(squares - 2 * self.workload.rmatvec(self._shift) + self._shift @ self._shift)
+
+    @property
+    @final
+    def _longest(self) -> float:
+        """What |a_u - shift|^2 is at most."""
+        return float(self._squares.max()) if self._listable else float(self.workload.radius**2)
+
+    @cached_property
+    @final
+    def _worst(self) -> Worst | None:
+        """The population of the largest total; None where it is not searched for."""
+        if not self._listable:
+            return None
+        moments = self.mechanism.noise * self._frobenius + self._slope * self._squares
+        return worst_population(self.workload, moments, self._shift)
+
+    @final
+    def worst_population(self) -> Floats | None:
+        """By search."""
+        return None if self._worst is None else self._worst.shares

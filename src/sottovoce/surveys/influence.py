@@ -1,0 +1,154 @@
+"""How far hostile devices can move an estimate: one statement, for every kind of survey.
+
+Of n reports k come from hostile devices, which send any report that decodes. Beside the estimate from these n stands
+the one that honest reports in the place of the k would have given. No raw answer differs by more than k/n times its
+spread: how far apart two reports can put it (`docs/theory/influence.md` has the proof).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+from typing import Any, final
+
+from sottovoce.errors import SurveyError
+from sottovoce.limits import check_integer
+from sottovoce.strategies.spread import Floats
+from sottovoce.strategies.spread_of_strategies import spread
+from sottovoce.surveys.terms import Terms
+
+__all__ = ["Influence", "hostile_count", "influence"]
+
+_MOST_REPORTS = 2**63
+_ROUNDING = 1e-9
+"""A fraction of n that is a whole number but for rounding counts as that number."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Influence:
+    """What `hostile` devices among `n_reports` can do to the answers, whatever they send and know.
+
+    Attributes
+    ----------
+    hostile, fraction
+        How many devices are hostile, and that number over `n_reports`.
+    per_answer
+        How far each raw answer can be moved.
+    largest
+        The most of these.
+    l2
+        How far all raw answers together can be moved, in L2; an upper bound unless `l2_exact`.
+    projected_l2
+        The same for the projected answers, up to the projection's certificate; an upper bound.
+    exact
+        Whether `per_answer` is attained; otherwise it is an upper bound.
+    statement
+        The result in a sentence.
+    """
+
+    n_reports: int
+    hostile: int
+    fraction: float
+    per_answer: Floats = field(repr=False)
+    largest: float
+    l2: float
+    projected_l2: float
+    exact: bool
+    l2_exact: bool
+    statement: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the single answers, as plain values."""
+        return {
+            "n_reports": self.n_reports,
+            "hostile": self.hostile,
+            "fraction": self.fraction,
+            "largest": self.largest,
+            "l2": self.l2,
+            "projected_l2": self.projected_l2,
+            "exact": self.exact,
+            "statement": self.statement,
+        }
+
+    def __str__(self) -> str:
+        return self.statement
+
+
+def influence(survey: Terms, n_reports: int, hostile: int | float = 0.01) -> Influence:
+    """How far `hostile` of `n_reports` devices can move every answer of a survey.
+
+    Parameters
+    ----------
+    hostile
+        A number of devices (an int), or their share of the reports (a float between 0 and 1, rounded up).
+
+    Raises
+    ------
+    SurveyError
+        For a number of devices that cannot be.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> print(influence(survey, 1_000, hostile=2))
+    2 hostile devices among 1,000 reports can move an answer by up to 0.00433
+    >>> influence(survey, 1_000, hostile=0.05).hostile
+    50
+    """
+    n = check_integer("n_reports", n_reports, 1, _MOST_REPORTS)
+    k = hostile_count(hostile, n)
+    found = spread(survey.design)
+    share = k / n
+    per_answer = found.per_answer * share
+    per_answer.flags.writeable = False
+    largest = float(per_answer.max())
+    return Influence(
+        n,
+        k,
+        share,
+        per_answer,
+        largest,
+        share * found.l2,
+        min(share * found.projected, survey.question.workload.diameter),
+        found.exact,
+        found.l2_exact,
+        _sentence(k, n, largest, found.exact),
+    )
+
+
+def hostile_count(hostile: object, n_reports: int) -> int:
+    """The number of hostile devices that a count or a share of the reports stands for.
+
+    Examples
+    --------
+    >>> hostile_count(3, 1000), hostile_count(0.07, 100), hostile_count(0.001, 150)
+    (3, 7, 1)
+    """
+    remedy = "give a number of devices, such as 10, or a share of the reports between 0 and 1, such as 0.01"
+    if isinstance(hostile, bool) or not isinstance(hostile, Real):
+        raise SurveyError(f"hostile has type {type(hostile).__name__}: {remedy}")
+    if isinstance(hostile, Integral):
+        return check_integer("hostile", hostile, 1, n_reports)
+    share = float(hostile)
+    if not 0 < share < 1:
+        raise SurveyError(f"hostile is {share:g}: {remedy}")
+    return max(1, math.ceil(share * n_reports - _ROUNDING))
+
+
+def _sentence(k: int, n: int, largest: float, exact: bool) -> str:
+    devices = "1 hostile device" if k == 1 else f"{k:,} hostile devices"
+    moved = f"{_rounded_up(largest):.3g}"
+    if exact:
+        return f"{devices} among {n:,} reports can move an answer by up to {moved}"
+    return f"{devices} among {n:,} reports cannot move any answer by more than {moved}"
+
+
+def _rounded_up(number: float) -> float:
+    """To three digits, so that a sentence never promises more than is true."""
+    if number == 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return math.ceil(number / unit * (1 - 1e-12)) * unit

@@ -1,0 +1,203 @@
+"""A panel (Alg. 6 of the paper): many rounds, everybody in one of them, each round asked after the ones before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.errors import QueryError, SurveyError
+from sottovoce.expressions import Checked, Query, numbers, positions
+from sottovoce.limits import MAX_RADIUS, MIN_RADIUS, check_epsilon, check_integer, check_radius
+from sottovoce.mechanisms.binary import Binary
+from sottovoce.questions.base import Question
+from sottovoce.questions.domains import DOMAIN_PARAMETERS
+from sottovoce.questions.parameter import Parameter, check_parameters
+from sottovoce.questions.people import People
+from sottovoce.questions.shares import Shares
+from sottovoce.questions.vector import Vector
+from sottovoce.surveys.statement import FORMAT, Stated, check_fields, check_format, check_title
+from sottovoce.theory.adaptive_bounds import MAX_ROUNDS, check_rounds
+from sottovoce.workloads.ball import Ball
+
+__all__ = ["MAX_CHOICES", "Panel", "Seat"]
+
+Columns = dict[str, NDArray[np.int64]]
+
+MAX_CHOICES = 2**20
+"""Most choices of a round: the collector transforms as many counts, and a device draws among as many reports."""
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Panel(Stated):
+    """How many rounds there may be, about whose records, at what epsilon.
+
+    Published before any question is known. A device draws its round from it once, for life; what it answers then is
+    a survey with a seat in this panel.
+    """
+
+    domain: Domain
+    rounds: int
+    epsilon: float
+    radius: float = 1.0
+    title: str = ""
+
+    kind: ClassVar[str] = "adaptive"
+    summary: ClassVar[str] = "questions that depend on earlier answers"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        *DOMAIN_PARAMETERS,
+        Parameter("rounds", "integer", "how many questions may be asked", "20", low=1, high=MAX_ROUNDS),
+        Parameter(
+            "radius",
+            "number",
+            "how large a question's values may be",
+            "1",
+            default=1.0,
+            low=MIN_RADIUS,
+            high=MAX_RADIUS,
+        ),
+    )
+    delta: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "domain", Domain.of(self.domain))
+        object.__setattr__(self, "rounds", check_rounds(self.rounds))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "radius", check_radius(self.radius))
+        check_title(self.title)
+        _ = self.mechanism  # refuses what no round could use
+
+    @classmethod
+    def of(cls, epsilon: float, title: str = "", **given: Any) -> Self:
+        """The panel with these parameters; unknown, missing and ill-formed ones are refused by name."""
+        found = check_parameters("a panel", cls.parameters, given)
+        rounds, radius = found.pop("rounds"), found.pop("radius")
+        (domain,) = found.values()
+        return cls(Domain.of(domain), rounds, epsilon, radius, title)
+
+    @property
+    def mechanism(self) -> Binary:
+        """What devices answer a question with that asks for a mean."""
+        return Binary(1, self.radius, self.epsilon, 0.0)
+
+    def to_statement(self) -> dict[str, Any]:
+        """The panel as plain JSON values."""
+        own = {"domain": self.domain.to_statement(), "rounds": self.rounds, "radius": self.radius}
+        return {"format": FORMAT, "title": self.title, "epsilon": self.epsilon, "panel": own}
+
+    @classmethod
+    def from_statement(cls, statement: object) -> Self:
+        """The panel behind its JSON; every field is checked again."""
+        stated = check_format(statement)
+        check_fields(stated, "a panel", {"format", "title", "epsilon", "panel"})
+        own = stated["panel"]
+        check_fields(own, "the field 'panel'", {"domain", "rounds", "radius"})
+        domain = domain_from_statement(own["domain"])
+        return cls(domain, own["rounds"], stated["epsilon"], own["radius"], stated["title"])
+
+    def __repr__(self) -> str:
+        return (
+            f"<panel {self.id[:12]}: {self.rounds:,} rounds over {self.domain.size:,} records, "
+            f"epsilon {self.epsilon:g}, radius {self.radius:g}>"
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Seat:
+    """Which round of a panel a survey is, and the query through which a person's record becomes a value.
+
+    A device evaluates a checked tree and nothing else. Whether a query is refused depends on the query and the domain
+    alone, never on the record.
+    """
+
+    panel: Panel
+    round: int
+    query: Query
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "round", check_integer("round", self.round, 1, self.panel.rounds))
+        _ = self.checked  # refuses a query that could go wrong for some record
+
+    @cached_property
+    def checked(self) -> Checked:
+        """What is known of the query's values before anybody is asked."""
+        return self.query.check(self.panel.domain)
+
+    def to_statement(self) -> dict[str, Any]:
+        """The seat as it stands in a survey's JSON: the whole panel in it, so that a round can be read by itself."""
+        return {"panel": self.panel.to_statement(), "round": self.round, "query": self.query.tree}
+
+    @classmethod
+    def from_statement(cls, statement: object) -> Self:
+        """The seat behind its JSON."""
+        check_fields(statement, "a survey's seat", {"panel", "round", "query"})
+        stated: Any = statement
+        return cls(Panel.from_statement(stated["panel"]), stated["round"], Query.from_tree(stated["query"]))
+
+    # --- what a round asks ------------------------------------------------------------------
+
+    def mean(self) -> Vector:
+        """The question for the mean of the query; its one answer is named after the query and lies in its range."""
+        r = self.panel.radius
+        low, high = (min(r, max(-r, float(end))) for end in (self.checked.low, self.checked.high))
+        return Vector(1, r, ball=Ball(1, r, names=(self.query.text,), low=low, high=high))
+
+    def choice(self, size: int) -> Shares:
+        """The question how an integer query is distributed over 0 .. size-1.
+
+        One linear query per choice would spread people thin; here everybody in the round answers about all of them.
+        """
+        choices = check_integer("size", size, 2, MAX_CHOICES)
+        if self.checked.kind not in ("integer", "truth"):
+            raise QueryError(
+                f"the query gives a {self.checked.kind}; a choice needs an integer, the number of a choice"
+            ).at("query")
+        return Shares(Domain.of(choices))
+
+    def question(self, stated: Question) -> Question:
+        """What a round with that stated question asks; raises `SurveyError` where no round can."""
+        match stated:
+            case Vector(dimension=1, radius=self.panel.radius):
+                return self.mean()
+            case Shares() if stated.domain == Domain.of(stated.domain.size):
+                return self.choice(stated.domain.size)
+        raise SurveyError(
+            "a round asks for a mean (one number, within the panel's radius), or for shares of the integers from 0: "
+            "its question is neither"
+        ).at("question")
+
+    def check_radius(self) -> None:
+        """Refuse a query whose values can lie beyond the panel's radius; a device would clip them."""
+        low, high, radius = self.checked.low, self.checked.high, self.panel.radius
+        if low < -radius or high > radius:
+            raise QueryError(
+                f"the query's values can lie anywhere from {float(low):.6g} to {float(high):.6g}; this panel's must "
+                f"stay within [-{radius:g}, {radius:g}]: scale the query, wrap it in clip(.., {-radius:g}, "
+                f"{radius:g}), or make a panel of a larger radius"
+            ).at("query")
+
+    # --- what a person answers --------------------------------------------------------------
+
+    def inputs(self, question: Question, columns: Columns) -> NDArray[Any]:
+        """What a design is given for people whose attributes have these numbers.
+
+        Within the question's range: a device clips what a hostile query carries beyond.
+        """
+        domain, r = self.panel.domain, self.panel.radius
+        if isinstance(question, Shares):
+            return positions(self.query, domain, columns, question.domain.size)
+        return numbers(self.query, domain, columns).clip(-r, r)[:, None]
+
+    def people(self, question: Question, columns: Columns) -> People:
+        """Simulated people with these attributes."""
+
+        def between(start: int, stop: int) -> NDArray[Any]:
+            return self.inputs(question, {name: column[start:stop] for name, column in columns.items()})
+
+        return People(len(next(iter(columns.values()))), between)

@@ -1,0 +1,135 @@
+"""Simulated people answering a survey: in chunks, on all cores, the same for a seed on any machine.
+
+Chunk i of the people draws from its own generator, spawned from (seed, i), so the reports do
+not depend on how many threads worked or on whether they were kept or only counted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import SimulationError
+from sottovoce.limits import check_domain_size
+from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms.base import Batch, Counts
+from sottovoce.questions.people import MAX_PEOPLE, People
+
+__all__ = [
+    "Seed",
+    "check_seed",
+    "chunk_size",
+    "count_reports",
+    "draw_reports",
+    "histogram_of",
+]
+
+Seed = int | None
+Progress = Callable[[int], object]
+Result = TypeVar("Result")
+
+
+_PEOPLE_AT_ONCE = 1 << 16  # a chunk's words and reports stay in a core's cache
+
+
+def chunk_size(mechanism: AnyMechanism) -> int:
+    """People per chunk: fewer where a report is long, so that a chunk's memory is bounded."""
+    return max(1, _PEOPLE_AT_ONCE // mechanism.simulation_words)
+
+
+def draw_reports(mechanism: AnyMechanism, people: People, seed: Seed) -> Batch:
+    """Everybody's reports, in order."""
+    parts = list(_chunks(mechanism, people, seed, lambda batch: batch, None))
+    return np.concatenate(parts) if parts else mechanism.randomize_many(people.between(0, 0), _generator(seed, 0))
+
+
+def count_reports(mechanism: AnyMechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
+    """The counts of everybody's reports, in memory that does not grow with their number."""
+    # Counters are handed out as workers ask for them, one set for each that is at work: addition makes
+    # the order irrelevant.
+    idle = [mechanism.empty()]
+
+    def count(batch: Batch) -> None:
+        try:
+            counters = idle.pop()
+        except IndexError:
+            counters = mechanism.empty()
+        mechanism.count_into(counters, batch)
+        idle.append(counters)
+
+    for _ in _chunks(mechanism, people, seed, count, progress):
+        pass
+    total = idle.pop()
+    for counters in idle:
+        total += counters
+    return total
+
+
+def _workers() -> int:
+    return max(1, min(8, os.cpu_count() or 1))
+
+
+def _generator(seed: Seed, chunk: int) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(chunk,))))
+
+
+def _chunks(
+    mechanism: AnyMechanism,
+    people: People,
+    seed: Seed,
+    use: Callable[[Batch], Result],
+    progress: Progress | None,
+) -> Iterator[Result]:
+    """`use` of every chunk's reports, in order, computed by a pool with a bounded number in flight."""
+    size = chunk_size(mechanism)
+    if seed is None:
+        seed = int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
+    fixed = check_seed(seed)
+
+    def work(chunk: int) -> tuple[int, Result]:
+        start, stop = chunk * size, min(people.n, (chunk + 1) * size)
+        batch = mechanism.randomize_many(people.between(start, stop), _generator(fixed, chunk))
+        return stop - start, use(batch)
+
+    if people.n <= size:
+        # A pool for one chunk would take longer than the chunk.
+        for chunk in range(min(1, people.n)):
+            n, result = work(chunk)
+            if progress is not None:
+                progress(n)
+            yield result
+        return
+    chunks = iter(range(-(-people.n // size)))
+    with ThreadPoolExecutor(_workers()) as pool:
+        flying: list[Future[tuple[int, Result]]] = [pool.submit(work, c) for c in islice(chunks, 4 * _workers())]
+        while flying:
+            n, result = flying.pop(0).result()
+            flying.extend(pool.submit(work, c) for c in islice(chunks, 1))
+            if progress is not None:
+                progress(n)
+            yield result
+
+
+def check_seed(seed: Any) -> int:
+    """Return `seed` as an int if a simulation can start from it."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise SimulationError("seed must be a non-negative integer, or None for a fresh one")
+    return int(seed)
+
+
+def histogram_of(frequencies: NDArray[np.float64], n: int, seed: Seed) -> NDArray[np.int64]:
+    """How many of n people have each value when each draws from `frequencies` independently."""
+    check_domain_size(len(frequencies))
+    if not ((frequencies >= 0).all() and abs(float(frequencies.sum()) - 1) < 1e-12):
+        raise SimulationError("frequencies must be non-negative numbers that sum to one")
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 0 <= n <= MAX_PEOPLE:
+        raise SimulationError(f"the number of people must be an integer from 0 to {MAX_PEOPLE:,}")
+    fixed = None if seed is None else check_seed(seed)
+    people = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(fixed)))
+    return people.multinomial(n, frequencies).astype(np.int64, copy=False)

@@ -1,0 +1,289 @@
+"""A survey: the frozen statement of one collection, from which both sides derive everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, Unpack, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.domain import Domain
+from sottovoce.errors import NoReportsError, SimulationError, SurveyError
+from sottovoce.expressions import Query
+from sottovoce.expressions import query as as_query
+from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
+from sottovoce.mechanisms.binary import Binary
+from sottovoce.questions.base import Question
+from sottovoce.questions.people import People
+from sottovoce.questions.queries import Queries
+from sottovoce.questions.shares import Shares
+from sottovoce.questions.vector import Vector
+from sottovoce.randomness import os_source
+from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.options import Criterion
+from sottovoce.surveys.aggregate import Aggregate, Reports
+from sottovoce.surveys.choosing import Asking, design_for
+from sottovoce.surveys.estimate import Estimate, SparseDistribution
+from sottovoce.surveys.panel import Panel, Seat
+from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
+from sottovoce.surveys.statement import Attachments, check_title, read_json
+from sottovoce.surveys.terms import Terms
+from sottovoce.workloads.base import Workload
+
+__all__ = ["Survey"]
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Survey(Terms):
+    """One collection: what is asked, by which design, at what epsilon; and for a round, its seat in a panel.
+
+    Make one with `distribution`, `queries` or `mean`; `adaptive` makes a panel of many rounds.
+
+    Examples
+    --------
+    >>> survey = Survey.distribution(["red", "green", "blue"], epsilon=1.0)
+    >>> reports = survey.simulate(["red"] * 5000 + ["green"] * 3000 + ["blue"] * 2000, seed=7)
+    >>> estimate = survey.estimate(reports)
+    >>> [label for label, *_ in estimate.top(1)]
+    ['red']
+    """
+
+    # --- making one -------------------------------------------------------------------------
+
+    @classmethod
+    def ask(
+        cls,
+        question: Question,
+        epsilon: float,
+        delta: float = 0.0,
+        *,
+        strategy: str | Strategy = AUTO,
+        mechanism: str = AUTO,
+        users: int = DEFAULT_USERS,
+        max_report_bytes: int = DEFAULT_REPORT_BYTES,
+        max_counters: int = DEFAULT_COUNTERS,
+        criterion: Criterion = "l2",
+        title: str = "",
+        seat: Seat | None = None,
+    ) -> Self:
+        """Ask any question.
+
+        Parameters
+        ----------
+        question
+            One of `sottovoce.questions`.
+        epsilon
+            What one report may reveal: any two values make any report equally likely up to e**epsilon.
+        delta
+            0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive one.
+        strategy, mechanism
+            Names, or "auto": the least expected error of all designs that can serve; `explain` tells why. A strategy
+            may also be given as an object of `sottovoce.strategies`, which brings its mechanism.
+        users
+            About how many people will answer; more or fewer do no harm, only a little error.
+        max_report_bytes
+            The longest report that devices are asked to send. A mechanism that is named may send longer ones.
+        max_counters
+            Most integers the aggregate may hold, where the mechanism is "codebook". People share its rotations where
+            these are too few for `users`, which adds error; beyond what one process keeps, reports are counted in
+            shards by `sottovoce.engines`.
+        criterion
+            By which error designs are compared: "l2" over all answers, or the "margin" of the worst answer.
+        """
+        check_title(title)
+        if not isinstance(question, Question):
+            raise SurveyError("question must be one of sottovoce.questions, for example Shares(40)").at("question")
+        setting = Setting(question.workload, epsilon, delta, users, AUTO, mechanism, max_report_bytes, max_counters)
+        return cls(question, design_for(question, setting, strategy, criterion), title, seat)
+
+    @classmethod
+    def distribution(cls, domain: object, epsilon: float, mechanism: str = AUTO, **others: Unpack[Asking]) -> Self:
+        """Ask how people are distributed over a domain, under pure epsilon-LDP.
+
+        Parameters
+        ----------
+        domain
+            Labels, an integer size, a range, a mapping of named attributes, or a `Domain`.
+        mechanism
+            A name from `sottovoce.mechanisms.MECHANISMS`, or "auto".
+        others
+            As for `ask`.
+        """
+        return cls.ask(Shares(domain), epsilon, mechanism=mechanism, **others)  # type: ignore[arg-type]
+
+    @classmethod
+    def queries(
+        cls, workload: Workload, epsilon: float, delta: float = 0.0, mechanism: str = AUTO, **others: Unpack[Asking]
+    ) -> Self:
+        """Ask for the mean answers to a set of linear queries that is fixed beforehand.
+
+        Parameters
+        ----------
+        workload
+            The queries, one of `sottovoce.workloads`.
+        others
+            As for `ask`; `strategy` is "direct", "factorized", "optimized", "hierarchical", "haar", "fourier",
+            "histogram" or "auto".
+        """
+        return cls.ask(Queries(workload), epsilon, delta, mechanism=mechanism, **others)
+
+    @classmethod
+    def mean(
+        cls,
+        dimension: int,
+        radius: float,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: str = AUTO,
+        *,
+        clip: bool = False,
+        **others: Unpack[Asking],
+    ) -> Self:
+        """Ask for the mean of people's vectors, each of norm at most `radius`.
+
+        A device moves a vector outside the ball to the ball's nearest point, for a refusal would say something about
+        it. A simulation refuses one, so that a wrong radius is noticed, unless `clip` is True; `clip` is no part of
+        the survey. `others` are as for `ask`.
+        """
+        return cls.ask(Vector(dimension, radius, clip), epsilon, delta, mechanism=mechanism, **others)
+
+    @staticmethod
+    def adaptive(domain: object, rounds: int, epsilon: float, *, radius: float = 1.0, title: str = "") -> Panel:
+        """Ask one question after another, each chosen after seeing the answers before it.
+
+        Parameters
+        ----------
+        domain
+            What one person's record can be, as for `distribution`; products of up to 2**63 records.
+        rounds
+            How many questions may be asked at most. Everybody answers one of them, drawn once: more rounds leave
+            fewer people to each.
+        radius
+            How large a question's values may be: every one must stay within [-radius, radius].
+        """
+        return Panel(Domain.of(domain), rounds, epsilon, radius, title)
+
+    @classmethod
+    def round(cls, panel: Panel, number: int, query: Query | str, size: int | None = None, *, title: str = "") -> Self:
+        """One round of a panel: the mean of a query or, with `size`, how it is distributed over 0 .. size-1.
+
+        Examples
+        --------
+        >>> panel = Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=5, epsilon=1.0)
+        >>> Survey.round(panel, 1, "country == 'FR'").question.kind
+        'vector'
+        >>> Survey.round(panel, 2, "age // 10", size=10).question.kind
+        'shares'
+        """
+        seat = Seat(panel, number, as_query(query))
+        if size is None:
+            return cls.ask(seat.mean(), panel.epsilon, mechanism=Binary.name, title=title, seat=seat)
+        return cls.ask(seat.choice(size), panel.epsilon, title=title, seat=seat)
+
+    @staticmethod
+    def from_json(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel:
+        """The survey or panel behind its JSON. Every field is checked again; unknown ones are refused.
+
+        `attachments` holds what the JSON names by its digest only, if anything; see `survey.attachments`.
+        """
+        if attachments is not None and not isinstance(attachments, Mapping):
+            raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is")
+        statement = read_json(text)
+        if "panel" in statement:
+            return Panel.from_statement(statement)
+        return Survey.from_statement(statement, {} if attachments is None else attachments)
+
+    # --- the device's side ------------------------------------------------------------------
+
+    def randomize(self, value: object) -> bytes:
+        """One device's report, as bytes, from the operating system's entropy.
+
+        Every call draws again and spends epsilon again: a device calls this once and keeps the bytes.
+        """
+        report = self.mechanism.randomize(self.private_input(value), os_source())
+        return self.tag + self.mechanism.encode(report)
+
+    # --- the collector's side ---------------------------------------------------------------
+
+    def aggregate(self) -> Aggregate:
+        """The empty aggregate; add reports to it, merge it with others."""
+        return Aggregate(self, 0, self.mechanism.empty())
+
+    def estimate(self, reports: Aggregate | Reports | Iterable[bytes]) -> Estimate:
+        """Raw and projected answers, with intervals, from an aggregate or from reports."""
+        empty = self.aggregate()
+        aggregate = empty.merge(reports) if isinstance(reports, Aggregate) else empty.add(reports)
+        return self.estimate_counts(aggregate.counts, aggregate.n_reports)
+
+    def estimate_counts(self, counts: Any, n_reports: int) -> Estimate:
+        """Raw and projected answers from the counts of at least one report; see `estimate`."""
+        if n_reports == 0:
+            raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
+        raw = self.design.raw_coordinates(counts, n_reports)
+        projected = self.design.project(raw)
+        domain = self.question.domain
+        behind = None if domain is None else SparseDistribution(domain, projected.support, projected.weights)
+        # Copies: estimates freeze their arrays, and the answers may be the coordinates themselves.
+        answers, values = np.array(self.design.answers(raw)), np.array(projected.values)
+        return Estimate(self, n_reports, answers, values, projected.gap, self.bound(n_reports), behind)
+
+    # --- simulation -------------------------------------------------------------------------
+
+    def simulate(self, values: Any, seed: Seed = None) -> Reports:
+        """Reports of simulated people with these values: vectorised, the device's law, reproducible."""
+        return Reports(self, draw_reports(self.mechanism, self.people(values), seed))
+
+    def simulate_aggregate(
+        self,
+        values: Any = None,
+        *,
+        histogram: ArrayLike | None = None,
+        seed: Seed = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> Aggregate:
+        """Like `simulate`, but reports are only counted: memory does not grow with the number of people.
+
+        Give `values`, one per person, or `histogram`, the number of people with each value.
+        `progress` is called with the number of people done since its last call.
+        """
+        if (values is None) == (histogram is None):
+            raise SimulationError("give either values (one per person) or histogram (people per value)")
+        people = self.people(values) if histogram is None else self.people_of_histogram(histogram)
+        return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
+
+    def simulate_columns(
+        self,
+        columns: dict[str, NDArray[np.int64]],
+        seed: Seed,
+        progress: Callable[[int], object] | None = None,
+    ) -> Aggregate:
+        """Counted reports of simulated people of a panel, whose attributes have these numbers."""
+        if self.seat is None:
+            raise SimulationError("only a round of a panel is asked of people by their attributes' numbers")
+        people = self._answering(self.seat.people(self.question, columns))
+        return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
+
+    def _answering(self, people: People) -> People:
+        """The same people, by what their mechanism is given."""
+        return People(people.n, lambda start, stop: self.design.inputs(people.between(start, stop)))
+
+    def people(self, values: Any) -> People:
+        """Simulated people with these values, by what their mechanism is given."""
+        if self.seat is None:
+            return self._answering(self.question.people(values))
+        return self._answering(self.seat.people(self.question, self.seat.panel.domain.columns(values)))
+
+    def people_of_histogram(self, histogram: ArrayLike) -> People:
+        """The same, a stated number of people with each value."""
+        if self.seat is None:
+            return self._answering(self.question.people_of_histogram(histogram))
+        seat, domain = self.seat, self.seat.panel.domain
+        listed = Shares(domain).people_of_histogram(histogram)
+
+        def between(start: int, stop: int) -> NDArray[Any]:
+            return seat.inputs(self.question, domain.split(listed.between(start, stop)))
+
+        return self._answering(People(listed.n, between))

@@ -1,0 +1,182 @@
+"""What a survey states: a question, the design it is asked by, a title, and for a round its seat in a panel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final, Self
+
+import numpy as np
+
+from sottovoce.domain import Domain
+from sottovoce.errors import SurveyError
+from sottovoce.limits import DEFAULT_USERS, check_delta, check_epsilon
+from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms.binary import Binary
+from sottovoce.promise import promised
+from sottovoce.questions.base import Ends, Question
+from sottovoce.questions.registry import question_from_statement
+from sottovoce.questions.vector import Vector
+from sottovoce.randomness.philox import key_of
+from sottovoce.strategies.base import Setting, Strategy
+from sottovoce.strategies.options import explain, options, priced
+from sottovoce.strategies.registry import restore
+from sottovoce.surveys.panel import Seat
+from sottovoce.surveys.statement import FORMAT, Attachments, Stated, check_fields, check_format, check_title
+from sottovoce.theory.bounds import Bound
+
+__all__ = ["Terms"]
+
+_FIELDS: Final = {"format", "title", "epsilon", "delta", "question", "design"}
+
+
+@dataclass(frozen=True, repr=False)
+class Terms(Stated):
+    """Everything about a survey that reports, counts and estimates of it need to know; `Survey` adds what it can do."""
+
+    question: Question
+    design: Strategy
+    title: str = ""
+    seat: Seat | None = None
+
+    def __post_init__(self) -> None:
+        check_title(self.title)
+        if self.seat is not None:
+            if not isinstance(self.seat, Seat):
+                raise SurveyError("seat must be a Seat, or None; `Survey.round` makes the rounds of a panel").at("seat")
+            object.__setattr__(self, "question", self.seat.question(self.question))
+        if self.design.workload != self.question.workload or self.design.name not in self.question.strategies:
+            raise SurveyError("the design is for another question than the survey states").at("design")
+        if self.seat is not None:
+            if self.epsilon != self.seat.panel.epsilon or self.delta != 0:
+                raise SurveyError("epsilon must be that of the panel the round belongs to, and delta 0").at("epsilon")
+            if self.kind == Vector.kind and self.mechanism.name != Binary.name:
+                raise SurveyError("the mechanism of a round that asks for a mean must be 'binary'").at("mechanism")
+        object.__setattr__(self, "design", _keyed(self.design, self.id))
+
+    # --- identity ---------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        """The question's."""
+        return self.question.kind
+
+    @property
+    def mechanism(self) -> AnyMechanism:
+        """The design's."""
+        return self.design.mechanism
+
+    @property
+    def epsilon(self) -> float:
+        """What one report may reveal."""
+        return self.mechanism.epsilon
+
+    @property
+    def delta(self) -> float:
+        """Probability that the promise leaves out; 0 but for `gaussian`."""
+        return self.design.delta
+
+    @property
+    def query_text(self) -> str:
+        """The query that a round asks, as text; empty for a survey that is none."""
+        return "" if self.seat is None else self.seat.query.text
+
+    @property
+    def domain(self) -> Domain | None:
+        """What a person's value can be, the panel's records for a round; None where it is a vector."""
+        return self.question.domain if self.seat is None else self.seat.panel.domain
+
+    def to_statement(self) -> dict[str, Any]:
+        """Everything both sides need, as plain JSON values."""
+        return {
+            "format": FORMAT,
+            "title": self.title,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "question": self.question.to_statement(),
+            "design": self.design.to_statement(),
+            **({} if self.seat is None else {"seat": self.seat.to_statement()}),
+        }
+
+    @property
+    def attachments(self) -> dict[str, bytes]:
+        """The design's attachment by its digest, if it has one: publish it beside the survey's JSON."""
+        digest, attachment = self.design.digest, self.design.attachment
+        return {} if digest is None or attachment is None else {digest: attachment}
+
+    @classmethod
+    def from_statement(cls, statement: object, attachments: Attachments) -> Self:
+        """The survey behind its JSON; every field is checked again, unknown ones are refused."""
+        stated = check_format(statement)
+        check_fields(stated, "a survey", _FIELDS, frozenset({"seat"}))
+        seat = Seat.from_statement(stated["seat"]) if "seat" in stated else None
+        question = question_from_statement(stated["question"])
+        if seat is not None:
+            question = seat.question(question)
+        promise = check_epsilon(stated["epsilon"]), check_delta(stated["delta"])
+        design = restore(stated["design"], question.workload, *promise, attachments)
+        return cls(question, design, stated["title"], seat)
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, "
+            f"{promised(self.epsilon, self.delta)}, {self.mechanism.name}>"
+        )
+
+    # --- its answers ------------------------------------------------------------------------
+
+    @property
+    def n_answers(self) -> int:
+        """How many numbers an estimate holds."""
+        return self.question.n_answers
+
+    def answer_label(self, index: int) -> str:
+        """What an answer is called."""
+        return self.question.label(index)
+
+    def answer_labels(self) -> list[str]:
+        """What all answers are called, in order."""
+        return [self.question.label(i) for i in range(self.n_answers)]
+
+    def answer_index(self, name: object) -> int:
+        """Where the answer with that name, value or number stands."""
+        return self.question.find(name)
+
+    @property
+    def answer_range(self) -> tuple[Ends, Ends]:
+        """Between which numbers the answers must lie: for all of them, or one pair each."""
+        return self.question.answer_range
+
+    def bound(self, n_reports: int) -> Bound:
+        """What the expected L2 error of an estimate from so many reports stays below, for every population."""
+        return self.design.bound(n_reports)
+
+    def explain(self, users: int = DEFAULT_USERS) -> str:
+        """Why this design, compared with every other that can serve."""
+        setting = Setting(self.question.workload, self.epsilon, self.delta, users)
+        return explain(options(setting, self.question.strategies), priced(self.design, setting))
+
+    # --- its values -------------------------------------------------------------------------
+
+    def private_input(self, value: object) -> Any:
+        """What the mechanism randomizes, from one person's value; raises without naming the value."""
+        if self.seat is None:
+            held = self.question.private_input(value)
+            inputs = np.asarray(held)[None]
+        else:
+            domain = self.seat.panel.domain
+            record = np.array([domain.index(value)], dtype=np.int64)
+            inputs = self.seat.inputs(self.question, domain.split(record))
+        found = self.design.inputs(inputs)[0]
+        return found if isinstance(found, np.ndarray) else int(found)
+
+
+def _keyed(design: Strategy, survey_id: str) -> Strategy:
+    """The design with the public randomness that follows from the survey's id, if its mechanism uses any.
+
+    The id covers everything else the survey states; so the key is set last, and is no part of the statement.
+    """
+    mechanism: Any = design.mechanism
+    if not hasattr(mechanism, "key"):
+        return design
+    known: Any = design
+    return replace(known, mechanism=replace(mechanism, key=key_of(bytes.fromhex(survey_id))))  # type: ignore[no-any-return]

@@ -1,0 +1,109 @@
+"""The identity query on a ball: what is asked where a person holds a vector, or one number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.entries import as_integer
+from sottovoce.errors import SurveyError, ValueOutsideDomainError, WorkloadError
+from sottovoce.limits import check_dimension, check_radius
+from sottovoce.workloads.base import Floats
+
+__all__ = ["Ball"]
+
+
+@final
+@dataclass(frozen=True)
+class Ball:
+    """The mean of people's vectors, coordinate by coordinate, where no vector is longer than `radius`.
+
+    It has what strategies and questions read of a `Workload`; its values cannot be listed, so `n_values` is None.
+
+    Attributes
+    ----------
+    dimension
+        Coordinates of a vector.
+    radius
+        The largest norm of a vector.
+    names
+        What the coordinates are called; "x[0]", "x[1]" and so on unless given.
+    low, high
+        Between which numbers every coordinate lies, where that is less than the ball allows.
+
+    Examples
+    --------
+    >>> ball = Ball(3, 2.0)
+    >>> ball.n_queries, ball.diameter, ball.name(2), ball.find("x[2]")
+    (3, 4.0, 'x[2]', 2)
+    >>> Ball(1, 120.0, names=("age",), low=0.0).answer_range
+    (0.0, 120.0)
+    """
+
+    dimension: int
+    radius: float
+    names: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+    n_values = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dimension", check_dimension(self.dimension))
+        object.__setattr__(self, "radius", check_radius(self.radius))
+        names = tuple(self.names)
+        if names and (len(names) != self.dimension or len(set(names)) != len(names)):
+            raise SurveyError(f"names must be {self.dimension} different texts, one for each coordinate")
+        object.__setattr__(self, "names", names)
+        low, high = self.answer_range
+        if not -self.radius <= low <= high <= self.radius:
+            raise SurveyError(f"low and high must lie between {-self.radius:g} and {self.radius:g}, low not above high")
+
+    @property
+    def n_queries(self) -> int:
+        """One for each coordinate."""
+        return self.dimension
+
+    @property
+    def answer_range(self) -> tuple[float, float]:
+        """Between which numbers every answer lies."""
+        low = -self.radius if self.low is None else float(self.low)
+        return low, self.radius if self.high is None else float(self.high)
+
+    @property
+    def diameter(self) -> float:
+        """No two means are farther apart."""
+        low, high = self.answer_range
+        return min(2 * self.radius, math.sqrt(self.dimension) * (high - low))
+
+    def columns(self, vectors: ArrayLike) -> Floats:
+        """The answers of many people: their vectors themselves, one a row."""
+        rows = np.asarray(vectors, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.dimension:
+            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
+        return rows
+
+    def name(self, query: int) -> str:
+        """The name of a coordinate, given by its number."""
+        number = as_integer(query)
+        if number is None or not 0 <= number < self.dimension:
+            raise WorkloadError(f"there is no such coordinate; give an integer from 0 to {self.dimension - 1}")
+        return self.names[number] if self.names else f"x[{number}]"
+
+    def find(self, name: str) -> int:
+        """The number of the coordinate of that name."""
+        if self.names:
+            if name in self.names:
+                return self.names.index(name)
+        elif isinstance(name, str) and name.startswith("x[") and name.endswith("]"):
+            digits = name[2:-1]
+            if digits.isascii() and digits.isdecimal() and str(int(digits)) == digits and int(digits) < self.dimension:
+                return int(digits)
+        shown = repr(name) if len(repr(name)) <= 80 else "that long"
+        raise WorkloadError(
+            f"no coordinate is named {shown}; names run from {self.name(0)!r} to {self.name(self.dimension - 1)!r}"
+        )

@@ -1,0 +1,149 @@
+"""Rooms stand in one order, and no import runs back, whether at the top, inside a function or for a type alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sottovoce
+from import_graph import circle, python_graph, python_imports, typescript_graph, typescript_imports
+
+CLIENTS = Path(__file__).parents[2] / "clients"
+PYTHON = python_graph(Path(sottovoce.__file__).parent)
+TYPESCRIPT = typescript_graph(CLIENTS / "js" / "src", CLIENTS / "pages" / "src")
+
+ROOMS_IN_ORDER = (
+    *("errors", "limits", "plural", "promise", "entries", "durable", "scopes", "version"),
+    *("randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "projections"),
+    *("strategies", "questions", "figures", "surveys", "planning", "adaptive", "published", "audit"),
+    *("wire", "aggregate_bytes", "sharded", "aggregate_file", "report_files", "signing"),
+    *("client", "analyst", "collector", "engines", "populations", "fleet", "experiments"),
+    *("the public face", "cli", "__main__"),
+)
+"""Packages and loose modules of sottovoce. Each imports itself and what stands before it, and nothing else."""
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if "." in module else "the public face"
+
+
+def test_every_room_is_in_the_order_once() -> None:
+    assert sorted(ROOMS_IN_ORDER) == sorted({room(module) for module in PYTHON})
+
+
+@pytest.mark.parametrize("name", sorted({room(module) for module in PYTHON}))
+def test_no_room_imports_one_that_stands_after_it(name: str) -> None:
+    assert name in ROOMS_IN_ORDER, "say where it stands"
+    allowed = ROOMS_IN_ORDER[: ROOMS_IN_ORDER.index(name) + 1]
+    arrows = [(module, to) for module, found in PYTHON.items() if room(module) == name for to in sorted(found)]
+    assert [f"{module} -> {to}" for module, to in arrows if room(to) not in allowed] == []
+
+
+def test_no_python_files_import_each_other_in_a_circle() -> None:
+    assert circle(PYTHON) == []
+
+
+def test_no_typescript_files_import_each_other_in_a_circle() -> None:
+    assert circle(TYPESCRIPT) == []
+
+
+def test_the_device_client_knows_nothing_of_the_pages() -> None:
+    imported = set().union(*(found for path, found in TYPESCRIPT.items() if CLIENTS / "js" in path.parents))
+    assert [path for path in imported if CLIENTS / "js" not in path.parents] == []
+
+
+def test_both_languages_were_read() -> None:
+    assert "sottovoce.domain.base" in PYTHON["sottovoce.domain.labels"]
+    assert "sottovoce.kernels.compiled.channels" in PYTHON["sottovoce.kernels.channels"], "imported inside functions"
+    pages, js = CLIENTS / "pages" / "src", CLIENTS / "js" / "src"
+    assert js / "domain.ts" in TYPESCRIPT[pages / "survey" / "fields.ts"]
+    assert pages / "survey" / "field.ts" in TYPESCRIPT[pages / "survey" / "choices.ts"], "imported for a type alone"
+
+
+KNOWN = ["sottovoce", "sottovoce.cli", "sottovoce.cli.demo", "sottovoce.surveys", "sottovoce.surveys.survey"]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("import sottovoce.cli.demo", "sottovoce.cli.demo"),
+        ("import sottovoce.cli.demo as d, json", "sottovoce.cli.demo"),
+        ("import sottovoce.cli.gone", "sottovoce.cli"),
+        ("from sottovoce import cli", "sottovoce.cli"),
+        ("from sottovoce import __version__", "sottovoce"),
+        ("from sottovoce.cli import main", "sottovoce.cli"),
+        ("from sottovoce.cli import demo", "sottovoce.cli.demo"),
+        ("from sottovoce.cli.demo import *", "sottovoce.cli.demo"),
+        ("def f():\n    from sottovoce.cli.demo import x", "sottovoce.cli.demo"),
+        ("if TYPE_CHECKING:\n    from sottovoce.cli import demo", "sottovoce.cli.demo"),
+        ("from ..cli import main", "sottovoce.cli"),
+        ("from .. import cli", "sottovoce.cli"),
+        ("from . import survey", "sottovoce.surveys.survey"),
+        ("from .survey import Survey", "sottovoce.surveys.survey"),
+        ("m = importlib.import_module('sottovoce.cli.demo')", "sottovoce.cli.demo"),
+    ],
+)
+def test_the_reader_of_python_finds_every_form_of_import(source: str, found: str) -> None:
+    assert python_imports(source, "sottovoce.surveys.panel", KNOWN) == {found}
+
+
+def test_the_reader_of_python_knows_a_package_from_a_module() -> None:
+    assert python_imports("from . import survey", "sottovoce.surveys", KNOWN, is_package=True) == {
+        "sottovoce.surveys.survey"
+    }
+
+
+@pytest.mark.parametrize(
+    "source", ["import json", "from sottovoces import cli", "'from sottovoce import cli'", "cli.x()"]
+)
+def test_the_reader_of_python_finds_nothing_else(source: str) -> None:
+    assert python_imports(source, "sottovoce.surveys.panel", KNOWN) == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'import { a } from "./x.js";',
+        'import a, { type B } from "./x.js";',
+        "import * as a from './x.js'",
+        'import type { A } from "./x.js";',
+        'import {\n  a,\n  type B,\n} from "./x.js";',
+        'export { a } from "./x.js";',
+        'export type { A } from "./x.js";',
+        'export * from "./x.js";',
+        'import "./x.js";',
+        'const a = await import("./x.js");',
+        'type A = import("./x.js").A;',
+        '/** Why. */\nimport { a } from "./x.js";',
+        'export const one = 1;\nimport { a } from "./x.js";',
+    ],
+)
+def test_the_reader_of_typescript_finds_every_form_of_import(source: str) -> None:
+    assert typescript_imports(source) == {"./x.js"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '// import { a } from "./x.js";',
+        '/* import { a } from "./x.js"; */',
+        'export const said = "far from ./x.js";',
+        'export function f() { return important("./x.js"); }',
+    ],
+)
+def test_the_reader_of_typescript_finds_nothing_else(source: str) -> None:
+    assert typescript_imports(source) == set()
+
+
+def test_a_typescript_import_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a.ts").write_text('import { b } from "./b.js";\n')
+    with pytest.raises(FileNotFoundError, match=r"b\.ts"):
+        typescript_graph(tmp_path)
+
+
+def test_circles_are_found() -> None:
+    assert circle({"a": {"b"}, "b": {"c"}, "c": set(), "d": {"a"}}) == []
+    found = circle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}})
+    assert (found[0], set(found), len(found)) == (found[-1], {"a", "b", "c"}, 4)
+    assert circle({"a": {"a"}}) == ["a", "a"]
