@@ -338,19 +338,28 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     >>> second
     'The next best that fits, direct with codebook, errs 5.28 times as much.'
     """
-    error = chosen.error(criterion)
     answers = 1 if chosen.design is None else chosen.design.workload.n_queries
     together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""
     size = "1 byte" if chosen.report_bytes == 1 else f"{chosen.report_bytes:,} bytes"
     sentences = [f"{chosen.name}: margin {chosen.margin:.3g} of one answer (95 %){together}, {size} a report"]
     place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))
     ahead = [one for number, one in enumerate(found) if one.design is not None and (number < place or one.reason)]
-    for one in [one for one in ahead if one.error(criterion) < error * (1 - _WORTH_A_WORD)][:1]:
+    for one in [one for one in ahead if _beside(one, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:
         why = f" but cannot be chosen: {one.reason}" if one.reason else f" in {one.report_bytes:,} bytes a report"
-        sentences.append(f"{one.name} would err {(1 - one.error(criterion) / error) * 100:.1f} % less{why}")
-    worse = [one for one in found[place + 1 :] if one.fits and one.error(criterion) > error * (1 + _TIE)]
+        sentences.append(f"{one.name} would err {(1 - _beside(one, chosen, criterion)) * 100:.1f} % less{why}")
+    worse = [one for one in found[place + 1 :] if one.fits and _beside(one, chosen, criterion) > 1 + _TIE]
     for one in worse[:1]:
         # Nothing is so many times as much as an error of 0, that of answers which are the same for everybody.
-        much = f"{one.error(criterion) / error:.3g} times as much" if error > 0 else f"by {one.error(criterion):.3g}"
+        times = _beside(one, chosen, criterion)
+        much = f"{times:.3g} times as much" if math.isfinite(times) else f"by {one.error(criterion):.3g}"
         sentences.append(f"The next best that fits, {one.name}, errs {much}")
     return ". ".join(sentences) + "."
+
+
+def _beside(one: Option, chosen: Option, criterion: Criterion) -> float:
+    """How many times the chosen error another one is, as they are ranked: in L2 by raw errors within a strategy."""
+    raw = criterion == "l2" and one.strategy == chosen.strategy
+    error, other = (chosen.l2_raw, one.l2_raw) if raw else (chosen.error(criterion), one.error(criterion))
+    if error > 0:
+        return other / error
+    return math.inf if other > 0 else 1.0
