@@ -12,6 +12,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.errors import DomainError, PlanError, SurveyError, WorkloadError
 from sottovoce.limits import MAX_USERS
+from sottovoce.mechanisms import choose
 from sottovoce.planning.curves import curve_by_epsilon, curve_by_users
 from sottovoce.questions import Queries, Shares, Vector
 from sottovoce.workloads import Marginals, Prefix, Ranges
@@ -104,6 +105,14 @@ def test_the_margin_is_of_the_worst_answer() -> None:
     assert plan.margin == pytest.approx(1.959964 * math.sqrt(float(np.max(variance.value))), rel=1e-6)
     assert plan.margin <= 0.01
     assert plan.best.status == "exact"
+
+
+def test_a_survey_explains_itself_as_its_plan_does() -> None:
+    for asked in (sv.Domain.of(10_000), Prefix(64)):
+        question = Queries(asked) if isinstance(asked, Prefix) else Shares(asked)
+        plan = sv.plan(question, epsilon=1.0, users=USERS)
+        assert plan.survey().explain(users=USERS) == plan.reason
+    assert "cannot be chosen: its report takes" in sv.plan(10_000, epsilon=1.0, users=USERS).reason
 
 
 def test_a_population_makes_the_plan_its_own() -> None:
@@ -203,3 +212,10 @@ def test_surveys_and_plans_take_the_same_settings() -> None:
     with pytest.raises(SurveyError, match="criterion must be 'l2' or 'margin'") as caught:
         sv.Survey.distribution(5, 1.0, criterion="L2")  # type: ignore[arg-type]
     assert caught.value.field == "criterion"
+
+
+def test_forecasts_of_rounds_take_the_mechanism_that_rounds_get() -> None:
+    """Adaptive strategies foresee a round of choices by the least worst-case variance; "auto" makes the same choice."""
+    for size in (2, 3, 17, 300, 5_000):
+        for epsilon in (0.3, 1.0, 2.5, 6.0):
+            assert sv.Survey.distribution(size, epsilon).mechanism == choose(size, epsilon)

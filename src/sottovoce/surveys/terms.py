@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.domain import Domain
 from sottovoce.errors import SurveyError
-from sottovoce.limits import DEFAULT_USERS, check_delta, check_epsilon
+from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_delta, check_epsilon
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.promise import promised
@@ -152,7 +152,8 @@ class Terms(Stated):
 
     def explain(self, users: int = DEFAULT_USERS) -> str:
         """Why this design, compared with every other that can serve."""
-        setting = Setting(self.question.workload, self.epsilon, self.delta, users)
+        limit = DEFAULT_REPORT_BYTES  # what "auto" keeps to, so that this says what a plan says
+        setting = Setting(self.question.workload, self.epsilon, self.delta, users, max_report_bytes=limit)
         return explain(options(setting, self.question.strategies), priced(self.design, setting))
 
     # --- its values -------------------------------------------------------------------------
