@@ -24,6 +24,7 @@ from rich.table import Table
 from benchmarks.record import Row, key, machine, merged, rows_in, save
 
 MODULES = (
+    "startup",
     "transforms",
     "scale_kernels",
     "scale_files",

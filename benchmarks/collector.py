@@ -1,4 +1,4 @@
-"""The collector under load, one server process on SQLite: beside a bare handler, a plain service, and itself after
+"""The collector under load, one server process on SQLite: beside a bare server, a plain service, and itself after
 ten million reports.
 
 Servers take turns within one run and the best of several turns counts, so that what else the machine does falls out of
@@ -20,7 +20,7 @@ import sottovoce as sv
 from benchmarks.collector_servers import Target, bare, baseline, collector, drive
 from benchmarks.load import Outcome
 from benchmarks.peers import PeersUnavailable
-from sottovoce.aggregate_bytes import from_bytes
+from sottovoce.formats.aggregate_bytes import from_bytes
 
 __all__ = ["run"]
 
@@ -68,10 +68,9 @@ def _warm(ours: Target) -> Target:
 def _against_bare(ours: Target, size: Size) -> list[Row]:
     rows: list[Row] = []
     for batch in BATCHES:
-        with bare(ours, batch) as handler, bare(ours, batch, "server") as server:
-            best = _turns([handler, server, ours], batch, size)
-        for theirs, target in ((handler, 0.4), (server, None)):
-            rows.append(_row(_NAMES[batch], theirs.name, best[ours.name], best[theirs.name], batch, target))
+        with bare(ours, batch) as theirs:
+            best = _turns([theirs, ours], batch, size)
+        rows.append(_row(_NAMES[batch], theirs.name, best[ours.name], best[theirs.name], batch, None))
     return rows
 
 

@@ -19,8 +19,8 @@ import urllib3
 
 from benchmarks.load import JSON_TYPE, Order, Outcome
 from benchmarks.peers import ENVIRONMENT, REQUIREMENTS, prepared_environment
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 __all__ = ["Target", "bare", "baseline", "collector", "drive"]
 
@@ -100,11 +100,11 @@ def collector(survey: Survey, data: Path, *flags: str) -> Iterator[Target]:
 
 
 @contextmanager
-def bare(like: Target, batch: int, kind: str = "handler") -> Iterator[Target]:
-    """The same stack with nothing in it, asked with the same bytes; `server` is without the framework too."""
-    with _running([sys.executable, "-m", "benchmarks.collector_bare", kind, str(batch)], None) as process:
+def bare(like: Target, batch: int) -> Iterator[Target]:
+    """The same HTTP server with nothing behind it, asked with the same bytes."""
+    with _running([sys.executable, "-m", "benchmarks.collector_bare", str(batch)], None) as process:
         port = int(process.stdout.readline())
-        yield Target(f"bare {kind}", port, like.path, like.path, like.media_type, like.header, like.reports, process)
+        yield Target("bare server", port, like.path, like.path, like.media_type, like.header, like.reports, process)
 
 
 @contextmanager

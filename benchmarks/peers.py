@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.limits import check_domain_size, check_epsilon
+from sottovoce.core.limits import check_domain_size, check_epsilon
 
 __all__ = [
     "Accuracy",

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sottovoce.experiments.whole_files import write_file
+from sottovoce.core.files import write_file
 
 __all__ = ["Row", "key", "machine", "merged", "rows_in", "save"]
 

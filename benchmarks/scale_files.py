@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 import sottovoce as sv
 from benchmarks.peers import ENVIRONMENT, REQUIREMENTS, PeersUnavailable, prepared_environment, run_step
 from sottovoce import engines
-from sottovoce.engines.files import find, look
+from sottovoce.engines.files import find_files, scan_files
 from sottovoce.engines.local_counts import InMemory
 from sottovoce.engines.local_reading import in_pieces
-from sottovoce.engines.local_resume import Work
+from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_run import Run
-from sottovoce.report_files import LAYOUT
+from sottovoce.formats.report_files import LAYOUT
 
 __all__ = ["run"]
 
@@ -57,11 +57,11 @@ def measured(python: Path, outputs: int, reports: int) -> list[Row]:
             write(survey, folder / f"reports-{number:010d}.parquet", reports // FILES, number)
         words = [str(python), str(WORKER), str(folder), str(REPEATS)]
         duck = json.loads(run_step("measuring DuckDB", words, hint="see the message"))
-        here, files = engines.local(), look(survey, find(folder))
+        here, files = engines.local(), scan_files(survey, find_files(folder))
         exact = best(lambda: here.count(survey, folder).close())
 
         def straight() -> None:
-            task = Run(survey, files, Work(None), memory_bytes=here.memory_bytes, cores=here.cores, progress=None)
+            task = Run(survey, files, WorkFolder(None), memory_bytes=here.memory_bytes, cores=here.cores, progress=None)
             cells = InMemory(survey.mechanism, here.memory_bytes, here.cores)
             task.read(in_pieces(files.files, 2**20), lambda rows: cells.add(rows.payloads))
 

@@ -19,8 +19,8 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce import engines
+from sottovoce.core.errors import MissingExtraError, ServiceError
 from sottovoce.engines.spark_session import session
-from sottovoce.errors import MissingExtraError, ServiceError
 
 __all__ = ["run"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.workloads import Prefix
 
 Verdict = str | tuple[bytes, list[tuple[int, str]]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 
 __all__ = ["check_other_rows_are_refused"]
 

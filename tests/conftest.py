@@ -6,6 +6,8 @@ import signal
 import pytest
 from hypothesis import settings
 
+from sottovoce.mechanisms import registry
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # So do shells start what they start in the background; whatever a test interrupts would inherit it, and go on.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -17,22 +19,30 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 LONGEST = (
     "collector/test_simulation.py",
-    "collector/test_crashes.py",
     "engines/test_spark_cluster.py",
     "docs/test_examples.py",
+    "collector/test_crashes.py",
+    "browser/test_doors.py",
+    "docs/test_adding.py",
+    "exact/test_expression_memory.py",
+    "docs/test_build.py",
+    "browser/test_create.py",
+    "browser/test_estimates.py",
+    "browser/test_conversation.py",
+    "browser/test_dashboard.py",
     "exact/test_conformance.py",
     "collector/test_serve.py",
-    "collector/test_openapi_fuzz.py",
-    "docs/test_build.py",
-    "engines/test_spark_local.py",
-    "cli/test_demo.py",
-    "engines/test_local_resume.py",
-    "browser/test_bad_days.py",
     "exact/test_strategy_registry.py",
-    "exact/test_expression_memory.py",
-    "collector/test_worker.py",
+    "engines/test_spark_local.py",
+    "collector/test_openapi_fuzz.py",
     "statistical/test_codebook.py",
+    "statistical/test_adaptive_error.py",
     "statistical/test_adaptive_strategies.py",
+    "statistical/test_accuracy.py",
+    "statistical/test_planned_errors.py",
+    "browser/test_bad_days.py",
+    "cli/test_demo.py",
+    "collector/test_worker.py",
 )
 """Files that take longest: several processes begin with them, so that none is left alone with one at the end."""
 
@@ -47,3 +57,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables have the width they have in a file, whatever terminal the tests are run from."""
     monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_mechanisms_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test registers, a page's example for one, is not known to the next."""
+    monkeypatch.setattr(registry, "_registered", {})

@@ -30,3 +30,9 @@ def table(text: str) -> list[list[str]]:
     """The rows below the head of a text's only table, as the texts of their cells."""
     rows = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
+
+
+def python_code(page: Path) -> list[str]:
+    """The blocks of a page that are modules: marked `python`, and without prompts."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [block for block in blocks if ">>>" not in block]

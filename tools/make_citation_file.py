@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from sottovoce.mechanisms import MECHANISMS, create
-from sottovoce.mechanisms.channel_registry import CHANNELS, typical
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+from sottovoce.mechanisms import MECHANISMS, VectorMechanism
 
 FILE = Path(__file__).resolve().parent.parent / "CITATION.cff"
 
@@ -25,11 +23,10 @@ _ACCENTS = {r"{\'e}": "é", r"{\'U}": "Ú"}
 
 def cited() -> Iterator[str]:
     """The BibTeX of every mechanism, an entry a line."""
-    made = [create(name, 8, 1.0) for name in MECHANISMS]
-    made += [kind.best(1, 1.0, 1.0, 1e-9, 1000) for kind in VECTOR_MECHANISMS.values()]
-    made += [typical(name, 8, 1.0) for name in CHANNELS]
-    for mechanism in made:
-        yield from mechanism.citation().splitlines()
+    for kind in MECHANISMS.values():
+        is_vector = issubclass(kind, VectorMechanism)
+        made = kind.best(1, 1.0, 1.0, 1e-9, 1000) if is_vector else kind.typical(8, 1.0)
+        yield from made.citation().splitlines()
 
 
 def entries() -> dict[str, tuple[str, dict[str, str]]]:

@@ -10,8 +10,8 @@ import numpy as np
 
 import concept_drawings
 from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure
+from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.mechanisms import create
-from sottovoce.populations.distributions import frequencies
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from http_errors import BODIES, ERRORS, VERDICTS, Code
-from sottovoce.collector.api.openapi import document
+from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES, SECURITY_HEADERS
 from sottovoce.collector.tokens import SCOPES
 
@@ -20,43 +20,42 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "http.md"
 INTRODUCTION = """\
 # HTTP
 
-Every address of the [collector](collector.md), as it says of itself at `/openapi.json`: this page is made from that
-document by `tools/make_http_reference.py`, and a test keeps the two equal. The bytes inside bodies are in the
+Every address of the [collector](collector.md). This page is made from the OpenAPI document at `/openapi.json` by
+`tools/make_http_reference.py`, and a test keeps the two equal. The bytes inside bodies are in the
 [wire format](wire_format.md#between-devices-and-the-collector).
 
-Everything is JSON in UTF-8 unless a media type is named. Bodies come as they are: any `Content-Encoding` is refused.
-Unknown fields of a body are refused too, so that a misspelled one is noticed, and so are unknown parameters where an
-address has any.
+Everything is JSON in UTF-8 unless a media type is named. Bodies with a `Content-Encoding` are refused. So are unknown
+fields of a body and, where an address has query parameters, unknown ones.
 
-**Devices** need no token and are told apart by nothing. **Analysts** send `Authorization: Bearer sv_...`, and so does
-what reads `/metrics`. A token that lacks the scope is answered 403, one that is unknown or revoked 401, before the body
-is read. The dashboard keeps its token in a cookie instead; when that counts is [told with the pages](pages.md), whose
-own addresses are not listed here.
+**Devices** need no token and are anonymous. **Analysts** send `Authorization: Bearer sv_...`; `/metrics` needs a token
+too. A token that lacks the scope gets 403, one that is unknown or revoked 401, before the body is read. The dashboard
+keeps its token in a cookie; the rules for it, and the addresses of the pages, are in [In the browser](pages.md).
 """
 
 ERROR_SHAPE = """\
 ## When something is refused
 
-There is one shape, whatever was wrong:
+All errors have one shape:
 
 ```json
 {"error": {"code": "too_few_reports", "message": "survey 3f9a... has 12 counted reports, ...", "field": null}}
 ```
 
 `code` is for programs and never changes its meaning. `message` is for people: what was wrong, what is allowed, what to
-do. `field` names the part of the body or the parameter, where there is one. What a device sent is never repeated in it.
+do. `field` names the field or parameter at fault, where there is one. Nothing that was sent is quoted.
 
-Answers of status 429, 503 and 507 have `Retry-After`, in seconds. Nothing of such a request was kept: send **the same
-bytes** again, with the same report ids. A report that arrives twice is counted once.
+Responses of status 429, 503 and 507 have `Retry-After`, in seconds. Nothing of such a request was stored: send **the
+same bytes** again, with the same report ids. A report that arrives twice is counted once.
 """
 
 REPORTS = """\
-A body of reports can be refused for these besides:
+A body of reports can also be refused for these reasons:
 """
 
 EACH = """\
-Else every report of a body has its own verdict. With one accepted or more the status is 200, and `refused` tells of the
-others by their position in the body, counted from 0. With none it is 422, with `accepted` and `refused` beside `error`.
+Otherwise every report of a body is checked by itself. If at least one is accepted the status is 200, and `refused`
+lists the others by their position in the body, from 0. If none is, it is 422, with `accepted` and `refused` beside
+`error`.
 """
 
 HEADERS = """\
@@ -77,7 +76,7 @@ _WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false
 
 def page() -> str:
     """The whole page."""
-    told = document(ROUTES)
+    told = openapi_document(ROUTES)
     headers = HEADERS.format(rows="\n".join(f"| `{name}` | `{value}` |" for name, value in SECURITY_HEADERS.items()))
     parts = [INTRODUCTION, _scopes(), *_operations(told["paths"]), _objects(told["components"]["schemas"])]
     return "\n".join([*parts, _errors(), headers])
@@ -111,14 +110,14 @@ def _operation(method: str, path: str, told: dict[str, Any]) -> str:
     if "requestBody" in told:
         lines += ["", *_table(("body", "shape"), _contents(told["requestBody"]["content"]))]
     responses = told["responses"]
-    made = {"201": "it is new: ", "200": "it stood already: "} if "201" in responses and "200" in responses else {}
+    made = {"201": "new: ", "200": "existing: "} if "201" in responses and "200" in responses else {}
     answers = [(status, made.get(status, "") + _answer(answer)) for status, answer in sorted(responses.items())]
     return "\n".join([*lines, "", *_table(("status", "answer"), answers), ""])
 
 
 def _parameter(one: dict[str, Any]) -> tuple[str, ...]:
     schema = one["schema"]
-    default = f", {schema['default']} unless given" if "default" in schema else ""
+    default = f", default {schema['default']}" if "default" in schema else ""
     return f"`{one['name']}`", one["in"], _type(schema) + default, one["description"]
 
 
@@ -131,9 +130,9 @@ def _answer(answer: dict[str, Any]) -> str:
     ((kind, inner),) = answer["content"].items()
     shape = _type(inner["schema"])
     headers = ", ".join(f"`{name}`" for name in answer.get("headers", {}))
-    if inner["schema"].get("$ref", "").endswith("/FailureBody"):
+    if inner["schema"].get("$ref", "").endswith("/ErrorBody"):
         return answer["description"] + (f"; with {headers}" if headers else "")
-    if inner["schema"].get("$ref", "").endswith("/Unaccepted"):
+    if inner["schema"].get("$ref", "").endswith("/RefusedUpload"):
         return f"{answer['description']}: {shape}"
     told = shape if kind == "application/json" else f"`{kind}`"
     return told + (f", with {headers}" if headers else "")
@@ -157,7 +156,7 @@ def _objects(schemas: dict[str, Any]) -> str:
 def _default(schema: dict[str, Any]) -> str:
     default = schema.get("default")
     shown = "null" if default is None else str(default or "empty")
-    return f"; may be left out ({shown})"
+    return f"; optional ({shown})"
 
 
 def _type(schema: dict[str, Any]) -> str:

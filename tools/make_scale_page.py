@@ -25,40 +25,39 @@ CORES = 16
 _HEAD = """\
 # What a billion reports cost
 
-Every aggregate is a bag of integers that merges by addition, so reports can be counted on one machine, or on many
-[with Spark](spark.md), with [the same integers](engines.md) in the end. How long it takes is arithmetic, once a machine
-has been measured:
+Aggregates are integers that merge by addition, so reports can be counted on one machine or on many
+[with Spark](spark.md), with [the same result](engines.md). The time follows from the measured speed of a machine:
 
 ```console
 $ sottovoce calibrate --spark
 $ sottovoce plan shares --values 1e6 --epsilon 1 --users 1e9 --cost --workers 20
 ```
 
-The figures below come from such a measurement, `docs/rates.json`, on a small machine; nobody has counted 10^12 reports
-with it. Yours will differ: measure it.
+The figures below are predictions from such a measurement, `docs/rates.json`, on a small machine; 10^12 reports were not
+counted. Measure your own machine.
 
-| measured there | a second |
+| measured there | per second |
 |---|---:|
 """
 
 _ASSUMED = f"""\
 ## What is assumed
 
-* **Time grows with the reports**, and is divided by the tasks that work at once. Below 10^7 reports a task this is off:
-  Spark's start and its small tasks weigh more.
-* **Every core of a worker is as fast as the one measured**, with as much memory bandwidth to itself. On machines of
-  many cores that share it, counting into a million counters is slower than this.
-* **Disks and networks keep up.** A task reads some tens of megabytes a second and sends as much through the shuffle
-  that takes duplicates out; {CORES} tasks of a worker need a disk and a network that carry {CORES} times that.
+* **Time grows with the reports**, divided by the number of parallel tasks. Below 10^7 reports per task the start-up
+  of Spark and small tasks dominate.
+* **Every core of a worker is as fast as the one measured**, with the same memory bandwidth. On machines of many
+  cores that share it, counting into a million counters is slower.
+* **Disks and networks are fast enough.** A task reads some tens of megabytes per second and sends as much through the
+  shuffle that removes duplicates; {CORES} tasks of a worker need a disk and a network that carry {CORES} times that.
 * **Reports are spread evenly** over files and tasks, and nobody else uses the machines. No task is run twice.
 * **Merging** adds every task's counts once; a codebook survey of more than 2^27 counters is shuffled by shard instead,
   and no machine ever holds all of its counts.
-* **The estimate** is made on one machine, from the counts; it does not depend on how many reports they are.
-* **Storage** is that of Parquet with zstd, of which most is the reports' ids: 16 random bytes each, which nothing
-  compresses. Where duplicates cannot occur, or have been taken out, ids need not be kept.
+* **The estimate** is computed on one machine from the counts; its time does not depend on the number of reports.
+* **Storage** is that of Parquet with zstd, of which most is the reports' ids: 16 random bytes each, which do not
+  compress. If duplicates cannot occur, or have been removed, ids need not be stored.
 
-What is left out: what the collector itself takes to receive the reports ([operations](operations.md)), and the copies a
-storage service keeps.
+Not included: the collector's work to receive the reports ([operations](operations.md)), and copies in a storage
+service.
 """
 
 
@@ -77,7 +76,7 @@ def page(rates: Rates) -> str:
     """The whole page."""
     lines = [_HEAD, _rates(rates), "\n"]
     for title, mechanism in kinds():
-        lines.append(f"## {title[0].upper()}{title[1:]}\n\nEpsilon 1, {mechanism.report_bytes} bytes a report, ")
+        lines.append(f"## {title[0].upper()}{title[1:]}\n\nEpsilon 1, {mechanism.report_bytes} bytes per report, ")
         lines.append(f"{mechanism.cells:,} counters.\n\n")
         lines.append("| reports | where | stored | counting | estimate | memory | shuffled |\n")
         lines.append("|---:|---|---:|---:|---:|---:|---:|\n")

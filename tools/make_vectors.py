@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.kernels.rotations import signs
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.unary import Unary
 from sottovoce.randomness import ONE, ByteSource
 from sottovoce.randomness.philox import philox4x32
 from sottovoce.workloads import Prefix
@@ -38,9 +38,10 @@ SIZES: dict[str, list[tuple[int, float]]] = {
     "projective_geometry": [(2, 1.0), (5, 2.0), (1000, 0.5), (1000, 3.0), (2**40, 4.0)],
     "randomized_response": [(2, 1.0), (5, 2.0), (1000, 3.0), (2**40, 16.0)],
     "subset_selection": [(2, 1.0), (5, 2.0), (17, 0.5), (300, 4.0)],
-    "unary_optimized": [(2, 1.0), (5, 2.0), (17, 0.5)],
-    "unary_symmetric": [(2, 1.0), (5, 2.0), (17, 0.5)],
 }
+"""Numbers of values and epsilons of a mechanism's surveys, where they are other than `SMALL`."""
+
+SMALL = [(2, 1.0), (5, 2.0), (17, 0.5)]
 
 SPACES = [(2, 2), (5, 2), (3, 7), (19, 4), (53, 8), (5, 3)]
 """Order and dimension of the projective spaces of the surveys above and of the last one, all over prime fields."""
@@ -73,7 +74,7 @@ class Recorder:
 
 def mechanism_vectors(name: str) -> list[dict[str, Any]]:
     """Surveys of one mechanism, each with reports drawn from known bytes."""
-    surveys = [sv.Survey.distribution(J, epsilon, name) for J, epsilon in SIZES[name]]
+    surveys = [sv.Survey.distribution(J, epsilon, name) for J, epsilon in SIZES.get(name, SMALL)]
     people = sv.Domain.product(age=range(18, 24), country=["DE", "FR", "Österreich"])
     surveys.append(sv.Survey.distribution(people, math.log(3), name, title="Älter als 17? “sotto voce”"))
     if name == "projective_geometry":
@@ -105,17 +106,29 @@ def survey_vector(survey: sv.Survey) -> dict[str, Any]:
 
 def thresholds(survey: sv.Survey) -> dict[str, str]:
     """Probabilities out of 2**64, as decimal text: they do not fit into a JSON number."""
-    mechanism = survey.mechanism
-    if isinstance(mechanism, Unary):
-        return {"own": str(mechanism.own_threshold), "other": str(mechanism.other_threshold)}
-    return {"inside": str(mechanism._levels.threshold)}  # type: ignore[attr-defined]
+    drawn = list(dict.fromkeys(private_bits(survey)))
+    names = ["inside"] if len(drawn) == 1 else ["own", "other", *map(str, range(2, len(drawn)))]
+    return {name: str(threshold) for name, threshold in zip(names, drawn, strict=False)}
+
+
+def private_bits(survey: sv.Survey) -> list[int]:
+    """The threshold of every private bit that is drawn for value 0; draws depend on nothing."""
+    found: list[int] = []
+
+    class Noting(ByteSource):
+        def bernoulli(self, threshold: int) -> bool:
+            found.append(threshold)
+            return super().bernoulli(threshold)
+
+    survey.mechanism.randomize(0, Noting(Recorder("private bits")))
+    return found
 
 
 def draws(survey: sv.Survey) -> list[tuple[int, int]]:
     """(value, run): the first, the last and one in between, several times each."""
     J = survey.domain.size
     values = sorted({0, 1, J // 2, J - 1})
-    long = isinstance(survey.mechanism, Unary) and J > 8
+    long = len(private_bits(survey)) > 8
     return [(value, run) for value in values for run in range(1 if long else 3)]
 
 
@@ -340,7 +353,7 @@ def bad_report_vectors() -> list[dict[str, Any]]:
 
 def files() -> dict[str, str]:
     """Every vector file's name and text."""
-    contents: dict[str, Any] = {f"{name}.json": mechanism_vectors(name) for name in sv.MECHANISMS}
+    contents: dict[str, Any] = {f"{name}.json": mechanism_vectors(name) for name in serving(FiniteMechanism)}
     contents["philox.json"] = philox_vectors()
     contents["codebook.json"] = codebook_vectors()
     contents["source.json"] = source_vectors()

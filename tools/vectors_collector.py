@@ -12,14 +12,16 @@ from itertools import count
 from typing import Any
 
 import sottovoce as sv
-from sottovoce import aggregate_bytes
-from sottovoce.client.fetch import Collector
-from sottovoce.collector.intake import BodyRefusedError, Intake
+from sottovoce.collector.cache import SurveyCache
+from sottovoce.collector.intake import Intake
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
+from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
+from sottovoce.device.fetch import CollectorClient
+from sottovoce.formats import aggregate_bytes
+from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 from sottovoce.randomness import ByteSource
-from sottovoce.signing import SigningKey, fingerprint, to_base64url
-from sottovoce.wire import REPORT_ID_BYTES, encode_batch
 
 __all__ = ["collector_vectors"]
 
@@ -142,7 +144,7 @@ def _forged(key: bytes) -> Envelope:
 
 def _refused_key(fault: str, key: bytes) -> dict[str, Any]:
     told = _forged(key)
-    error = _error(fault, lambda: Collector(_Told(told)).survey(told["id"], None))  # type: ignore[arg-type]
+    error = _error(fault, lambda: CollectorClient(_Told(told)).survey(told["id"], None))  # type: ignore[arg-type]
     return {"fault": fault, "asked": told["id"], "envelope": told, "error": error}
 
 
@@ -159,7 +161,7 @@ class _Told:
 
 
 def _refused_envelope(fault: str, told: Envelope) -> dict[str, Any]:
-    error = _error(fault, lambda: Collector(_Told(told)).survey(told["id"], KEY.public))  # type: ignore[arg-type]
+    error = _error(fault, lambda: CollectorClient(_Told(told)).survey(told["id"], KEY.public))  # type: ignore[arg-type]
     return {"fault": fault, "asked": told["id"], "envelope": told, "error": error}
 
 
@@ -172,7 +174,7 @@ def _bad_rounds() -> Iterator[tuple[str, int, Envelope]]:
 
 
 def _refused_round(fault: str, number: int, told: Envelope) -> dict[str, Any]:
-    error = _error(fault, lambda: Collector(_Told(told)).round(PEOPLE, number, KEY.public))  # type: ignore[arg-type]
+    error = _error(fault, lambda: CollectorClient(_Told(told)).round(PEOPLE, number, KEY.public))  # type: ignore[arg-type]
     return {"fault": fault, "survey": PEOPLE.id, "round": number, "envelope": told, "error": error}
 
 
@@ -284,7 +286,7 @@ class _Shelf:
 
 def _judged(about: str, survey: Any, body: bytes | str) -> dict[str, Any]:
     """A body, the survey it is sent to, and what a collector must answer."""
-    intake = Intake(_Shelf(), MOST)
+    intake = Intake(SurveyCache(_Shelf()), MOST)
     found: dict[str, Any] = {"about": about, "survey": survey.id}
     found |= {"body": body.hex()} if isinstance(body, bytes) else {"json": body}
     try:
@@ -293,10 +295,10 @@ def _judged(about: str, survey: Any, body: bytes | str) -> dict[str, Any]:
             if isinstance(body, bytes)
             else intake.read_json(survey.id, body.encode())
         )
-    except BodyRefusedError as error:
+    except Refusal as error:
         return {**found, "status": error.status, "code": error.code}
     accepted = 0 if taken.arrival is None else taken.arrival.n
-    refused = [{"position": position, "code": code} for position, code, _ in taken.refused]
+    refused = [{"position": one.position, "code": one.code} for one in taken.refused]
     return {**found, "status": 200 if accepted else 422, "accepted": accepted, "refused": refused}
 
 

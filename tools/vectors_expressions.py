@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from sottovoce.core.errors import QueryError
 from sottovoce.domain import Domain
-from sottovoce.errors import QueryError
 from sottovoce.expressions import Query, query
 
 __all__ = ["expression_vectors"]

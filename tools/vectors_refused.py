@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import sottovoce as sv
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 
 __all__ = ["bad_survey_vectors"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.errors import SottovoceError
+from sottovoce.core.errors import SottovoceError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.fourier import Fourier

@@ -7,19 +7,27 @@
 True
 """
 
-from sottovoce import adaptive, engines, errors, questions
-from sottovoce.adaptive.session import Session
-from sottovoce.analyst import connect
-from sottovoce.audit import audit
-from sottovoce.domain import Domain
-from sottovoce.expressions import Query, query
-from sottovoce.mechanisms import MECHANISMS, Mechanism
-from sottovoce.planning.plan import Plan, plan
-from sottovoce.surveys.aggregate import Aggregate, Reports
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
-from sottovoce.version import __version__ as __version__
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.core.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from sottovoce import adaptive, engines, questions
+    from sottovoce.adaptive.session import Session
+    from sottovoce.analyst import connect
+    from sottovoce.auditing import audit
+    from sottovoce.core import errors
+    from sottovoce.domain import Domain
+    from sottovoce.expressions import Query, query
+    from sottovoce.mechanisms import MECHANISMS, Mechanism
+    from sottovoce.planning.plan import Plan, plan
+    from sottovoce.surveys.aggregate import Aggregate, Reports
+    from sottovoce.surveys.estimate import Estimate
+    from sottovoce.surveys.panel import Panel
+    from sottovoce.surveys.survey import Survey
 
 __all__ = [
     "MECHANISMS",
@@ -42,3 +50,39 @@ __all__ = [
     "query",
     "questions",
 ]
+
+_HOMES = {
+    "MECHANISMS": "mechanisms",
+    "Aggregate": "surveys.aggregate",
+    "Domain": "domain",
+    "Estimate": "surveys.estimate",
+    "Mechanism": "mechanisms",
+    "Panel": "surveys.panel",
+    "Plan": "planning.plan",
+    "Query": "expressions",
+    "Reports": "surveys.aggregate",
+    "Session": "adaptive.session",
+    "Survey": "surveys.survey",
+    "audit": "auditing",
+    "connect": "analyst",
+    "plan": "planning.plan",
+    "query": "expressions",
+}
+"""Where each name is defined. A name is loaded when it is first used: a device needs no SciPy, and no Numba."""
+
+_MODULES = {"adaptive": "adaptive", "engines": "engines", "errors": "core.errors", "questions": "questions"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"sottovoce.{_HOMES[name]}"), name)
+    elif name in _MODULES:
+        value = import_module(f"sottovoce.{_MODULES[name]}")
+    else:
+        raise AttributeError(f"module 'sottovoce' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -17,9 +17,9 @@ from collector.service import Service, running, until
 from commands import Outcome, Run, run_here
 from sottovoce.analyst.collector import Collector
 from sottovoce.analyst.live import LiveSurvey
-from sottovoce.client.http import Http
-from sottovoce.errors import ServiceError
-from sottovoce.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
+from sottovoce.core.errors import ServiceError
+from sottovoce.device.http import Http
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 
 MINIMUM = 20
 """Reports before the collector tells anything."""

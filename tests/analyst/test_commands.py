@@ -11,7 +11,7 @@ import pytest
 import sottovoce as sv
 from analyst.conftest import MINIMUM, check_error, counted, devices, send
 from sottovoce.analyst.parquet import read_export
-from sottovoce.errors import ServiceError
+from sottovoce.core.errors import ServiceError
 from sottovoce.surveys.influence import influence
 
 VALUES = ["red"] * 300 + ["green"] * 150 + ["blue"] * 50
@@ -73,7 +73,7 @@ def test_create_from_a_file(service, run, tmp_path):
     (tmp_path / "survey.json").write_text(survey.to_json())
     (tmp_path / "attached").write_bytes(attachment)
     words = ["survey", "create", "file", str(tmp_path / "survey.json"), "--json"]
-    check_error(run(*words), "SurveyError", "needs an attachment")
+    check_error(run(*words), "SurveyError", "attachment is missing")
     assert run(*words, "--attachment", str(tmp_path / "attached")).json["id"] == survey.id
     (tmp_path / "attached").write_bytes(attachment + b"!")
     assert run(*words, "--attachment", str(tmp_path / "attached")).status == 2
@@ -129,7 +129,7 @@ def test_seal_and_delete(service, run, collector):
     live = collector.publish(survey)
     assert run("survey", "seal", "short-lived", "--json").json["state"] == "sealed"
     assert live.status().state == "sealed"
-    check_error(run("survey", "delete", "short-lived", "--json"), "UsageError", "--yes", "for good")
+    check_error(run("survey", "delete", "short-lived", "--json"), "UsageError", "--yes", "cannot be undone")
     assert live.status().state == "sealed"
     assert "deleted" in run("survey", "delete", "short-lived", "--yes").out
     with pytest.raises(ServiceError):
@@ -150,8 +150,8 @@ def test_estimate(service, run, answered):
     assert "500 reports" in spoken
     assert "red" in spoken
     assert "epsilon 2, randomized_response" in " ".join(spoken.split())
-    assert f"expected L2 error of all answers at most {expected.bound.value:.4g}\n" in spoken
-    assert "5 hostile devices among 500 reports" in " ".join(spoken.split())
+    assert f"expected L2 error over all answers: at most {expected.bound.value:.4g}\n" in spoken
+    assert "5 malicious devices among 500 reports" in " ".join(spoken.split())
 
 
 def test_answers_to_queries_keep_their_order(service, run, collector):
@@ -203,7 +203,7 @@ def test_estimate_below_the_minimum(service, run, collector):
     live = collector.publish(survey)
     send(service.url, survey, survey.simulate(VALUES[: MINIMUM - 1], seed=1))
     counted(live)
-    check_error(run("estimate", "too few", "--json"), "ServiceError", f"nothing is told before there are {MINIMUM}")
+    check_error(run("estimate", "too few", "--json"), "ServiceError", f"its estimate needs at least {MINIMUM}")
 
 
 # --- asking -------------------------------------------------------------------------------------
@@ -256,10 +256,10 @@ def test_ask_interrupted_says_what_to_do(service, run, collector, monkeypatch):
 
 def test_ask_refuses(service, run, collector, answered):
     collector.publish(sv.Survey.adaptive({"age": range(100)}, 2, 1.0, title="mistakes"))
-    check_error(run("ask", "mistakes", "age < 30", "--json"), "SessionError", "when a round is over")
+    check_error(run("ask", "mistakes", "age < 30", "--json"), "SessionError", "when a round ends")
     check_error(run("ask", "mistakes", "height < 3", "--reports", "9", "--json"), "QueryError", "height")
     check_error(run("ask", "mistakes", "age <", "--reports", "9", "--json"), "QueryError")
-    check_error(run("ask", "mistakes", "age", "--reports", "9", "--json"), "QueryError", "must stay within")
+    check_error(run("ask", "mistakes", "age", "--reports", "9", "--json"), "QueryError", "this panel allows")
     check_error(run("ask", "answered", "age < 3", "--reports", "9", "--json"), "SessionError", "has no rounds")
     check_error(run("estimate", "mistakes", "--json"), "SessionError", "sottovoce ask")
 
@@ -274,7 +274,7 @@ def test_export(service, run, answered, tmp_path):
     assert "0 reports in 0 new files" in run("export", "answered", "--parquet", str(tmp_path / "out")).out
     (tmp_path / "taken").write_text("a file, no folder")
     taken = run("export", "answered", "--parquet", str(tmp_path / "taken"), "--json")
-    check_error(taken, "ReportError", "cannot be written to")
+    check_error(taken, "ReportError", "cannot be written")
 
 
 # --- tokens -------------------------------------------------------------------------------------
@@ -343,9 +343,11 @@ def test_a_wrong_token_is_told(service, run, collector, answered, words):
 def test_other_bad_connections(service, run):
     check_error(run("survey", "list", "--url", "ftp://x", "--json"), "ServiceError", "must look like")
     check_error(run("survey", "list", "--url", "http://stats.example.org", "--json"), "ServiceError", "--insecure")
-    check_error(run("survey", "list", "--token", "two words", "--json"), "ServiceError", "one word")
+    check_error(run("survey", "list", "--token", "two words", "--json"), "ServiceError", "the token is malformed")
     check_error(run("survey", "show", "answered", "--key", "abc", "--json"), "SignatureError")
-    check_error(run("survey", "show", "answered", "--key", "0" * 64, "--json"), "SignatureError", "another key")
+    check_error(
+        run("survey", "show", "answered", "--key", "0" * 64, "--json"), "SignatureError", "is not the given one"
+    )
 
 
 @pytest.mark.parametrize("words", [["survey", "show"], ["survey", "seal"], ["estimate"]], ids=" ".join)
@@ -353,7 +355,7 @@ def test_unknown_and_ambiguous_surveys(service, run, collector, words):
     check_error(run(*words, "no such title", "--json"), "ServiceError", "sottovoce survey list")
     for size in (3, 4):
         collector.publish(sv.Survey.distribution(size, 1.0, title="one of two"))
-    check_error(run(*words, "one of two", "--json"), "SurveyError", "2 surveys fit", "by its id")
+    check_error(run(*words, "one of two", "--json"), "SurveyError", "2 surveys match", "by its id")
 
 
 HELP = [

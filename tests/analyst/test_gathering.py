@@ -13,7 +13,7 @@ import sottovoce as sv
 from analyst.conftest import counted, send
 from collector.service import Service, running
 from commands import Run
-from sottovoce.errors import ServiceError
+from sottovoce.core.errors import ServiceError
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_the_estimate_is_the_same(gathering: Service, tmp_path: Path, run: Run) 
     words = ("aggregate", "Gathered", "--reports", str(folder), "--out", out, "--hand-in", "--json", *there)
     early = run(*words)
     assert early.status == 2
-    assert early.err.endswith(f"; the counts were not handed in, and are kept in {out!r}\n")
+    assert early.err.endswith(f"; the counts were not handed in; they are in {out!r}\n")
     live.seal()
     done = run(*words)
     assert done.status == 0, done.err

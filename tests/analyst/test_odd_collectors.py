@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 import sottovoce as sv
-from client.played import Played, as_json, refusal
+from device.played import Played, as_json, refusal
 from sottovoce.analyst.collector import Collector
 from sottovoce.analyst.parquet import read_export
-from sottovoce.client.http import BAD_ANSWER
-from sottovoce.errors import ServiceError, SessionError
-from sottovoce.signing import to_base64url
-from sottovoce.wire import encode_batch
+from sottovoce.core.errors import ServiceError, SessionError
+from sottovoce.core.signing import to_base64url
+from sottovoce.device.http import BAD_ANSWER
+from sottovoce.formats.service_json import RoundStatus, Status
+from sottovoce.formats.wire import encode_batch
 
 AGES = sv.Survey.adaptive(sv.Domain.of(10), rounds=4, epsilon=1.0, title="Ages")
 COLOURS = sv.Survey.distribution(["red", "green"], epsilon=1.0, title="Colours")
@@ -35,11 +37,10 @@ def connected(played: Played) -> Collector:
 def with_rounds(played: Played, *rounds: Any, labels: tuple[str, ...] = ()) -> None:
     """A collector that lists these surveys as rounds 1, 2, ..."""
     played.publish(AGES)
-    status = {"id": AGES.id, "title": "", "kind": "adaptive", "epsilon": 1.0, "state": "open"}
-    counts = {"n_reports": 0, "waiting": 0, "minimum_reports": 1}
-    played.twists["GET", f"{AGES.id}/status"] = lambda _: as_json(200, status | counts)
+    status = Status(AGES.id, "", "adaptive", 1.0, 0.0, None, "open", 0, 0, 1, len(rounds), 0)
+    played.twists["GET", f"{AGES.id}/status"] = lambda _: as_json(200, status.to_dict())
     told = [
-        {"id": played.publish(asked), "round": place, "state": "open", "n_reports": 0, "waiting": 0, "labels": labels}
+        to_builtins(RoundStatus(played.publish(asked), place, "open", 0, 0, "", list(labels)))
         for place, asked in enumerate(rounds, 1)
     ]
     played.twists["GET", f"{AGES.id}/rounds"] = lambda _: as_json(200, {"rounds": told})
@@ -53,7 +54,7 @@ def test_a_round_that_belongs_to_something_else(played: Played) -> None:
     other = sv.Survey.adaptive(sv.Domain.of(10), rounds=2, epsilon=1.0)
     for foreign in (COLOURS, sv.Survey.round(other, 1, sv.query("value < 3"))):
         with_rounds(played, foreign)
-        with pytest.raises(SessionError, match=f"round 1 is no round of panel {AGES.id[:12]}"):
+        with pytest.raises(SessionError, match=f"round 1 is not a round of panel {AGES.id[:12]}"):
             session(played)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.analyst import crowd
-from sottovoce.analyst.crowd import Pace
-from sottovoce.errors import ServiceError
+from sottovoce.analyst.crowd import Poller
+from sottovoce.core.errors import ServiceError
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def clock(monkeypatch):
 
 
 def test_pauses_grow_to_the_longest(clock):
-    pace = Pace(longest=1.0)
+    pace = Poller(longest=1.0)
     for _ in range(20):
         pace.pause()
     assert clock == sorted(clock)
@@ -29,7 +29,7 @@ def test_pauses_grow_to_the_longest(clock):
 
 @pytest.mark.parametrize("status", [0, 429, 503])
 def test_a_collector_may_be_away_for_a_minute(clock, status):
-    pace, away = Pace(), ServiceError("away", status=status)
+    pace, away = Poller(), ServiceError("away", status=status)
 
     def wait_for_ever() -> None:
         while True:
@@ -41,7 +41,7 @@ def test_a_collector_may_be_away_for_a_minute(clock, status):
 
 
 def test_a_collector_that_comes_back_has_another_minute(clock):
-    pace, away = Pace(), ServiceError("away")
+    pace, away = Poller(), ServiceError("away")
     for _ in range(10):
         for _ in range(20):
             pace.try_again(away)
@@ -52,5 +52,5 @@ def test_a_collector_that_comes_back_has_another_minute(clock):
 @pytest.mark.parametrize("status", [401, 403, 404, 409, 410])
 def test_a_refusal_is_told_at_once(clock, status):
     with pytest.raises(ServiceError):
-        Pace().try_again(ServiceError("no", status=status))
+        Poller().try_again(ServiceError("no", status=status))
     assert clock == []

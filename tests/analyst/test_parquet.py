@@ -11,9 +11,9 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.analyst.parquet import Folder, read_export
-from sottovoce.analyst.records import SegmentInfo
-from sottovoce.errors import MismatchError, ReportError, ServiceError
-from sottovoce.wire import REPORT_ID_BYTES, encode_batch
+from sottovoce.core.errors import MismatchError, ReportError, ServiceError
+from sottovoce.formats.service_json import SegmentEntry
+from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 
 SURVEY = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, title="Colours")
 OTHER = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0)
@@ -26,7 +26,7 @@ def rows(n, survey=SURVEY, seed=1):
 
 
 def write(folder, number, pairs, epoch=5, written=frozenset(), survey=SURVEY):
-    segment = SegmentInfo(number, epoch, len(pairs))
+    segment = SegmentEntry(number, epoch, len(pairs))
     return Folder(survey, folder).write(segment, encode_batch(survey.id, pairs), set(written))
 
 
@@ -59,16 +59,16 @@ def test_the_schema_is_the_documented_one(tmp_path):
 
 def test_what_stands_is_not_fetched_again(tmp_path):
     write(tmp_path, 3, rows(5))
-    listed = [SegmentInfo(3, 5, 5), SegmentInfo(4, 5, 6)]
-    assert Folder(SURVEY, tmp_path).missing(listed) == [SegmentInfo(4, 5, 6)]
+    listed = [SegmentEntry(3, 5, 5), SegmentEntry(4, 5, 6)]
+    assert Folder(SURVEY, tmp_path).missing(listed) == [SegmentEntry(4, 5, 6)]
     with pytest.raises(MismatchError, match="another collector"):
-        Folder(SURVEY, tmp_path).missing([SegmentInfo(3, 5, 9)])
+        Folder(SURVEY, tmp_path).missing([SegmentEntry(3, 5, 9)])
 
 
 def test_what_stands_is_never_overwritten(tmp_path):
     write(tmp_path, 3, rows(5))
     before = (tmp_path / "reports-0000000003.parquet").read_bytes()
-    with pytest.raises(ReportError, match="cannot be written to"):
+    with pytest.raises(ReportError, match="cannot be written"):
         write(tmp_path, 3, rows(6, seed=9))
     assert [path.name for path in tmp_path.iterdir()] == ["reports-0000000003.parquet"]
     assert (tmp_path / "reports-0000000003.parquet").read_bytes() == before
@@ -79,7 +79,7 @@ def test_segments_that_were_merged_since_are_not_exported_twice(tmp_path):
     write(tmp_path, 1, early, epoch=5)
     write(tmp_path, 2, other, epoch=6)
     folder, merged = Folder(SURVEY, tmp_path), sorted(early + late)
-    listed = [SegmentInfo(2, 6, 5), SegmentInfo(7, 5, 30)]
+    listed = [SegmentEntry(2, 6, 5), SegmentEntry(7, 5, 30)]
     assert folder.missing(listed) == [listed[1]]
     superseded = folder.superseded(listed)
     assert superseded == {5: {report_id for report_id, _ in early}}
@@ -108,11 +108,11 @@ def test_damaged_and_foreign_files_are_named_and_left(tmp_path):
     path = tmp_path / "reports-0000000001.parquet"
     for content in (b"", b"PAR1", secrets.token_bytes(500)):
         path.write_bytes(content)
-        with pytest.raises(MismatchError, match=r"reports-0000000001\.parquet is no file that an export wrote"):
+        with pytest.raises(MismatchError, match=r"reports-0000000001\.parquet is not an exported file"):
             Folder(SURVEY, tmp_path).prepare()
         assert path.read_bytes() == content
     pq.write_table(pa.table({"a": [1]}), path)
-    with pytest.raises(MismatchError, match="is no file that an export wrote"):
+    with pytest.raises(MismatchError, match="is not an exported file"):
         read_export(SURVEY, tmp_path)
 
 
@@ -143,7 +143,7 @@ def test_a_report_that_lies_there_twice_is_noticed(tmp_path):
     pairs = rows(5)
     write(tmp_path, 1, pairs)
     write(tmp_path, 2, pairs[:1])
-    with pytest.raises(ReportError, match=r"two reports .* have one id"):
+    with pytest.raises(ReportError, match=r"two reports .* have the same id"):
         read_export(SURVEY, tmp_path)
 
 
@@ -155,13 +155,13 @@ def test_an_empty_folder_is_no_export(tmp_path):
 def test_a_short_answer_is_refused(tmp_path):
     pairs = rows(5)
     with pytest.raises(ServiceError, match="came with 5 reports and has 6"):
-        Folder(SURVEY, tmp_path).write(SegmentInfo(1, 5, 6), encode_batch(SURVEY.id, pairs), set())
+        Folder(SURVEY, tmp_path).write(SegmentEntry(1, 5, 6), encode_batch(SURVEY.id, pairs), set())
     with pytest.raises(MismatchError, match="another survey"):
-        Folder(SURVEY, tmp_path).write(SegmentInfo(1, 5, 5), encode_batch(OTHER.id, rows(5, OTHER)), set())
+        Folder(SURVEY, tmp_path).write(SegmentEntry(1, 5, 5), encode_batch(OTHER.id, rows(5, OTHER)), set())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "taken").write_text("a file, no folder")
-    with pytest.raises(ReportError, match=r"taken cannot be written to: .*; name a folder that can"):
+    with pytest.raises(ReportError, match=r"taken cannot be written: .*; name another folder"):
         Folder(SURVEY, tmp_path / "taken").prepare()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.analyst.pin import check_key, check_pin
-from sottovoce.errors import SignatureError
-from sottovoce.signing import SigningKey, fingerprint, to_base64url
+from sottovoce.core.errors import SignatureError
+from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 
 KEY, STRANGER = SigningKey(bytes(32)), SigningKey(bytes([1] * 32))
 
@@ -14,7 +14,7 @@ KEY, STRANGER = SigningKey(bytes(32)), SigningKey(bytes([1] * 32))
 @pytest.mark.parametrize("pin", [to_base64url(KEY.public), fingerprint(KEY.public), fingerprint(KEY.public)[:16]])
 def test_a_pin_is_the_key_or_the_beginning_of_its_fingerprint(pin):
     assert check_key(to_base64url(KEY.public), check_pin(pin)) == KEY.public
-    with pytest.raises(SignatureError, match="another key than the one given"):
+    with pytest.raises(SignatureError, match="is not the given one"):
         check_key(to_base64url(STRANGER.public), pin)
 
 

@@ -11,7 +11,7 @@ import sottovoce as sv
 from analyst.conftest import BATCH, MINIMUM, counted, devices, send
 from collector.service import kept_port, running, until
 from sottovoce.analyst.parquet import read_export
-from sottovoce.errors import QueryError, ServiceError, SessionError
+from sottovoce.core.errors import QueryError, ServiceError, SessionError
 
 PEOPLE = {"age": np.arange(3000) % 100, "country": ["DE", "FR", "FR"] * 1000}
 """A share of 0.3 is below 30; a third is in DE."""

@@ -8,7 +8,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.question_options import asked_question, parse_values
-from sottovoce.errors import DomainError, SurveyError
+from sottovoce.core.errors import DomainError, SurveyError
 from sottovoce.questions import Shares
 
 
@@ -36,7 +36,7 @@ def test_the_four_ways(tmp_path):
         ({"range": "18-99"}, "like 18..99"),
         ({"attributes": ["age"]}, "write it like age=0..99"),
         ({"attributes": ["=1..2"]}, "write it like age=0..99"),
-        ({"attributes": ["age=1..2", "age=1..3"]}, "given before"),
+        ({"attributes": ["age=1..2", "age=1..3"]}, "repeated"),
         ({"labels": "@no-such-file"}, "no-such-file"),
         ({"labels": "@."}, "cannot be read"),
         ({"labels": "@nul\0l"}, "cannot be read"),

@@ -12,8 +12,8 @@ from browser.accessibility import faults
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor, Visitors
 from collector.service import Service
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, batch_rows
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, batch_rows
 
 LABELS = ["tea", "coffee", "water"]
 

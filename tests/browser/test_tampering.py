@@ -14,7 +14,7 @@ from playwright.sync_api import Route, expect
 from browser.survey_page import SurveyPage
 from browser.visitor import Visitor
 from collector.service import Service
-from sottovoce.signing import SigningKey, to_base64url
+from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.surveys.survey import Survey
 
 Envelope = dict[str, Any]

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from sottovoce.adaptive.session import Session
-from sottovoce.experiments.adaptive_curves import (
+from sottovoce.lab.experiments.adaptive_curves import (
     REPEATS,
     adaptive_curves,
     adaptive_figure,
     people_simulated,
 )
-from sottovoce.experiments.adaptive_error import measure_adaptive
-from sottovoce.experiments.analysts import (
+from sottovoce.lab.experiments.adaptive_error import measure_adaptive
+from sottovoce.lab.experiments.analysts import (
     VALUES,
     exaggerating_signs,
     people,
@@ -27,7 +27,7 @@ from sottovoce.experiments.analysts import (
     signs,
     values,
 )
-from sottovoce.experiments.repeats import seeds_of
+from sottovoce.lab.experiments.repeats import seeds_of
 from sottovoce.planning.panel import error_line, plan_panel
 from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS, adaptive_bound, predicted_worst_error, theorem_5_2
@@ -144,7 +144,10 @@ def test_the_overfitting_analyst_adds_up_what_was_wrong():
     ("words", "expected"),
     [
         (SIMULATE, ("3,000 people in 6 rounds of about 500, random, epsilon 1: simulated once", "proved", "expected")),
-        ((*SIMULATE, "--strategy", "overfit", "--repeats", "2"), ("±", "2 times", "they gain nothing", "own means")),
+        (
+            (*SIMULATE, "--strategy", "overfit", "--repeats", "2"),
+            ("±", "2 times", "they gain nothing", "these people's means"),
+        ),
         (QUANTILE, ("quantile", "rank error", "Theorem 5.2 as printed", "seed 5")),
         (HITTERS, ("heavy_hitters", "recall", "largest of the frequencies found")),
     ],
@@ -288,7 +291,7 @@ def changed(words: tuple[str, ...], options: dict[str, str | None]) -> list[str]
         (PLAN, {"epsilon": None}, "PlanError", "got rounds, users)"),
         (PLAN, {"epsilon": None, "error": "2"}, "PlanError", "below 2"),
         (PLAN, {"epsilon": None, "error": "1e-4"}, "PlanError", "at any epsilon up to"),
-        (PLAN, {"users": None, "error": "1e-6"}, "PlanError", "more than there are"),
+        (PLAN, {"users": None, "error": "1e-6"}, "PlanError", "a plan allows at most"),
         (PLAN, {"rounds": None, "error": "1e-3"}, "PlanError", "even for one question"),
         (PLAN, {"rounds": "1e6"}, "SurveyError", "from 1 to 65536"),
         (PLAN, {"users": "1e13"}, "SurveyError", "users is"),
@@ -305,9 +308,9 @@ def test_mistakes_are_one_line_that_helps(run, words, options, kind, helpful):
     assert outcome.json == {"error": {"type": kind, "message": line.removeprefix("sottovoce: error: ")}}
 
 
-def test_a_picture_that_fails_in_the_end_is_no_traceback(run, tmp_path):
+def test_a_picture_that_is_a_directory_is_refused(run, tmp_path):
     (tmp_path / "taken.png").mkdir()
     small = ("plan", "adaptive", "--rounds", "2", "--users", "100", "--epsilon", "1")
     outcome = run(*small, "--picture", str(tmp_path / "taken.png"), "--json")
     assert outcome.status == 2
-    assert "cannot be written" in outcome.json["error"]["message"]
+    assert "is a directory; name a file in it for the picture" in outcome.json["error"]["message"]

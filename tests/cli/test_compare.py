@@ -8,8 +8,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from sottovoce.experiments import peers
-from sottovoce.experiments.peers import Peer, Work
+from sottovoce.lab.compare import peers
+from sottovoce.lab.compare.peers import Peer, PeerCost
 
 
 class Clipping(Peer):
@@ -22,7 +22,7 @@ class Clipping(Peer):
         return 17
 
     def work(self, size, epsilon):
-        return Work(each=1e-6)
+        return PeerCost(each=1e-6)
 
 
 class Failing(Clipping):
@@ -67,7 +67,7 @@ def test_json_names_what_it_takes_to_do_it_again(compare):
     [("Paris\nParis\nRome\n", False), ("Paris\nRome\nOslo\nOslo\n", True), ("Paris\nRome\n", True)],
 )
 def test_values_of_one_person_are_told_where_they_are_most(compare, cities, alone):
-    assert ("most values are one person's alone" in compare(f"city\n{cities}")) is alone
+    assert ("most values occur once" in compare(f"city\n{cities}")) is alone
 
 
 def test_without_peers_how_to_install_them_is_told(compare):
@@ -79,8 +79,8 @@ def test_peers_stand_in_the_table_with_what_they_do_otherwise(compare):
     shown = compare("city\nParis\nRome\n", beside=[Clipping("ABC"), Failing("DEF")])
     assert "other ABC 0.0000 ± 0.0000 – 0.0000 ± 0.0000 3 B" in shown
     assert "other DEF it raised ImportError 3 B" in shown
-    assert "other is clipped instead of projected" in shown
-    assert "other packages draw unseeded" in shown
+    assert "other estimates are clipped, not projected" in shown
+    assert "other packages are not seeded" in shown
     assert "it raised: pip install 'sottovoce[peers]'" in shown
 
 
@@ -97,7 +97,7 @@ def test_too_large_a_domain_for_an_audit_names_its_option(run, monkeypatch):
     def exhaust(*given, **settings):
         raise MemoryError
 
-    monkeypatch.setattr(import_module("sottovoce.audit"), "audit", exhaust)
+    monkeypatch.setattr(import_module("sottovoce.auditing"), "audit", exhaust)
     done = run("audit", "hadamard", "--values", "1e12")
     assert done.status == 2
-    assert "not enough memory for this; give a smaller --values" in done.err
+    assert "not enough memory; give a smaller --values" in done.err

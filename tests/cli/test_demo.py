@@ -19,9 +19,9 @@ import pytest
 import urllib3
 
 from sottovoce.cli import main
-from sottovoce.experiments.demo import PEOPLE, crowd_sizes, state_survey, whispers
-from sottovoce.experiments.demo_adaptive import COUNTRIES, ROUNDS, true_records
-from sottovoce.experiments.instruments import INSTRUMENTS, QUESTION, STYLES, true_frequencies
+from sottovoce.lab.demo.adaptive import COUNTRIES, ROUNDS, true_records
+from sottovoce.lab.demo.demo import PEOPLE, crowd_sizes, sample_reports, state_survey
+from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, true_frequencies
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -121,14 +121,14 @@ def test_liars_are_bounded_and_the_bound_is_shown(told):
     assert f"{100 * influence['largest']:.2f} percentage points" in " ".join(" ".join(Page(text).words).split())
 
 
-def test_no_whisper_tells_more_than_epsilon():
+def test_no_report_reveals_more_than_epsilon():
     survey = state_survey()
     for _ in range(20):
-        for whisper in whispers(survey):
-            assert len(whisper.report) == len(survey.tag) + survey.mechanism.report_bytes
+        for sample in sample_reports(survey):
+            assert len(sample.report) == len(survey.tag) + survey.mechanism.report_bytes
             # log_prob is correctly rounded, exp and the subtraction are not: a few units in the last place.
-            assert 1 / math.e * (1 - 1e-12) <= whisper.ratio <= math.e * (1 + 1e-12)
-            assert whisper.largest_ratio <= math.e * (1 + 1e-12)
+            assert 1 / math.e * (1 - 1e-12) <= sample.ratio <= math.e * (1 + 1e-12)
+            assert sample.largest_ratio <= math.e * (1 + 1e-12)
 
 
 def test_the_truth_is_a_skewed_distribution():
@@ -165,11 +165,11 @@ def test_the_page_shows_the_figures_of_this_run(told):
 
 def test_the_page_shows_nobody_but_people_from_operas(told):
     found, text = told
-    cards = re.findall(r'<div class="whisper"><span class="muted">(\w+)</span><b>([\w -]+)</b>', text)
+    cards = re.findall(r'<div class="card"><span class="muted">(\w+)</span><b>([\w -]+)</b>', text)
     assert cards == [(who, f"{style} {instrument}") for who, (instrument, style), _ in PEOPLE]
     tag = found["survey"][:8]
     shown = re.findall(rf"<span>{tag}</span> ([0-9a-f]+)", text)
-    assert [tag + rest for rest in shown] == [whisper["report"] for whisper in found["whispers"]]
+    assert [tag + rest for rest in shown] == [sample["report"] for sample in found["sample_reports"]]
 
 
 @pytest.fixture
@@ -203,11 +203,11 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path, temporary)
         err = process.stderr.read()
         assert (process.wait(), err, asked.status, dashboard.status) == (0, "", 200, 200)
     shown = " ".join("".join(lines).split())
-    words = (QUESTION, "2.72 times likelier", "Papageno", "1,000 whispers", "of 300 intervals", "report.html")
+    words = (QUESTION, "2.72 times likelier", "Papageno", "from 1,000 reports", "of 300 intervals", "report.html")
     for expected in (
         *words,
         "Its dashboard",
-        "1 % of the devices hostile",
+        "1 % of the devices were malicious",
         "epsilon 5 of 8 left",
         "counted again",
         "The analyst asks",
@@ -254,7 +254,7 @@ def test_what_stands_in_the_way_is_told_before_the_work(run, tmp_path, monkeypat
     answer = run("demo", "--no-report", "--data", str(tmp_path), "--json").json["error"]
     assert answer["type"] == "SimulationError"
     assert "empty folder" in answer["message"]
-    assert "from 1,000" in run("demo", "--users", "999", "--json").json["error"]["message"]
+    assert "at least 1,000" in run("demo", "--users", "999", "--json").json["error"]["message"]
     # The service's process finds its server missing, as where the extra was not installed.
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['granian'] = None\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -27,7 +27,7 @@ def test_findings_alone_measure_nobody(run, tmp_path):
 def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
     done = run("reproduce", "distribution", "--quick", "--seed", "2", "--out", str(tmp_path))
     assert done.status == 0
-    for words in ("Table 1, measured (seed 2)", "what was expected, and what was found", "reproduction.html"):
+    for words in ("Table 1, measured (seed 2)", "expectations and results", "reproduction.html"):
         assert words in done.out
     assert (tmp_path / "distribution-users.svg").exists()
 
@@ -35,12 +35,12 @@ def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["reproduce", "table3"], "'table3' is no part of the paper's table"),
+        (["reproduce", "table3"], "'table3' is not a part of the paper's table"),
         (["reproduce", "--seed", "-1"], "seed must be a non-negative integer"),
         (["compare", "--data", "TABLE", "--column", "food"], "has no column 'food'"),
         (["compare", "--data", "TABLE", "--column", "drink", "--epsilon", "0"], "epsilon must be"),
         (["compare", "--data", "TABLE", "--column", "drink", "--repeats", "1"], "repeats must be"),
-        (["compare", "--data", "TABLE", "--column", "drink", "--sample", "0"], "one person or more"),
+        (["compare", "--data", "TABLE", "--column", "drink", "--sample", "0"], "1 or more"),
         (["compare", "--data", "TABLE", "--column", "drink", "--picture", "x.gif"], "must end in .png"),
         (["compare", "--data", "TABLE", "--column", "drink", "--picture", "nowhere/x.png"], "no directory 'nowhere'"),
         (["reproduce", "--out", "TABLE"], "is a file, and the results need a directory"),
@@ -48,13 +48,13 @@ def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
         (["audit", "--all", "--html", "."], "'.' is a directory; name a file in it for the page"),
         (["audit", "--all", "--epsilon", "1"], "--all has its own epsilons"),
         (["audit", "--all", "--delta", "2"], "delta is 2"),
-        (["audit", "--all", "hadamard", "hadamar"], "'hadamar' is none that can be audited"),
+        (["audit", "--all", "hadamard", "hadamar"], "'hadamar' cannot be audited"),
     ],
 )
 def test_mistakes_are_one_line_and_come_before_the_work(run, table, words, message, monkeypatch):
     for module, work in (
-        ("sottovoce.audit.finite", "audit_finite"),
-        ("sottovoce.experiments.reproduce.run", "reproduce"),
+        ("sottovoce.auditing.finite", "audit_finite"),
+        ("sottovoce.lab.reproduce.run", "reproduce"),
     ):
         monkeypatch.setattr(import_module(module), work, None)
     done = run(*(str(table) if word == "TABLE" else word for word in words))
@@ -98,10 +98,10 @@ def test_a_page_goes_with_json_too(run, tmp_path):
 @pytest.mark.parametrize(
     ("module", "work", "words"),
     [
-        ("sottovoce.audit.finite", "audit_finite", ["audit", "hadamard", "--html"]),
-        ("sottovoce.experiments.reproduce.run", "seed_of", ["reproduce", "offline", "--quick", "--out"]),
+        ("sottovoce.auditing.finite", "audit_finite", ["audit", "hadamard", "--html"]),
+        ("sottovoce.lab.reproduce.run", "seed_of", ["reproduce", "offline", "--quick", "--out"]),
         (
-            "sottovoce.experiments.compare",
+            "sottovoce.lab.compare.compare",
             "candidates",
             ["compare", "--data", "TABLE", "--column", "drink", "--picture"],
         ),

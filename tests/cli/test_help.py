@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from sottovoce.cli.parser import COMMANDS as COMMAND_SUMMARIES
 from sottovoce.questions import QUESTIONS
 from sottovoce.surveys.panel import Panel
 
@@ -60,10 +61,48 @@ def test_both_modules_can_be_run(module):
     assert done.stdout.startswith("sottovoce ")
 
 
-def test_help_needs_no_heavy_library():
-    code = (
-        "import sys, sottovoce.cli as c; c.main(['--help']); c.main(['mechanisms', '--help']); "
-        "sys.exit(', '.join(m for m in ('numba', 'scipy', 'matplotlib', 'pandas') if m in sys.modules) or 0)"
+HEAVY = {"numpy", "scipy", "numba", "matplotlib", "pandas", "rich", "granian", "msgspec", "cryptography"}
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules that a fresh process has loaded after this code, without what the command itself prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print('\\nloaded', *sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.strip()) == (0, "")
+    return set(done.stdout.rsplit("\nloaded ", 1)[1].split())
+
+
+def modules_after_command(*words: str) -> set[str]:
+    return modules_after(f"from sottovoce.cli import main; assert main({list(words)}) == 0")
+
+
+def commands_in(modules: set[str]) -> set[str]:
+    return {name for name in COMMAND_SUMMARIES if f"sottovoce.cli.{name}" in modules}
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    modules = modules_after("import sottovoce")
+    assert modules & HEAVY == set()
+    assert {name for name in modules if name.startswith("sottovoce.")} == {"sottovoce.core", "sottovoce.core.version"}
+
+
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ()], ids=" ".join)
+def test_the_version_and_the_general_help_load_no_command(words):
+    modules = modules_after_command(*words)
+    assert modules & HEAVY == set()
+    assert commands_in(modules) == set()
+
+
+@pytest.mark.parametrize("name", ["plan", "mechanisms", "ledger", "survey"])
+def test_help_of_a_command_loads_that_command_alone(name):
+    modules = modules_after_command(name, "--help")
+    assert commands_in(modules) == {name}
+    assert modules & {"scipy", "numba", "matplotlib", "pandas"} == set()
+
+
+def test_the_general_help_lists_every_command_with_its_summary(run):
+    listed = run("--help").out.split("commands:\n", 1)[1].split("examples:", 1)[0].split()
+    assert listed == ["COMMAND", *" ".join(f"{name} {summary}" for name, summary in COMMAND_SUMMARIES.items()).split()]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.errors import CapacityError, MechanismError, SimulationError, SurveyError
+from sottovoce.auditing import auditable
+from sottovoce.core.errors import CapacityError, MechanismError, SimulationError, SurveyError
+from sottovoce.mechanisms.registry import MECHANISMS
 
 GIVEN = {"--values": "10", "--users": "100", "--epsilon": "1", "--mechanism": "hadamard"}
 
@@ -39,7 +41,7 @@ OPTIONS = [
     ({"values": str(2**40 + 1)}, SurveyError, f"to {2**40}"),
     ({"values": "1e999999999"}, None, "is not a whole number"),
     ({"values": str(2**40)}, CapacityError, "simulate at most"),
-    ({"mechanism": "laplace"}, MechanismError, "mechanism must be one of randomized_response"),
+    ({"mechanism": "laplace"}, MechanismError, f"mechanism must be one of {', '.join(MECHANISMS)}"),
     ({"users": "0"}, SimulationError, "from 1"),
     ({"users": "-5"}, SimulationError, "the number of people"),
     ({"users": "many"}, None, "1_000_000 or 1e6"),
@@ -73,7 +75,7 @@ FILES = {
 def test_distribution_files_are_checked(run, tmp_path, name):
     content, helpful = FILES[name]
     (tmp_path / name).write_bytes(content)
-    outcome = run(*simulate(distribution=str(tmp_path / name)), "--json")
+    outcome = run(*simulate(population=str(tmp_path / name)), "--json")
     check(outcome, "SimulationError", helpful, name)
     assert "secret" not in outcome.err
 
@@ -81,13 +83,13 @@ def test_distribution_files_are_checked(run, tmp_path, name):
 @pytest.mark.parametrize("array", [np.ones((2, 5)) / 10, np.array(["a"] * 10), np.array([None] * 10)])
 def test_arrays_of_the_wrong_kind_are_refused(run, tmp_path, array):
     np.save(tmp_path / "bad.npy", array, allow_pickle=True)
-    check(run(*simulate(distribution=str(tmp_path / "bad.npy")), "--json"), "SimulationError", "array")
+    check(run(*simulate(population=str(tmp_path / "bad.npy")), "--json"), "SimulationError", "array")
 
 
 def test_a_missing_file_is_told_with_the_names_that_exist(run, tmp_path):
-    outcome = run(*simulate(distribution=str(tmp_path / "no.txt")), "--json")
+    outcome = run(*simulate(population=str(tmp_path / "no.txt")), "--json")
     check(outcome, "SimulationError", "No such file", "zipf, uniform, geometric")
-    check(run(*simulate(distribution=str(tmp_path)), "--json"), "SimulationError", "cannot be read")
+    check(run(*simulate(population=str(tmp_path)), "--json"), "SimulationError", "cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -100,13 +102,9 @@ def test_a_missing_file_is_told_with_the_names_that_exist(run, tmp_path):
         (["survey", "list", "--loud"], "UsageError", "--loud (see: sottovoce survey list --help)"),
         (["--loud", "mechanisms"], "UsageError", "--loud (see: sottovoce --help)"),
         (["mechanisms", "--epsilon", "0"], "SurveyError", "epsilon is 0"),
-        (
-            ["audit", "laplace"],
-            "MechanismError",
-            "unary_symmetric, codebook, gaussian, rejection, binary, hierarchical",
-        ),
-        (["audit", "auto"], "MechanismError", "'auto' is none that can be audited; choose among randomized_response"),
-        (["audit", "sphere"], "MechanismError", "'sphere' is none that can be audited"),
+        (["audit", "laplace"], "MechanismError", f"choose among {', '.join(auditable())}"),
+        (["audit", "auto"], "MechanismError", f"'auto' cannot be audited; choose among {', '.join(auditable())}"),
+        (["audit", "sphere"], "MechanismError", "'sphere' cannot be audited"),
         (["audit", "hadamard", "--epsilon", "nan"], "SurveyError", "epsilon is nan"),
         (["audit", "hadamard", "--samples", "0"], "SurveyError", "samples is 0"),
         (["plan", "shares", "--values", "10", "--users", "10"], "PlanError", "exactly two"),
@@ -122,7 +120,7 @@ def test_every_command_refuses_in_the_same_way(run, words, kind, helpful):
 
 def test_the_demo_finds_out_first_where_it_cannot_write(run, tmp_path):
     (tmp_path / "taken").write_text("a file, no directory")
-    check(run("demo", "--out", str(tmp_path / "taken"), "--json"), "SimulationError", "name another directory")
+    check(run("demo", "--out", str(tmp_path / "taken"), "--json"), "SimulationError", "the results need a directory")
 
 
 def test_a_mistake_in_a_process_of_its_own(run_process):
@@ -134,7 +132,7 @@ def test_too_little_memory_is_no_traceback(run, monkeypatch):
     def allocate(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sottovoce.experiments.survey_error.histogram_of", allocate)
+    monkeypatch.setattr("sottovoce.lab.experiments.survey_error.histogram_of", allocate)
     check(run(*simulate(), "--json"), "MemoryError", "not enough memory")
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.questions import QUESTIONS
 
 PLAN = {
@@ -58,19 +62,19 @@ def changed(words: tuple[str, ...], **options: str | None) -> list[str]:
         (
             {"epsilon": "1e-4", "users": None, "margin": "1e-2"},
             "PlanError",
-            "people, more than there are (a plan stops",
+            "people; a plan allows at most",
         ),
         (
             {"epsilon": "1e-4", "users": None, "margin": "1e-6"},
             "PlanError",
-            "people, more than there are; raise epsilon",
+            "people; raise epsilon",
         ),
         ({"epsilon": None, "users": "10", "margin": "1e-5"}, "PlanError", "out of reach with 10 people"),
         ({"epsilon": "0"}, "SurveyError", "epsilon is 0"),
         ({"delta": "1"}, "SurveyError", "delta is 1.0"),
         ({"max_report_bytes": "0"}, "SurveyError", "max_report_bytes is 0"),
         ({"strategy": "guess"}, "SurveyError", "strategy must be one of"),
-        ({"mechanism": "laplace"}, "MechanismError", "mechanism must be one of randomized_response"),
+        ({"mechanism": "laplace"}, "MechanismError", f"mechanism must be one of {', '.join(MECHANISMS)}"),
         ({"picture": "picture.doc"}, "SimulationError", "must end in .png"),
         ({"picture": "nowhere/picture.png"}, "SimulationError", "there is no directory 'nowhere'"),
     ],
@@ -105,7 +109,12 @@ def test_plans_that_cannot_be(run, kind, options, error, helpful):
         ("vector", {"population": "zipf"}, "PlanError", "population goes with values that can be listed"),
         ("shares", {"population": "nowhere.txt"}, "SimulationError", "No such file"),
         ("shares", {"strategy": "haar"}, "SurveyError", "cannot be asked by haar"),
-        ("shares", {"mechanism": "gaussian"}, "PlanError", "goes with one of randomized_response"),
+        (
+            "shares",
+            {"mechanism": "gaussian"},
+            "PlanError",
+            "no mechanism for values is named 'gaussian'",
+        ),
         ("queries", {"strategy": "fourier"}, "PlanError", "no design can serve this queries question"),
     ],
     ids=str,
@@ -130,7 +139,7 @@ def test_workloads_that_nobody_knows(run, words, workload):
 @pytest.mark.parametrize(
     ("matrix", "helpful"),
     [
-        (None, "there is no file"),
+        (None, "not found"),
         (b"0.1,0.2\n", "cannot be read as a .npy file"),
         (b"", "cannot be read as a .npy file"),
         (np.array([[0.0, np.nan]]), "not a number"),
@@ -187,7 +196,7 @@ def test_simulations_that_cannot_be(run, kind, options, error, helpful):
 @pytest.mark.parametrize(
     ("words", "options", "error", "helpful"),
     [
-        (SIMULATE["queries"], {"distribution": "nowhere.txt"}, "SimulationError", "No such file"),
+        (SIMULATE["queries"], {"population": "nowhere.txt"}, "SimulationError", "No such file"),
         (SIMULATE["vector"], {"dimension": "0"}, "SurveyError", "dimension is 0"),
         (("mechanisms", ""), {"delta": "1"}, "SurveyError", "delta is 1.0"),
         (("mechanisms", ""), {"dimension": "0"}, "SurveyError", "dimension is 0"),
@@ -200,10 +209,23 @@ def test_each_command_has_its_own(run, words, options, error, helpful):
 # --- pictures -----------------------------------------------------------------------------------
 
 
-def test_a_picture_that_fails_in_the_end_is_no_traceback(run, tmp_path):
+def test_a_picture_that_fails_in_the_end_is_no_traceback(run, tmp_path, monkeypatch):
+    replace = os.replace
+
+    def full(source: str, target: str) -> None:
+        if Path(target).parent == tmp_path:  # compiled code is cached elsewhere
+            raise OSError(28, "No space left on device")
+        replace(source, target)
+
+    monkeypatch.setattr("sottovoce.core.files.os.replace", full)
+    words = changed(PLAN["vector"], picture=str(tmp_path / "plan.png"))
+    check(run(*words), "SimulationError", "cannot be written: No space left on device")
+
+
+def test_a_picture_that_is_a_directory_is_refused(run, tmp_path):
     (tmp_path / "taken.png").mkdir()
     words = changed(PLAN["vector"], picture=str(tmp_path / "taken.png"))
-    check(run(*words), "SimulationError", "cannot be written")
+    check(run(*words), "SimulationError", "is a directory; name a file in it for the picture")
 
 
 def test_a_picture_needs_its_library(run, monkeypatch):

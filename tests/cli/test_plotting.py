@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import MissingExtraError
+from sottovoce.core.errors import MissingExtraError
 
 
 @pytest.fixture

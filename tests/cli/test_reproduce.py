@@ -15,10 +15,10 @@ def test_findings_say_how_they_were_found(run, tmp_path):
 
 
 def test_another_verdict_than_the_findings_is_a_failure(run, tmp_path, monkeypatch):
-    from sottovoce.experiments.reproduce.findings_accuracy import geometry
+    from sottovoce.lab.reproduce.findings_accuracy import geometry
 
     (stands,) = geometry()
-    module = import_module("sottovoce.experiments.reproduce.run")
+    module = import_module("sottovoce.lab.reproduce.run")
     monkeypatch.setattr(module, "findings", lambda seed: (replace(stands, stands=False),))
     done = run("reproduce", "findings", "--out", str(tmp_path))
     assert done.status == 1
@@ -26,7 +26,7 @@ def test_another_verdict_than_the_findings_is_a_failure(run, tmp_path, monkeypat
 
 
 def test_points_above_a_bound_are_told(run, tmp_path, monkeypatch):
-    module = import_module("sottovoce.experiments.reproduce.run")
+    module = import_module("sottovoce.lab.reproduce.run")
     honest = module.measure_adaptive
 
     def lowered(case, *given):

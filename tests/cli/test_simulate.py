@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.experiments.survey_error import measure
-from sottovoce.populations.distributions import frequencies
+from sottovoce.lab.experiments.survey_error import measure
+from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.questions import QUESTIONS, Queries, Shares, Vector
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
@@ -84,7 +84,7 @@ def test_a_distribution_can_come_from_a_file(run, tmp_path):
     np.savetxt(tmp_path / "column.csv", shares)
     (tmp_path / "row.txt").write_text(", ".join(map(repr, shares.tolist())))
     outcomes = [
-        run(*SIMULATE["shares"], "--distribution", str(tmp_path / name), "--json").json
+        run(*SIMULATE["shares"], "--population", str(tmp_path / name), "--json").json
         for name in ("shares.npy", "column.csv", "row.txt")
     ]
     assert len({outcome["l2_raw"] for outcome in outcomes}) == 1

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.experiments.strategy_measure import POPULATIONS, measure_strategies, measure_strategy
-from sottovoce.experiments.strategy_table import ALPHA, CHANNELS, COLUMNS, FAMILIES, channel_noise, evaluate, family
+from sottovoce.lab.experiments.strategy_measure import POPULATIONS, measure_strategies, measure_strategy
+from sottovoce.lab.experiments.strategy_table import ALPHA, CHANNELS, COLUMNS, FAMILIES, channel_noise, evaluate, family
 from sottovoce.mechanisms.registry import create
 from sottovoce.strategies import STRATEGIES, worst_variance_bound
 from sottovoce.strategies.files import load
@@ -62,15 +62,15 @@ def test_optimize_says_what_was_won_and_what_could_still_be(run, tmp_path):
 
 def test_optimize_as_a_table(run):
     shown = " ".join(run(*OPTIMIZE).out.split())
-    for words in ("8 queries over 8 values at epsilon 1", "best that needs no search:", "no mechanism is below"):
+    for words in ("8 queries over 8 values at epsilon 1", "best without a search:", "lower bound for every mechanism"):
         assert words in shown
-    assert "of the variance could still be won" in shown
+    assert "of the variance could still be saved" in shown
     cut = " ".join(
         run(
             "optimize", "--workload", "prefix:40", "--epsilon", "1", "--seconds", "1e-6", "--objective", "total"
         ).out.split()
     )
-    assert "ended before it settled" in cut
+    assert "ended early" in cut
     assert "the mean over all values" in cut
 
 
@@ -99,14 +99,14 @@ def test_a_search_that_was_cut_short_is_told_and_not_kept(run, tmp_path):
         ((*OPTIMIZE, "--objective", "mean"), "objective must be one of 'worst', 'total'"),
         ((*OPTIMIZE, "--rows", "3"), "rows is 3"),
         ((*OPTIMIZE, "--seconds", "0"), "time_limit must be a number of seconds above 0"),
-        ((*OPTIMIZE, "--out", "/nowhere/at/all"), "is no file in a directory that exists"),
+        ((*OPTIMIZE, "--out", "/nowhere/at/all"), "there is no directory '/nowhere/at' for the strategy"),
         (("optimize", "--workload", "prefix:100000", "--epsilon", "1"), "values"),
         (("optimize", "--workload", "cubes:8", "--epsilon", "1"), "is not a workload"),
         (("optimize", "--workload", "prefix:8"), "--epsilon"),
-        (("strategies", "--workloads", "cubes"), "'cubes' is no query set of this table"),
-        (("strategies", "--values", "12", "--workloads", "3way"), "12 values are no records of yes and no"),
+        (("strategies", "--workloads", "cubes"), "'cubes' is not a query set of this table"),
+        (("strategies", "--values", "12", "--workloads", "3way"), "12 values are not binary records"),
         (("strategies", "--values", "8", "--objective", "mean"), "objective must be one of"),
-        (("strategies", "--csv", "/nowhere/at/all"), "is no file in a directory that exists"),
+        (("strategies", "--csv", "/nowhere/at/all"), "there is no directory '/nowhere/at' for the table"),
         (
             ("simulate", "queries", "--workload", "prefix:8", "--users", "9", "--epsilon", "1", "--strategy", "no"),
             "auto",
@@ -247,7 +247,7 @@ def test_all_populations_crowds_and_strategies_are_measured(run, monkeypatch):
     assert {row.strategy for row in rows} == {"optimized", "auto", "direct", "gaussian"}
     assert {row.mechanism for row in rows if row.strategy == "gaussian"} == {"gaussian"}
     assert all(np.isclose(row.l2_weighted, row.l2_plain) for row in rows if row.strategy in ("direct", "gaussian"))
-    monkeypatch.setattr("sottovoce.experiments.strategy_measure.measure_strategies", lambda *a, **k: iter(rows))
+    monkeypatch.setattr("sottovoce.lab.experiments.strategy_measure.measure_strategies", lambda *a, **k: iter(rows))
     told = run("strategies", "--measure", "--json").json["measured"]
     assert told == [row.to_dict() for row in rows]
     shown = run("strategies", "--measure").out

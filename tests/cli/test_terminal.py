@@ -10,7 +10,12 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+
+import pytest
+
+from sottovoce.cli import ledger, main
 
 COMMAND = [sys.executable, "-m", "sottovoce"]
 SIMULATE = ["simulate", "shares", "--values", "64", "--users", "200_000", "--epsilon", "1", "--json"]
@@ -89,3 +94,34 @@ def test_a_closed_pipe_is_quiet():
         done = subprocess.run([*COMMAND, *words], stdout=write_end, stderr=subprocess.PIPE, check=False)
         os.close(write_end)
         assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_interrupt_that_python_wraps_or_ignores_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrapped(_: object) -> int:
+        class Attribute:
+            def __set_name__(self, *_: object) -> None:
+                raise KeyboardInterrupt
+
+        type("Owner", (), {"name": Attribute()})
+        return 0
+
+    def ignored(_: object) -> int:
+        class Finalized:
+            def __del__(self) -> None:
+                raise KeyboardInterrupt
+
+        Finalized()
+        ends = time.monotonic() + 10
+        while time.monotonic() < ends:
+            pass
+        return 0
+
+    before = sys.unraisablehook
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # Spark leaves one of its own behind
+    try:
+        for run in (wrapped, ignored):
+            monkeypatch.setattr(ledger, "_run", run)
+            assert main(["ledger"]) == 130
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert sys.unraisablehook is before

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from litestar import Litestar
-from litestar.testing import TestClient
+import httpx
 
+from collector.in_process import in_process
 from sottovoce.collector.aggregator import Aggregator
-from sottovoce.collector.app import SECURITY_HEADERS, create_app
+from sottovoce.collector.app import SECURITY_HEADERS, Application, create_app
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store import Store, open_store
 from sottovoce.collector.tokens import create_token, ensure_admin
-from sottovoce.signing import SigningKey
+from sottovoce.core.signing import SigningKey
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 AGES = Survey.adaptive({"age": range(100), "smokes": ["no", "yes"]}, rounds=3, epsilon=2.0, title="Ages")
@@ -52,8 +52,8 @@ class Told:
 class Api:
     """An application, its store, and its admin's token."""
 
-    app: Litestar
-    http: TestClient[Litestar]
+    app: Application
+    http: httpx.Client
     store: Store
     key: SigningKey
     admin: str
@@ -155,7 +155,7 @@ def running(data: Path, *, max_bytes: int = 0, store: Store | None = None, **set
     admin = ensure_admin(opened)
     assert admin is not None
     app = create_app(Settings(**{"data": data, "minimum_reports": 1, **settings}), opened, key)
-    with TestClient(app, raise_server_exceptions=False) as http:
+    with in_process(app) as http:
         yield Api(app, http, opened, key, admin)
     if store is None:
         opened.close()

@@ -11,7 +11,7 @@ from sottovoce.collector.aggregator import Aggregator
 from sottovoce.collector.seen import SeenIds
 from sottovoce.collector.store.base import Checkpoint, Lease
 from sottovoce.collector.store.reports import ReportTables
-from sottovoce.errors import StoreUnavailableError
+from sottovoce.core.errors import StoreUnavailableError
 
 
 def forget_ids(patch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from collector.service import PATIENCE, Service, until
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 REPORT = DRINKS.randomize("tea")

@@ -11,10 +11,10 @@ from typing import Any
 
 from collector.client import DRINKS, Api, assert_error
 from collector.service import PATIENCE
-from sottovoce.collector.api.events import STREAMS, streams_of
-from sottovoce.collector.streams import Pace, Streams
+from sottovoce.collector.api.events import streams_of
+from sottovoce.collector.streams import StreamPace, Streams
 
-QUICK = Pace(look=0.01, check=0.02, heartbeat=600.0, longest=600.0)
+QUICK = StreamPace(look=0.01, check=0.02, heartbeat=600.0, longest=600.0)
 """As fast as tests want it; heartbeats and the end come where a test asks for them."""
 
 
@@ -108,8 +108,8 @@ async def over(*streams: asyncio.Task[None]) -> None:
         await asyncio.gather(*streams)
 
 
-def at_pace(api: Api, pace: Pace = QUICK) -> Place:
-    service: Any = api.app.state["service"]
+def at_pace(api: Api, pace: StreamPace = QUICK) -> Place:
+    service: Any = api.app.service
     streams = streams_of(service, pace)
     looks: Counter[str] = Counter()
     look: Any = streams.feeds._look
@@ -120,5 +120,5 @@ def at_pace(api: Api, pace: Pace = QUICK) -> Place:
         return found
 
     streams.feeds._look = counted
-    api.app.state[STREAMS] = streams
+    service.streams = streams
     return Place(api, streams, looks)

@@ -20,8 +20,8 @@ from typing import Any
 
 import urllib3
 
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows, encode_batch
 
 PATIENCE = 60.0
 """Seconds until a test gives up on something that must happen; far longer than it ever takes."""

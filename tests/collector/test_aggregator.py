@@ -19,7 +19,7 @@ from sottovoce.collector.seen import id_order, id_rows
 from sottovoce.collector.store.base import Arrival, Checkpoint, Segment, SegmentInfo, Store
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.stored import answerable_of
-from sottovoce.errors import (
+from sottovoce.core.errors import (
     CapacityError,
     MismatchError,
     StoreError,

@@ -11,7 +11,7 @@ import pytest
 from collector.counting import SURVEY, publish, send
 from sottovoce.collector.aggregator import Aggregator, check
 from sottovoce.collector.store import open_store
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 
 def failing(error: StoreError) -> Any:

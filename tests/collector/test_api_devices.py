@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from collector.client import DRINKS, Api, honest, running
-from sottovoce.signing import from_base64url, verify
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
+from sottovoce.core.signing import from_base64url, verify
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 
 PAGE = "https://survey.example"
 

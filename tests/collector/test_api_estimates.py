@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.aggregate_bytes import from_bytes
-from sottovoce.collector.api.service import Kept
+from sottovoce.collector.cache import LruCache
 from sottovoce.collector.store.base import Store
+from sottovoce.formats.aggregate_bytes import from_bytes
+from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows
 from sottovoce.surveys.influence import influence
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import REPORT_ID_BYTES, batch_rows
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
 PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
@@ -106,7 +106,8 @@ def test_an_estimate_at_hand_is_not_given_for_more_reports(tmp_path: Path) -> No
             api.count()
             seen.append(api.ask("GET", f"{PLACE}/estimate").json()["n_reports"])
         assert seen == [5, 10, 15]
-        assert len(api.app.state["service"].estimates) == 1
+        # The estimate and its rows, of the latest reports only.
+        assert len(api.app.service.surveys._results) == 2
 
 
 def test_of_large_estimates_none_is_kept(tmp_path: Path) -> None:
@@ -114,18 +115,17 @@ def test_of_large_estimates_none_is_kept(tmp_path: Path) -> None:
         api.publish(DRINKS)
         api.send(DRINKS, honest(DRINKS, "tea", 5))
         api.count()
-        service = api.app.state["service"]
-        service.estimates, service.made = Kept(32, 2), Kept(32, 2)
-        service.pictures = Kept(32, 5)
+        service = api.app.service
+        service.surveys._results = LruCache(32, 800)  # room for one picture and nothing else
         told = [api.ask("GET", f"{PLACE}/estimate").json() for _ in range(2)]
         assert told[0] == told[1]
         for level in (0.5, 0.9, 0.95):
             assert api.ask("GET", f"{PLACE}/picture?level={level}").json()["level"] == level
-        assert (len(service.estimates), len(service.made), len(service.pictures)) == (0, 0, 1)
+        assert len(service.surveys._results) == 1
 
 
 def test_what_is_kept_has_a_total_size() -> None:
-    kept: Kept[int, str] = Kept(most=3, room=10)
+    kept: LruCache[int, str] = LruCache(most=3, room=10)
     for name in range(5):
         assert kept.put(name, str(name), 2) == str(name)
     assert [kept.get(name) for name in range(5)] == [None, None, "2", "3", "4"]

@@ -12,8 +12,8 @@ import pytest
 import sottovoce as sv
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import surveys
-from sottovoce.errors import StoreUnavailableError
-from sottovoce.signing import from_base64url, verify
+from sottovoce.core.errors import StoreUnavailableError
+from sottovoce.core.signing import from_base64url, verify
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.signing import to_base64url
+from sottovoce.core.signing import to_base64url
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 PATH = f"/v1/surveys/{DRINKS.id}/reports"
 OTHER = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="Another")
@@ -255,7 +255,7 @@ def test_a_full_queue_while_the_database_is_locked(tmp_path: Path) -> None:
         holder = sqlite3.connect(tmp_path / "collector.db", isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         first = threads.submit(api.send, DRINKS, honest(DRINKS, "tea", 5))
-        service = api.app.state["service"]
+        service = api.app.service
         while service.committer.depth < 5:
             time.sleep(0.001)
         overloaded = api.send(DRINKS, honest(DRINKS, "tea", 1))

@@ -18,7 +18,7 @@ from sottovoce.collector.store import Store
 from sottovoce.collector.store.base import Checkpoint, SurveyRecord, TokenRecord
 from sottovoce.collector.store.migrations import COLUMNS
 from sottovoce.collector.store.sql import PART_BYTES, SqlStore
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 CONTENTS = Contents(surveys=4, counted=5, waiting=3, tokens=2)
 
@@ -232,7 +232,7 @@ def test_a_backup_of_another_schema_is_refused(small: bytes, tmp_path: Path) -> 
 @pytest.mark.parametrize("content", [b"", b"PK", b"no backup at all" * 100])
 def test_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(StoreError, match="no backup of Sottovoce"):
+    with pytest.raises(StoreError, match="not a backup of Sottovoce"):
         restore(tmp_path / "file", "", tmp_path / "target")
     with pytest.raises(StoreError, match="there is no file"):
         restore(tmp_path / "nothing", "", tmp_path / "target")

@@ -14,7 +14,7 @@ from collector.places import Place
 from collector.records import arrival, survey_record
 from sottovoce.collector import backup as module
 from sottovoce.collector.backup import backup, restore, verify
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_manifest_of_another_format_is_refused(source: Place, tmp_path: Path, 
             if name == "manifest.json":
                 content = msgspec.json.encode(msgspec.json.decode(content) | change)
             write.writestr(name, content)
-    with pytest.raises(StoreError, match="no backup of Sottovoce, or a damaged one"):
+    with pytest.raises(StoreError, match="not a backup of Sottovoce, or is damaged"):
         verify(tmp_path / "other")
 
 

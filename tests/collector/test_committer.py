@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from collector.service import until
-from sottovoce.collector.committer import Committer, Overloaded
-from sottovoce.collector.store.base import Arrival, Refusal
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.collector.committer import Committer
+from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 PATIENCE = 30.0
 """Seconds until a test that hangs fails; none waits for it."""
@@ -24,13 +25,13 @@ class Memory:
 
     def __init__(self) -> None:
         self.groups: list[list[Arrival]] = []
-        self.refusals: dict[str, Refusal] = {}
+        self.refusals: dict[str, Closed] = {}
         self.faults: list[BaseException | None] = []
         self.entered = threading.Semaphore(0)
         self.gate = threading.Event()
         self.gate.set()
 
-    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+    def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         self.entered.release()
         assert self.gate.wait(PATIENCE)
         if self.faults and (fault := self.faults.pop(0)):
@@ -191,11 +192,11 @@ def test_the_queue_is_bounded_with_what_is_being_written(make: Make, limits: dic
         futures = [committer.submit(arrival(at, n=3)) for at in range(3)]
         assert committer.depth == 10
         for n in (1, 100):
-            with pytest.raises(Overloaded) as caught:
+            with pytest.raises(Refusal) as caught:
                 committer.submit(arrival(9, n=n))
-            assert isinstance(caught.value, StoreUnavailableError)
-            assert 1.0 <= caught.value.retry_after <= 60.0
-        with pytest.raises(Overloaded):
+            assert (caught.value.status, caught.value.code) == (503, "overloaded")
+            assert 1 <= int(caught.value.headers["Retry-After"]) <= 60
+        with pytest.raises(Refusal):
             await asyncio.to_thread(committer.commit, arrival(9))
         store.gate.set()
         await asyncio.gather(*futures)
@@ -229,9 +230,9 @@ def test_waiting_times_follow_the_measured_rate() -> None:
     async def scenario() -> None:
         # 50 reports a second so far: 400 take about 8 seconds.
         future = committer.submit(arrival(1, n=399))
-        with pytest.raises(Overloaded, match="400 reports are waiting") as caught:
+        with pytest.raises(Refusal, match="400 reports are queued") as caught:
             committer.submit(arrival(1, n=200))
-        assert caught.value.retry_after == pytest.approx(8.0)
+        assert caught.value.headers["Retry-After"] == "8"
         store.gate.set()
         await future
 
@@ -314,7 +315,7 @@ def test_a_closed_loop_harms_nobody(make: Make) -> None:
     held = hold(store, committer)
     loop = asyncio.new_event_loop()
 
-    async def leave() -> asyncio.Future[Refusal | None]:
+    async def leave() -> asyncio.Future[Closed | None]:
         return committer.submit(arrival(1))
 
     left = loop.run_until_complete(leave())
@@ -339,7 +340,7 @@ def test_closing_writes_what_is_queued_and_takes_nothing_more(make: Make) -> Non
                 futures.append(committer.submit(arrival(100)))
                 await asyncio.sleep(0)
 
-        with pytest.raises(Overloaded, match="stopping"):
+        with pytest.raises(Refusal, match="stopping"):
             await send_on()
         assert not closing.done()
         store.gate.set()
@@ -351,7 +352,7 @@ def test_closing_writes_what_is_queued_and_takes_nothing_more(make: Make) -> Non
     held.go()
     committer.close()
     assert committer.depth == 0
-    with pytest.raises(Overloaded, match="stopping"):
+    with pytest.raises(Refusal, match="stopping"):
         committer.commit(arrival(1))
 
 

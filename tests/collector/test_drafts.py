@@ -10,7 +10,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, running
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
-from sottovoce.limits import DEFAULT_USERS
+from sottovoce.core.limits import DEFAULT_USERS
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
@@ -405,7 +405,7 @@ def test_choices(session: Api, choices: object, size: int, labels: list[str]) ->
         ({"query": ""}, "query", "empty"),
         ({"query": "age <"}, "query", "column"),
         ({"query": "age < thirty"}, "query", "column 7"),
-        ({"query": "salary > 3"}, "query", "no attribute"),
+        ({"query": "salary > 3"}, "query", "unknown attribute"),
         ({"query": "__import__('os').system('true')"}, "query", "column"),
         ({"query": "age"}, "query", "clip"),
         ({"query": "(" * 5000}, "query", ""),

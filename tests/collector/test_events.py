@@ -22,7 +22,7 @@ from sottovoce.collector import streams
 from sottovoce.collector.feeds import Feeds
 from sottovoce.collector.session_cookie import COOKIE
 from sottovoce.collector.streams import MOST_STREAMS, Stream
-from sottovoce.errors import StoreUnavailableError
+from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.surveys.survey import Survey
 
 
@@ -311,8 +311,8 @@ def test_nobody_looks_when_nobody_follows(api: Api) -> None:
 
 def test_a_database_that_is_away_is_asked_again(api: Api) -> None:
     place = at_pace(api)
-    service: Any = api.app.state["service"]
-    ask = service.ask
+    service: Any = api.app.service
+    ask = service.wait_for_store
 
     async def away(*_: Any) -> Any:
         raise StoreUnavailableError("the database does not answer")
@@ -320,11 +320,11 @@ def test_a_database_that_is_away_is_asked_again(api: Api) -> None:
     async def test() -> None:
         reader, stream = await place.follow()
         await soon(lambda: reader.events)
-        service.ask = away
+        service.wait_for_store = away
         looked = place.looks[DRINKS.id]
         await soon(lambda: place.looks[DRINKS.id] > looked + 5)
         assert not stream.done()
-        service.ask = ask
+        service.wait_for_store = ask
         api.send(DRINKS, honest(DRINKS, "tea", 1))
         await soon(lambda: len(reader.events) == 2)
         reader.left.set()

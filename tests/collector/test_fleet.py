@@ -14,15 +14,15 @@ import pytest
 
 import sottovoce as sv
 from collector.service import Service, running, until
-from sottovoce import fleet
 from sottovoce.analyst.live import LiveSurvey
 from sottovoce.cli import main
-from sottovoce.client import Device, Http, MemoryStore, Patience
-from sottovoce.errors import ServiceError, SimulationError, SurveyError
-from sottovoce.fleet.people import Urn, crowd_of
-from sottovoce.fleet.relay import Relay, bodies
-from sottovoce.fleet.sent import Tally
-from sottovoce.wire import REPORT_ID_BYTES, batch_rows, encode_batch
+from sottovoce.core.errors import ServiceError, SimulationError, SurveyError
+from sottovoce.device import Device, Http, MemoryStore, Patience
+from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows, encode_batch
+from sottovoce.lab import fleet
+from sottovoce.lab.fleet.people import Urn, respondents_for
+from sottovoce.lab.fleet.relay import Relay, bodies
+from sottovoce.lab.fleet.sent import SendCounter
 
 NEVER = 1e-8
 """False alarms of one statistical check."""
@@ -75,7 +75,7 @@ def test_everybody_has_one_seat_and_all_rounds_are_alike():
 @pytest.mark.parametrize("domain", [["tea", "coffee"], range(3, 30, 3), {"a": range(2), "b": ["x", "y"]}, [4, 7]])
 def test_single_devices_get_values_of_the_domain(domain):
     survey = sv.Survey.distribution(domain, 1.0)
-    crowd, shares = crowd_of(survey, 500, "uniform", 3)
+    crowd, shares = respondents_for(survey, 500, "uniform", 3)
     values = [survey.domain.index(value) for value in crowd.values(500)]
     assert set(values) == set(range(survey.domain.size))
     assert shares is not None
@@ -84,18 +84,18 @@ def test_single_devices_get_values_of_the_domain(domain):
 
 def test_a_histogram_is_taken_as_it_is_and_must_fit():
     survey = sv.Survey.distribution(["tea", "coffee"], 1.0)
-    crowd, shares = crowd_of(survey, 4, [3, 1], 1)
+    crowd, shares = respondents_for(survey, 4, [3, 1], 1)
     assert sorted(crowd.values(4)) == ["coffee", "tea", "tea", "tea"]
     assert shares is not None
     assert shares.tolist() == [0.75, 0.25]
     for wrong in ([3, 2], [0.5, 0.25, 0.25], [4]):
         with pytest.raises(SimulationError):
-            crowd_of(survey, 4, wrong, 1)
+            respondents_for(survey, 4, wrong, 1)
 
 
 def test_bodies_hold_everybody_and_stay_below_a_megabyte():
     survey = sv.Survey.distribution(4000, 1.0, "unary_optimized")
-    crowd, _ = crowd_of(survey, 5000, "zipf", 1)
+    crowd, _ = respondents_for(survey, 5000, "zipf", 1)
     made = list(bodies(survey, crowd, 10_000, 1))
     assert sum(n for _, n in made) == 5000
     assert max(len(body) for body, _ in made) <= 2**20
@@ -104,10 +104,10 @@ def test_bodies_hold_everybody_and_stay_below_a_megabyte():
 
 
 def test_devices_know_nothing_of_fleets():
-    for path in (Path(sv.__file__).parent / "client").glob("*.py"):
+    for path in (Path(sv.__file__).parent / "device").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom):
-                assert not (node.module or "").startswith("sottovoce.fleet")
+                assert not (node.module or "").startswith("sottovoce.lab.fleet")
 
 
 # --- on the wire --------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_a_refused_report_is_told_apart_from_its_batch(service):
     live = published(service, survey)
     good = survey.randomize(1)
     rows = [(bytes([i]) * REPORT_ID_BYTES, report) for i, report in enumerate((good, bytes(len(good)), good))]
-    tally, done = Tally(), list[int]()
+    tally, done = SendCounter(), list[int]()
     with ThreadPoolExecutor(1) as pool:
         relay = Relay(Http(service.url), survey.id, Patience(attempts=1), pool, 1, tally)
         relay.send(encode_batch(survey.id, rows), 3, done.append)
@@ -226,7 +226,7 @@ def test_the_command_tells_what_was_sent_and_writes_the_truth(service, tmp_path,
     assert sum(answer["truth"] for answer in truth["answers"]) == pytest.approx(1)
     assert main([*words[:5], live.id[:8], *words[6:], "--resend", "1"]) == 0
     shown = capsys.readouterr().out
-    for expected in ("2,000", "one by one", "acknowledged again", "reports a second"):
+    for expected in ("2,000", "one per request", "acknowledged again", "reports per second"):
         assert expected in shown
 
 
@@ -239,7 +239,7 @@ def test_an_unknown_survey_is_told(service, name, capsys):
 def test_mistakes_are_found_before_anything_is_sent(service, capsys):
     live = published(service, sv.Survey.distribution(["yes", "no"], 1.0, title="Mistakes"))
     words = ["simulate", "fleet", "--url", service.url, "--survey", live.id]
-    for wrong in (["--users", "0"], ["--users", "10", "--batch", "0"], ["--users", "10", "--distribution", "nowhere"]):
+    for wrong in (["--users", "0"], ["--users", "10", "--batch", "0"], ["--users", "10", "--population", "nowhere"]):
         assert main([*words, *wrong, "--json"]) == 2
         assert "error" in json.loads(capsys.readouterr().out)
     assert counted(live) == 0

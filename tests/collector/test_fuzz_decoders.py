@@ -17,9 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bodies import Shelf, Verdict, adaptive, base64url, ids, json_report, reports, slow_batch, slow_json, surveys
-from sottovoce.collector.intake import BodyRefusedError, Intake
+from sottovoce.collector.cache import SurveyCache
+from sottovoce.collector.intake import Intake
+from sottovoce.collector.refusal import Refusal
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, encode_batch
 
 MOST = 8
 BODIES = 4_200
@@ -30,21 +32,21 @@ NAMES = list(surveys())
 
 @cache
 def intake() -> Intake:
-    return Intake(Shelf(adaptive(), *surveys().values()), max_batch_reports=MOST, clock=lambda: 0.0)
+    return Intake(SurveyCache(Shelf(adaptive(), *surveys().values())), max_batch_reports=MOST, clock=lambda: 0.0)
 
 
 def quick(read: Callable[[str, bytes], object], survey: Survey, body: bytes) -> Verdict:
     """What the intake says, in the slow reader's words."""
     try:
         arrival, refused = read(survey.id, body)  # type: ignore[misc]
-    except BodyRefusedError as error:
+    except Refusal as error:
         return error.code
     if arrival is None:
         assert refused
-        return b"", [(at, code) for at, code, _ in refused]
+        return b"", [(one.position, one.code) for one in refused]
     assert arrival.survey == survey.id
     assert arrival.n * (16 + survey.mechanism.report_bytes) == len(arrival.rows)
-    return arrival.rows, [(at, code) for at, code, _ in refused]
+    return arrival.rows, [(one.position, one.code) for one in refused]
 
 
 def kind_of(verdict: Verdict) -> str:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from collector.client import DRINKS, Api, honest, running
-from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.collector.aggregator import Aggregator
 from sottovoce.collector.live import check
 from sottovoce.collector.store.base import Checkpoint
-from sottovoce.errors import StoreError
-from sottovoce.limits import MAX_CELLS
+from sottovoce.core.errors import StoreError
+from sottovoce.core.limits import MAX_CELLS
+from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 

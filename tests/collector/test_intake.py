@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from bodies import Shelf, adaptive, ids, json_report, reports, surveys
-from sottovoce.collector import intake as module
-from sottovoce.collector.intake import BodyRefusedError, Intake
+from sottovoce.collector.cache import SurveyCache
+from sottovoce.collector.intake import Intake
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.stored import survey_of
-from sottovoce.errors import StoreError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreUnavailableError
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, encode_batch
 
 NAMES = list(surveys())
 
@@ -25,15 +26,15 @@ def shelf() -> Shelf:
 
 @pytest.fixture(scope="module")
 def intake() -> Intake:
-    return Intake(shelf(), max_batch_reports=40, clock=lambda: 7200.5)
+    return Intake(SurveyCache(shelf()), max_batch_reports=40, clock=lambda: 7200.5)
 
 
 def body_of(name: str, n: int) -> bytes:
     return encode_batch(surveys()[name].id, zip(ids(n), reports(name)[:n], strict=True))
 
 
-def refusal(intake: Intake, survey_id: str, body: bytes) -> BodyRefusedError:
-    with pytest.raises(BodyRefusedError) as caught:
+def refusal(intake: Intake, survey_id: str, body: bytes) -> Refusal:
+    with pytest.raises(Refusal) as caught:
         intake.read_batch(survey_id, body)
     return caught.value
 
@@ -66,7 +67,7 @@ def test_a_foreign_tag_is_refused(intake: Intake, name: str, n: int) -> None:
         row = 16 + 4 + survey.mechanism.report_bytes
         body[BATCH_HEADER_BYTES + (n - 1) * row + 16 + byte] ^= 1
         arrival, refused = intake.read_batch(survey.id, bytes(body))
-        assert [verdict[:2] for verdict in refused] == [(n - 1, "wrong_survey")]
+        assert [(one.position, one.code) for one in refused] == [(n - 1, "wrong_survey")]
         assert (0 if arrival is None else arrival.n) == n - 1
 
 
@@ -77,7 +78,7 @@ def test_a_payload_no_device_sends_is_refused(intake: Intake, name: str, n: int)
     rows = list(zip(ids(n), reports(name), strict=False))
     rows[n // 2] = (rows[n // 2][0], survey.tag + bad_payload(name))
     arrival, refused = intake.read_batch(survey.id, encode_batch(survey.id, rows))
-    assert [verdict[:2] for verdict in refused] == [(n // 2, "bad_report")]
+    assert [(one.position, one.code) for one in refused] == [(n // 2, "bad_report")]
     others = b"".join(i + report[4:] for at, (i, report) in enumerate(rows) if at != n // 2)
     assert (b"" if arrival is None else arrival.rows) == others
 
@@ -88,22 +89,22 @@ def test_verdicts_are_mixed_and_in_order(intake: Intake) -> None:
     sent = [bad, honest[1], foreign, bad, honest[2], foreign]
     arrival, refused = intake.read_batch(survey.id, encode_batch(survey.id, zip(ids(6), sent, strict=True)))
     codes = [(0, "bad_report"), (2, "wrong_survey"), (3, "bad_report"), (5, "wrong_survey")]
-    assert [verdict[:2] for verdict in refused] == codes
+    assert [(one.position, one.code) for one in refused] == codes
     assert arrival is not None
     assert arrival.rows == ids(6)[1] + honest[1][4:] + ids(6)[4] + honest[2][4:]
     nothing, all_refused = intake.read_batch(
         survey.id, encode_batch(survey.id, zip(ids(2), [bad, foreign], strict=True))
     )
     assert nothing is None
-    assert [code for _, code, _ in all_refused] == ["bad_report", "wrong_survey"]
+    assert [one.code for one in all_refused] == ["bad_report", "wrong_survey"]
 
 
 def test_a_report_both_foreign_and_bad_is_refused_once(intake: Intake) -> None:
     survey = surveys()["hadamard"]
     sent = [(i, b"\xff" * 6) for i in ids(3)]
-    assert [verdict[:2] for verdict in intake.read_batch(survey.id, encode_batch(survey.id, sent)).refused] == [
-        (at, "wrong_survey") for at in range(3)
-    ]
+    assert [
+        (one.position, one.code) for one in intake.read_batch(survey.id, encode_batch(survey.id, sent)).refused
+    ] == [(at, "wrong_survey") for at in range(3)]
 
 
 def test_any_sixteen_bytes_are_an_id_and_doubles_are_for_later(intake: Intake) -> None:
@@ -149,7 +150,7 @@ def test_too_many_reports_are_refused_whole(intake: Intake) -> None:
 
 def test_unknown_surveys_are_named_as_such_and_odd_ids_never_reach_the_store(intake: Intake) -> None:
     kept = shelf()
-    fresh = Intake(kept)
+    fresh = Intake(SurveyCache(kept))
     for odd in ("", "ab", "'; DROP TABLE surveys; --", "../" * 22, "\0" * 64, "A" * 64, "g" * 64, "٠" * 64, "a" * 65):
         error = refusal(fresh, odd, b"")
         assert (error.code, error.status) == ("unknown_survey", 404)
@@ -166,7 +167,7 @@ def test_an_adaptive_survey_says_where_reports_go(intake: Intake) -> None:
         error = refusal(intake, survey_id, body)
         assert (error.code, error.status) == ("survey_adaptive", 422)
         assert f"/v1/surveys/{survey_id}/rounds/" in str(error)
-    with pytest.raises(BodyRefusedError, match="takes no reports itself"):
+    with pytest.raises(Refusal, match="accepts no reports itself"):
         intake.read_json(survey_id, b"{}")
 
 
@@ -175,7 +176,7 @@ def test_what_was_sent_is_in_no_message(intake: Intake) -> None:
     secret = b"\x7f" * survey.mechanism.report_bytes
     sent = [(b"secret-secret-id", survey.tag + secret), (b"secret-secret-id", b"\x7e\x7e\x7e\x7e" + secret)]
     _, refused = intake.read_batch(survey.id, encode_batch(survey.id, sent))
-    messages = [message for *_, message in refused]
+    messages = [one.message for one in refused]
     messages.append(str(refusal(intake, survey.id, encode_batch(survey.id, sent)[:-1])))
     assert len(messages) == 3
     for message in messages:
@@ -185,7 +186,7 @@ def test_what_was_sent_is_in_no_message(intake: Intake) -> None:
 
 def test_a_survey_is_read_once_even_when_everybody_comes_at_once() -> None:
     kept = shelf()
-    fresh, survey = Intake(kept), surveys()["optimized"]
+    fresh, survey = Intake(SurveyCache(kept)), surveys()["optimized"]
     body, taken = body_of("optimized", 3), []
     asked: list[str] = []
     original = kept.attachment
@@ -210,9 +211,8 @@ def test_a_survey_is_read_once_even_when_everybody_comes_at_once() -> None:
     assert fresh.knows(survey.id)
 
 
-def test_the_least_recently_used_survey_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_SURVEYS", 2)
-    fresh = Intake(shelf())
+def test_the_least_recently_used_survey_is_forgotten() -> None:
+    fresh = Intake(SurveyCache(shelf(), most=2))
     a, b, c = (surveys()[name].id for name in ("hadamard", "unary", "question"))
     fresh.learn(a)
     fresh.learn(b)
@@ -225,9 +225,9 @@ def test_the_least_recently_used_survey_is_forgotten(monkeypatch: pytest.MonkeyP
 def test_states_are_for_the_store_to_decide_except_that_nothing_is_left_to_read() -> None:
     kept, survey = shelf(), surveys()["unary"]
     kept.records[survey.id] = replace(kept.records[survey.id], state="sealed")
-    assert Intake(kept).read_batch(survey.id, body_of("unary", 1)).arrival is not None
+    assert Intake(SurveyCache(kept)).read_batch(survey.id, body_of("unary", 1)).arrival is not None
     kept.records[survey.id] = replace(kept.records[survey.id], state="deleted", canonical=b"")
-    error = refusal(Intake(kept), survey.id, body_of("unary", 1))
+    error = refusal(Intake(SurveyCache(kept)), survey.id, body_of("unary", 1))
     assert (error.code, error.status) == ("survey_deleted", 410)
 
 
@@ -236,7 +236,7 @@ def test_what_is_damaged_in_the_store_is_the_stores_fault() -> None:
     for canonical in (b"", b"{}", b"\xff", other.canonical):
         kept.records[survey.id] = replace(kept.records[survey.id], canonical=canonical)
         with pytest.raises(StoreError, match=survey.id[:12]):
-            Intake(kept).read_batch(survey.id, body_of("unary", 1))
+            Intake(SurveyCache(kept)).read_batch(survey.id, body_of("unary", 1))
     kept.attachments.clear()
     with pytest.raises(StoreError, match="attachment"):
         survey_of(kept, kept.records[surveys()["optimized"].id])
@@ -258,7 +258,7 @@ def test_a_store_that_is_away_is_told_and_nothing_is_remembered() -> None:
         raise StoreUnavailableError("away")
 
     kept.survey = away  # type: ignore[method-assign]
-    fresh = Intake(kept)
+    fresh = Intake(SurveyCache(kept))
     with pytest.raises(StoreUnavailableError):
         fresh.read_batch(survey.id, body_of("unary", 1))
     kept.survey = original  # type: ignore[method-assign]
@@ -267,7 +267,7 @@ def test_a_store_that_is_away_is_told_and_nothing_is_remembered() -> None:
 
 def test_time_is_coarse() -> None:
     now = [3600.0 * 5 - 0.001]
-    coarse = Intake(shelf(), time_precision=1800, clock=lambda: now[0])
+    coarse = Intake(SurveyCache(shelf()), time_precision=1800, clock=lambda: now[0])
     survey = surveys()["unary"]
     seen = []
     for n in (1, 2):

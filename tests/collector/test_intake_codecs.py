@@ -9,25 +9,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.errors import ReportError
-from sottovoce.mechanisms import MECHANISMS, Mechanism, create
+from sottovoce.core.errors import ReportError
+from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, Mechanism, VectorMechanism, create, serving
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.mechanisms.channel_registry import CHANNELS, typical
 from sottovoce.mechanisms.codecs import BitmapCodec, Codec, IndexCodec, SubsetBitmapCodec, SubsetCodec
 from sottovoce.mechanisms.vector_codecs import SeedBitCodec, SignedCodec
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
 
 
 def _vector(name: str) -> Mechanism:
     if name == "binary":
         return Binary(1, 1.0, 1.0, 0.0)
-    return VECTOR_MECHANISMS[name].best(6, 1.0, 1.0, 1e-6 if name == "gaussian" else 0.0, 10_000)
+    return serving(VectorMechanism)[name].best(6, 1.0, 1.0, 1e-6 if name == "gaussian" else 0.0, 10_000)
 
 
 MECHANISM_CODECS: dict[str, Codec] = {
-    **{f"{name}-{size}": create(name, size, 2.0).codec for name in MECHANISMS for size in (3, 8, 21, 300)},
-    **{name: _vector(name).codec for name in VECTOR_MECHANISMS},
-    **{name: typical(name, 12, 1.0).codec for name in CHANNELS},
+    **{
+        f"{name}-{size}": create(name, size, 2.0).codec for name in serving(FiniteMechanism) for size in (3, 8, 21, 300)
+    },
+    **{name: _vector(name).codec for name in serving(VectorMechanism)},
+    **{name: serving(ChannelMechanism)[name].typical(12, 1.0).codec for name in serving(ChannelMechanism)},
 }
 
 CODECS: dict[str, Codec] = {

@@ -7,7 +7,9 @@ import json
 import pytest
 
 from bodies import Shelf, adaptive, base64url, ids, json_report, reports, surveys
-from sottovoce.collector.intake import BodyRefusedError, Intake
+from sottovoce.collector.cache import SurveyCache
+from sottovoce.collector.intake import Intake
+from sottovoce.collector.refusal import Refusal, RefusedReport
 
 SURVEY = surveys()["hadamard"]
 ID, REPORT = ids(1)[0], reports("hadamard")[0]
@@ -15,7 +17,7 @@ ID, REPORT = ids(1)[0], reports("hadamard")[0]
 
 @pytest.fixture(scope="module")
 def intake() -> Intake:
-    return Intake(Shelf(adaptive(), *surveys().values()), max_batch_reports=40, clock=lambda: 0.0)
+    return Intake(SurveyCache(Shelf(adaptive(), *surveys().values())), max_batch_reports=40, clock=lambda: 0.0)
 
 
 @pytest.mark.parametrize("name", list(surveys()))
@@ -42,10 +44,10 @@ def verdict(intake: Intake, sent: dict[str, str]) -> str:
     assert (alone.arrival is None) == bool(alone.refused)
     assert among.arrival is not None
     assert among.arrival.n == 3 - len(alone.refused)
-    assert [(at, *rest) for at, *rest in among.refused] == [(1, *rest) for _, *rest in alone.refused]
-    for _, _, message in alone.refused:
-        assert all(len(value) < 6 or value not in message for value in sent.values())
-    return alone.refused[0][1] if alone.refused else ""
+    assert among.refused == [RefusedReport(1, one.code, one.message) for one in alone.refused]
+    for one in alone.refused:
+        assert all(len(value) < 6 or value not in one.message for value in sent.values())
+    return alone.refused[0].code if alone.refused else ""
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ def test_unused_bits_of_the_last_letter_are_zero(intake: Intake, name: str, spar
     last = letters.index(right[-1])
     for other in range(2**spare):
         body = json.dumps({"id": ID.hex(), "report": right[:-1] + letters[last + other]}).encode()
-        assert [code for _, code, _ in intake.read_json(survey.id, body).refused] == ["bad_encoding"] * bool(other)
+        assert [one.code for one in intake.read_json(survey.id, body).refused] == ["bad_encoding"] * bool(other)
 
 
 GOOD = json.dumps(json_report(ID, REPORT))
@@ -170,7 +172,7 @@ OTHER_JSON = [
 @pytest.mark.parametrize("number", range(len(OTHER_JSON)))
 def test_other_json_is_refused_whole(intake: Intake, number: int) -> None:
     body = OTHER_JSON[number].replace('"ID"', f'"{ID.hex()}"')
-    with pytest.raises(BodyRefusedError) as caught:
+    with pytest.raises(Refusal) as caught:
         intake.read_json(SURVEY.id, body.encode())
     assert (caught.value.code, caught.value.status) == ("bad_json", 400)
     assert not any(piece in str(caught.value) for piece in ("extra", ID.hex(), base64url(REPORT)))
@@ -178,21 +180,21 @@ def test_other_json_is_refused_whole(intake: Intake, number: int) -> None:
 
 def test_other_encodings_than_utf8_are_refused_whole(intake: Intake) -> None:
     for body in (GOOD.encode("utf-16"), GOOD.encode("utf-32"), GOOD.encode()[:-3] + b"\xff" + GOOD.encode()[-3:]):
-        with pytest.raises(BodyRefusedError):
+        with pytest.raises(Refusal):
             intake.read_json(SURVEY.id, body)
 
 
 def test_the_place_of_a_wrong_type_is_told(intake: Intake) -> None:
     body = f'{{"reports": [{GOOD}, {{"id": 5, "report": "AAAA"}}]}}'
-    with pytest.raises(BodyRefusedError, match=r"at \$\.reports\[1\]\.id: one report is"):
+    with pytest.raises(Refusal, match=r"at reports\[1\]\.id: one report is"):
         intake.read_json(SURVEY.id, body.encode())
 
 
 def test_numbers_of_reports(intake: Intake) -> None:
-    with pytest.raises(BodyRefusedError) as caught:
+    with pytest.raises(Refusal) as caught:
         intake.read_json(SURVEY.id, b'{"reports": []}')
     assert (caught.value.code, caught.value.status) == ("empty_batch", 422)
-    with pytest.raises(BodyRefusedError) as caught:
+    with pytest.raises(Refusal) as caught:
         intake.read_json(SURVEY.id, ('{"reports": [' + ", ".join([GOOD] * 41) + "]}").encode())
     assert (caught.value.code, caught.value.status) == ("too_many_reports", 413)
 
@@ -201,7 +203,7 @@ def test_a_quotation_mark_in_a_value_spoils_only_its_report(intake: Intake) -> N
     body = f'{{"reports": [{GOOD}, {{"id": "a\\"", "report": "b\\"c"}}, {GOOD}]}}'
     arrival, refused = intake.read_json(SURVEY.id, body.encode())
     assert arrival is not None
-    assert (arrival.n, [found[:2] for found in refused]) == (2, [(1, "bad_id")])
+    assert (arrival.n, [(one.position, one.code) for one in refused]) == (2, [(1, "bad_id")])
 
 
 def test_positions_are_those_of_the_body_whatever_was_wrong(intake: Intake) -> None:
@@ -213,7 +215,7 @@ def test_positions_are_those_of_the_body_whatever_was_wrong(intake: Intake) -> N
     arrival, refused = intake.read_json(SURVEY.id, json.dumps({"reports": sent}).encode())
     assert arrival is not None
     assert arrival.n == 2
-    assert [found[:2] for found in refused] == [
+    assert [(one.position, one.code) for one in refused] == [
         (0, "bad_id"),
         (1, "bad_report"),
         (3, "bad_encoding"),
@@ -223,4 +225,4 @@ def test_positions_are_those_of_the_body_whatever_was_wrong(intake: Intake) -> N
     ]
     none = intake.read_json(SURVEY.id, json.dumps({"reports": [sent[0], sent[3]]}).encode())
     assert none.arrival is None
-    assert [found[:2] for found in none.refused] == [(0, "bad_id"), (1, "bad_encoding")]
+    assert [(one.position, one.code) for one in none.refused] == [(0, "bad_id"), (1, "bad_encoding")]

@@ -31,9 +31,9 @@ from collector.service import PATIENCE, Service, running, until
 from sottovoce.collector.backup import backup
 from sottovoce.collector.store import DATABASE_FILE
 from sottovoce.collector.store.migrations import COLUMNS
-from sottovoce.signing import from_base64url
+from sottovoce.core.signing import from_base64url
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 PEER = "127.7.7.7"
 WORD = "unmistakable"
@@ -305,7 +305,7 @@ def moments(rows: dict[str, list[tuple[Any, ...]]], began: float) -> Iterator[tu
 
 def test_nothing_is_left_of_who_asked_and_how(left: Left) -> None:
     assert left.visit.statuses == {200, 201, 400, 401, 404, 405, 409, 413, 415, 422, 500, 503}
-    assert left.log.count(b"a request failed for a reason nobody foresaw") == 2
+    assert left.log.count(b"a request failed unexpectedly") == 2
     assert left.log.count(b"the store failed") == 1
     everywhere = [PEER, "203.0.113.77", WORD, WORD.upper(), "Mozilla", *left.visit.secrets, "2026-01-01"]
     for word in everywhere:

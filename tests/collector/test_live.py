@@ -10,7 +10,7 @@ from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.aggregator import Aggregator
 from sottovoce.collector.live import check, live_aggregate, rebuild
 from sottovoce.collector.store.base import Checkpoint, NewSegment, Store
-from sottovoce.errors import StoreError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreUnavailableError
 
 
 def _lease(store: Store) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from sottovoce.collector.log import configure_logging, current_level, log_access, set_level
-from sottovoce.errors import SettingsError
+from sottovoce.core.errors import SettingsError
 
 
 @pytest.fixture(autouse=True)

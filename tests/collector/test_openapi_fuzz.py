@@ -23,11 +23,10 @@ from schemathesis.engine import StopReason, events, from_schema
 from schemathesis.engine.recorder import Interaction
 
 from collector.service import Service, running
-from sottovoce.aggregate_bytes import MEDIA_TYPE, to_bytes
-from sottovoce.collector.api.route import operation_of, template_of
 from sottovoce.collector.app import ROUTES
+from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 from sottovoce.workloads import Prefix
 
 DRINKS = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
@@ -40,13 +39,13 @@ EXPENDABLE = [Survey.distribution(["yes", "no"], epsilon=1.0, title=f"Expendable
 ATTACHED = Survey.queries(Prefix(8), 1.0, strategy="optimized", title="With a strategy")
 
 LABELS = {
-    f"{method} {template_of(path)}": operation
-    for handler in ROUTES
-    if (operation := operation_of(handler)) is not None
-    for path in handler.paths
-    for method in handler.http_methods
+    f"{method} {path}": route
+    for route in ROUTES
+    if not route.is_page
+    for path in route.paths
+    for method in route.methods
 }
-STREAMS = {label: operation for label, operation in LABELS.items() if operation.streams}
+STREAMS = {label: route for label, route in LABELS.items() if route.is_stream}
 
 SEALED_REPORTS = 5
 PAYLOAD = DRINKS.mechanism.report_bytes
@@ -198,7 +197,7 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
             },
             "operations": [
                 # Their answers would never end.
-                *({"include-operation-id": operation.name, "enabled": False} for operation in STREAMS.values()),
+                *({"include-operation-id": route.name, "enabled": False} for route in STREAMS.values()),
                 # The run must not revoke the token it goes on asking with.
                 *([{"include-operation-id": "revoke_token", "enabled": False}] if stateful else []),
                 {

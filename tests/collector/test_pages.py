@@ -23,7 +23,7 @@ from sottovoce.collector.app import SECURITY_HEADERS
 from sottovoce.collector.log import configure_logging
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
-from sottovoce.errors import ServiceError
+from sottovoce.core.errors import ServiceError
 
 ROOT = Path(__file__).resolve().parents[2]
 

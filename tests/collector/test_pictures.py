@@ -11,9 +11,9 @@ import pytest
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
 from sottovoce.collector.picture import columns_of, largest, projection_of
+from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
-from sottovoce.errors import MechanismError
-from sottovoce.mechanisms import MECHANISMS
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
@@ -310,7 +310,7 @@ def test_margin_is_half_of_the_widest_interval() -> None:
     assert curve.margin[curve.n.index(1_000_000)] == pytest.approx((high - low)[0] / 2, rel=1e-3)
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", serving(FiniteMechanism))
 @pytest.mark.parametrize("size", [3, 2**20])
 def test_every_mechanism_has_a_curve_whatever_the_size(mechanism: str, size: int) -> None:
     try:

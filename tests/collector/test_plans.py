@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from collector.client import Api, running
-from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
-from sottovoce.planning.curves import crowds, epsilons
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
+from sottovoce.planning.curves import epsilon_grid, user_grid
 from sottovoce.planning.panel import plan_panel
 from sottovoce.planning.plan import plan
 from sottovoce.planning.solve import MAX_USERS
@@ -183,10 +183,10 @@ def test_curves_of_a_panel(api: Api) -> None:
 
 
 def test_grids_stay_within_what_is_allowed() -> None:
-    assert crowds(1)[0] == 1
-    assert crowds(MAX_USERS)[-1] == MAX_USERS
-    assert epsilons(2.0**-20)[0] == 2.0**-20
-    assert epsilons(16.0)[-1] == 16.0
+    assert user_grid(1)[0] == 1
+    assert user_grid(MAX_USERS)[-1] == MAX_USERS
+    assert epsilon_grid(2.0**-20)[0] == 2.0**-20
+    assert epsilon_grid(16.0)[-1] == 16.0
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -301,5 +301,5 @@ def test_the_largest_that_may_be_asked_is_answered(api: Api, said: dict[str, Any
 def test_a_plan_is_worked_out_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     said = {"kind": "shares", "parameters": {"values": 77}, "epsilon": 1, "users": 77}
     first = planned(api, **said)
-    monkeypatch.setattr("sottovoce.collector.api.plans.planned", lambda asked: pytest.fail("worked out again"))
+    monkeypatch.setattr("sottovoce.collector.api.plans.make_plan", lambda asked: pytest.fail("worked out again"))
     assert planned(api, **said) == first

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from sottovoce.collector.seen import SeenIds, _words, id_order, id_rows
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 
 # Few distinct halves: ids that share the first or the last eight bytes, zeros and extremes among them.
 HALVES = st.sampled_from(

@@ -27,9 +27,9 @@ from cryptography.x509.oid import NameOID
 from collector.service import PATIENCE, Service, children, command_line, environment, running, until
 from sottovoce.cli import main
 from sottovoce.collector.store import DATABASE_FILE, open_store
-from sottovoce.signing import fingerprint, from_base64url
+from sottovoce.core.signing import fingerprint, from_base64url
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 
@@ -277,7 +277,7 @@ def test_two_services_cannot_share_a_port(tmp_path):
 
 
 def test_a_host_that_is_not_ours(tmp_path, refusal_here):
-    assert "is no address of this machine" in refusal_here("--host", "192.0.2.1", "--data", str(tmp_path / "data"))
+    assert "is not an address of this machine" in refusal_here("--host", "192.0.2.1", "--data", str(tmp_path / "data"))
     assert list(tmp_path.iterdir()) == []
 
 

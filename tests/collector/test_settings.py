@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.cli import main
 from sottovoce.collector.settings import OTHER_VARIABLES, SETTINGS, Settings, load
-from sottovoce.errors import SettingsError
+from sottovoce.core.errors import SettingsError
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
 
@@ -196,7 +196,7 @@ def test_an_unknown_flag_of_a_program_is_refused():
 def test_unreadable_toml_is_told_with_file_line_and_reason(content, line, tmp_path):
     file = written(tmp_path, content)
     words = refusal({}, {}, file)
-    assert words.startswith(f"the settings file {file} is no TOML: ")
+    assert words.startswith(f"the settings file {file} is not TOML: ")
     assert line in words
 
 
@@ -245,5 +245,5 @@ def test_the_page_and_the_help_say_the_same(setting, capsys):
 
 
 def test_the_page_lists_the_other_variables():
-    section = PAGE.read_text(encoding="utf-8").split("## Variables that are no settings")[1].split("\n## ")[0]
+    section = PAGE.read_text(encoding="utf-8").split("## Other variables")[1].split("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)`", section, re.MULTILINE)) == OTHER_VARIABLES

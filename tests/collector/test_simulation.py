@@ -22,7 +22,7 @@ from collector.shaky import Shaky, ShakyPostgres, ShakySqlite
 from sottovoce.collector.aggregator import Aggregator, check, live_aggregate, rebuild
 from sottovoce.collector.store.base import Arrival, SurveyRecord
 from sottovoce.collector.store.reports import ReportTables
-from sottovoce.errors import SottovoceError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import SottovoceError, StoreFullError, StoreUnavailableError
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 

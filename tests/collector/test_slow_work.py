@@ -15,7 +15,7 @@ from collector.readers import soon
 from collector.service import PATIENCE
 from sottovoce.collector.api import tables
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.failures import Refused
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.slow_work import SlowWork
 
 MOST_WAITING = 8
@@ -48,9 +48,9 @@ class Gate:
 
 def refusal(task: asyncio.Task[Any]) -> tuple[int, str]:
     error = task.exception()
-    assert isinstance(error, Refused)
+    assert isinstance(error, Refusal)
     assert error.headers["Retry-After"].isdigit()
-    return error.status, error.failure.code
+    return error.status, error.code
 
 
 async def filled(work: SlowWork, gate: Gate) -> list[asyncio.Task[str]]:
@@ -110,10 +110,10 @@ def test_what_waits_is_refused_when_the_service_stops(work: SlowWork) -> None:
 
 
 def test_looking_ends_work_when_the_service_stops(work: SlowWork) -> None:
-    work.look()
+    work.check_stop()
     work.stop()
-    with pytest.raises(Refused):
-        work.look()
+    with pytest.raises(Refusal):
+        work.check_stop()
 
 
 # --- over HTTP ----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ async def sent() -> AsyncIterator[dict[str, Any]]:
 
 
 def test_tables_hold_up_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    service: Service = api.app.state["service"]
+    service: Service = api.app.service
     gate = Gate()
     write = tables.estimate_of
 

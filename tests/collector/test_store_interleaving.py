@@ -14,7 +14,7 @@ from collector.store_processes import append_reports, count_reports, open_and_cl
 from sottovoce.collector.store import Store
 from sottovoce.collector.store.base import Lease, SurveyRecord
 from sottovoce.collector.store.sql import SqlStore
-from sottovoce.errors import MismatchError
+from sottovoce.core.errors import MismatchError
 
 spawn = multiprocessing.get_context("spawn")
 

@@ -7,7 +7,7 @@ from collector.records import survey_record
 from sottovoce.collector.store import migrations as module
 from sottovoce.collector.store.migrations import COLUMNS, Migration, latest, migrations
 from sottovoce.collector.store.sql import SqlStore, Transaction
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 TABLES = {
     "sqlite": "SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c "

@@ -12,7 +12,7 @@ from collector.records import arrival, survey_record
 from sottovoce.collector.store import open_store
 from sottovoce.collector.store import postgres as module
 from sottovoce.collector.store.postgres import PostgresStore
-from sottovoce.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
 
 END_OTHERS = (
     "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "

@@ -10,7 +10,7 @@ from collector.records import arrival, numbers_in, numbers_waiting, segment, sur
 from sottovoce.collector.store import Store
 from sottovoce.collector.store.base import Arrival, Checkpoint, Lease, NewSegment, SegmentInfo, Snapshot
 from sottovoce.collector.store.sql import PART_BYTES, SqlStore
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 
 def leased(store: Store, holder: str = "w", seconds: float = 30) -> Lease:

@@ -16,7 +16,7 @@ from sottovoce.collector.store import DATABASE_FILE, Store, open_store
 from sottovoce.collector.store import sqlite as module
 from sottovoce.collector.store.base import Arrival
 from sottovoce.collector.store.sqlite import APPLICATION_ID, SqliteStore
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 TESTS = Path(__file__).parents[1]
 
@@ -258,7 +258,7 @@ import resource, signal, sys
 from pathlib import Path
 from collector.records import arrival, survey_record
 from sottovoce.collector.store import open_store
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = open_store("", Path(sys.argv[1]))

@@ -8,7 +8,7 @@ from collector.places import Place
 from collector.records import arrival, segment, survey_record
 from sottovoce.collector.store import Store
 from sottovoce.collector.store.base import Checkpoint, SurveyRecord, TokenRecord
-from sottovoce.errors import MismatchError, StoreError
+from sottovoce.core.errors import MismatchError, StoreError
 
 TRICKS = [
     "'; DROP TABLE surveys; --",

@@ -13,7 +13,7 @@ from sottovoce.collector import table_files, tokens
 from sottovoce.collector.store import open_store
 from sottovoce.collector.store.sqlite import SqliteStore, _store_error
 from sottovoce.collector.tokens import check_token, create_token
-from sottovoce.errors import MissingExtraError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import MissingExtraError, StoreError, StoreFullError, StoreUnavailableError
 
 
 def room(monkeypatch: pytest.MonkeyPatch, free: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import tables
-from sottovoce.collector.table_files import Table, table_of, to_csv, to_parquet
+from sottovoce.collector.table_files import EstimateTable, table_of, to_csv, to_parquet
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
@@ -153,7 +153,7 @@ def test_there_are_no_other_files(api: Api) -> None:
 @pytest.mark.parametrize("write", [to_csv, to_parquet, tables._to_json])
 def test_writing_ends_where_nobody_wants_it_any_more(write: Any) -> None:
     few = table_of(DRINKS.estimate([report for _, report in PEOPLE]), 0.95)
-    table = Table(few.about, *([column[0]] * 10_000 for column in few[1:]))
+    table = EstimateTable(few.about, *([column[0]] * 10_000 for column in few[1:]))
     looks = 0
 
     def look() -> None:
@@ -176,4 +176,4 @@ def test_also_before_it_is_written() -> None:
 
     estimate = DRINKS.estimate([report for _, report in PEOPLE])
     with pytest.raises(InterruptedError):
-        table_of(estimate, 0.95, look=unwanted)
+        table_of(estimate, 0.95, check_stop=unwanted)

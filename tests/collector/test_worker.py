@@ -23,7 +23,7 @@ from sottovoce.collector import worker
 from sottovoce.collector.aggregator import Aggregator, check
 from sottovoce.collector.store.base import Arrival, Store, SurveyRecord
 from sottovoce.collector.worker import run_worker
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.surveys.survey import Survey
 
 PEOPLE = 6_000
@@ -183,7 +183,7 @@ def test_an_idle_worker_starts_without_the_compiler(tmp_path: Path) -> None:
         "        self.looks += 1\n"
         "        return self.looks > 3\n"
         "run_worker(Settings('', pathlib.Path(sys.argv[1])), Stop())\n"
-        "assert not {'numba', 'scipy', 'litestar', 'pyarrow'} & set(sys.modules)\n"
+        "assert not {'numba', 'scipy', 'granian', 'pyarrow'} & set(sys.modules)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=True, env=environment)

@@ -9,23 +9,21 @@ from pathlib import Path
 import pytest
 
 import make_citation_file
-import sottovoce as sv
+import make_mechanism_tables
 from document import sections
 from mutation.plan import GROUPS
-from sottovoce.mechanisms.channel_registry import CHANNELS
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
-from sottovoce.populations.distributions import NAMED
-from sottovoce.populations.real_data import REAL
+from sottovoce.lab.populations.distributions import NAMED
+from sottovoce.lab.populations.real_data import REAL
+from sottovoce.mechanisms import MECHANISMS, FiniteMechanism
 from sottovoce.strategies import STRATEGIES
 from sottovoce.workloads.statement import FAMILIES
 
 DOCS = Path(__file__).parents[2] / "docs"
-MECHANISMS = [*sv.MECHANISMS, *VECTOR_MECHANISMS, *CHANNELS]
 PACKAGES = (
-    *("adaptive", "analyst", "audit", "client", "domain", "expressions", "fleet", "mechanisms"),
+    *("adaptive", "analyst", "auditing", "device", "domain", "expressions", "lab.fleet", "mechanisms"),
     *("projections", "questions", "strategies", "workloads"),
 )
-DEPLOYED = [name for name in MECHANISMS if name != "sphere"]
+DEPLOYED = [name for name, kind in MECHANISMS.items() if kind.deployable]
 
 
 def read(page: str) -> str:
@@ -106,13 +104,27 @@ def test_a_proof_of_something_else_is_none_of_privacy(part: str, proved: bool) -
 
 @pytest.mark.parametrize("name", DEPLOYED)
 def test_a_mechanism_can_be_written_anew_from_the_wire_format(name: str) -> None:
-    text = read("wire_format.md")
-    assert re.search(rf"^\| `{name}` \|", text, re.MULTILINE), "its parameters"
-    assert re.search(rf"^\*\*(\w+\*\*, \*\*)?{name}(\.?\*\*|\*\*, )", text, re.MULTILINE), "its draws"
+    text, own = read("wire_format.md"), sections(own_page(name)).get("On the wire")
+    parameters = re.search(rf"^\| `{name}` \|(.*)", text, re.MULTILINE)
+    if own is not None:
+        assert not parameters, "in one place only"
+        parameters = re.search(r"^Own parameters: (.*)", own, re.MULTILINE)
+        assert re.search(r"^Draws: .*Report: ", own, re.MULTILINE | re.DOTALL), "its draws"
+    else:
+        assert re.search(rf"^\*\*(\w+\*\*, \*\*)?{name}(\.?\*\*|\*\*, )", text, re.MULTILINE), "its draws"
+    assert parameters, "its parameters"
+    if issubclass(MECHANISMS[name], FiniteMechanism):
+        stated, names = set(re.findall(r"`(\w+)`:", parameters[1])), set(MECHANISMS[name].parameter_names())
+        assert stated == names, "its own parameters, written as `name`: from least to most; separated by semicolons"
+
+
+def test_lists_of_mechanisms_are_up_to_date() -> None:
+    for page, text in make_mechanism_tables.texts().items():
+        assert page.read_text(encoding="utf-8") == text, "run tools/make_mechanism_tables.py"
 
 
 def test_a_baseline_is_not_on_the_wire() -> None:
-    assert not VECTOR_MECHANISMS["sphere"].deployable
+    assert set(MECHANISMS) - set(DEPLOYED) == {"sphere"}
     assert "sphere" not in read("wire_format.md").split("## Public normals")[0]
 
 
@@ -132,7 +144,7 @@ def test_a_strategy_is_explained(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*NAMED, *REAL])
 def test_a_population_to_try_is_named_where_one_is_chosen(name: str) -> None:
-    row = re.search(r"^\| `--distribution D` \|.*$", read("cli.md"), re.MULTILINE)
+    row = re.search(r"^\| `--population P` \|.*$", read("cli.md"), re.MULTILINE)
     assert row
     assert f"`{name}`" in row[0]
 

@@ -22,9 +22,11 @@ PAGES = every_page()
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 STORIES = [f"docs/tutorials/{page.name}" for page in PAGES if page.parent.name == "tutorials" and page.stem != "index"]
+ADDING = ("docs/adding_a_mechanism.md", "docs/adding_a_workload.md")
 FOLLOWED = {
     "console": {
         "README.md": "docs/test_front_page.py",
+        "docs/adding_a_mechanism.md": "docs/test_adding.py",
         "docs/collector.md": "docs/test_collector_page.py",
         **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
     },
@@ -32,6 +34,8 @@ FOLLOWED = {
         "docs/analyst.md": "analyst/test_page.py",
         **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
     },
+    **{mark: dict.fromkeys(ADDING, "docs/test_adding.py") for mark in ("diff", "ts")},
+    "md": {"docs/adding_a_mechanism.md": "docs/test_adding.py"},
     "{code-block} python": {"docs/spark.md": "engines/test_spark_local.py"},
 }
 """Tests that type what a page shows, by the marks of its blocks."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sottovoce.collector.api.openapi import document
+from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
 from sottovoce.collector.metrics import Metrics
 
@@ -39,7 +39,7 @@ def test_alerts_ask_for_metrics_that_exist() -> None:
 
 
 def test_every_status_is_explained() -> None:
-    told = document(ROUTES)["paths"].values()
+    told = openapi_document(ROUTES)["paths"].values()
     sent = {status for methods in told for operation in methods.values() for status in operation["responses"]}
     rows = re.findall(r"^\| ([\d, ]+) \|", section("What a status means"), re.MULTILINE)
     explained = [status for row in rows for status in re.findall(r"\d{3}", row)]

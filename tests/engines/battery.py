@@ -17,14 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import sottovoce as sv
-from sottovoce.aggregate_file import write_aggregate
+from sottovoce.core.errors import ReportError
 from sottovoce.engines import Engine, Tally
-from sottovoce.errors import ReportError
-from sottovoce.mechanisms import MECHANISMS
-from sottovoce.mechanisms.channel_registry import CHANNELS
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
-from sottovoce.sharded import in_shards
-from sottovoce.wire import encode_batch
+from sottovoce.formats.aggregate_file import write_aggregate
+from sottovoce.formats.sharded import in_shards
+from sottovoce.formats.wire import encode_batch
+from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, serving
 from sottovoce.workloads import Marginals, Prefix
 
 __all__ = ["CHECKS", "Row", "Rows", "expected", "reports_of", "survey_of", "write_parquet", "write_segment"]
@@ -36,7 +34,7 @@ Rows = list[Row]
 Check = Callable[[Engine, Path], None]
 
 SURVEYS: Final[dict[str, Callable[[], Any]]] = {
-    **{name: partial(sv.Survey.distribution, 20, 1.0, name) for name in MECHANISMS},
+    **{name: partial(sv.Survey.distribution, 20, 1.0, name) for name in serving(FiniteMechanism)},
     "codebook": partial(sv.Survey.mean, 5, 2.0, 1.0, mechanism="codebook", users=1000),
     "gaussian": partial(sv.Survey.mean, 5, 2.0, 1.0, 1e-6, mechanism="gaussian", users=1000),
     "rejection": partial(sv.Survey.mean, 5, 2.0, 1.0, mechanism="rejection", users=1000),
@@ -248,7 +246,7 @@ def check_refusals(engine: Engine, folder: Path) -> None:
     write_parquet(folder / "b.parquet", bad_rows(survey, reports))
     with pytest.raises(ReportError, match=r"of 64 rows, 11 are malformed and 3 are of another survey.*skip"):
         engine.count(survey, folder)
-    with pytest.raises(ReportError, match=r"nothing at .*missing"):
+    with pytest.raises(ReportError, match=r"nothing matches .*missing"):
         engine.count(survey, folder / "missing.parquet")
 
 
@@ -264,7 +262,7 @@ def check_bad_files(engine: Engine, folder: Path) -> None:
         "cut.parquet": (whole[:-100], "truncated"),
         "short.parquet": (b"PAR1", "truncated"),
         "void.parquet": (b"", "truncated"),
-        "text.parquet": (b"hello, " * 100, "no Parquet"),
+        "text.parquet": (b"hello, " * 100, "not a Parquet"),
         "foreign.parquet": (
             lambda path: write_parquet(path, rows, stated={"sottovoce.survey": other.id}),
             f"reports of survey {other.id[:12]}",
@@ -281,7 +279,7 @@ def check_bad_files(engine: Engine, folder: Path) -> None:
         "lacking.parquet": (lambda path: pq.write_table(pa.table({"report": [b"x"]}), path), "no column report_id"),
         "foreign.svr": (lambda path: write_segment(path, other, rows), f"reports of survey {other.id[:12]}"),
         "cut.svr": (encode_batch(survey.id, rows)[:-1], "truncated"),  # type: ignore[arg-type]
-        "text.svr": (b"hello", "no batch"),
+        "text.svr": (b"hello", "not a batch"),
     }
     for name, (content, _) in wrong.items():
         if isinstance(content, bytes):
@@ -290,7 +288,7 @@ def check_bad_files(engine: Engine, folder: Path) -> None:
             content(folder / name)
     (folder / "dangling.parquet").symlink_to(folder / "gone.parquet")
     reasons = {str(folder / name): reason for name, (_, reason) in wrong.items()}
-    reasons[str(folder / "dangling.parquet")] = "gone"
+    reasons[str(folder / "dangling.parquet")] = "does not exist"
     with pytest.raises(ReportError, match=r"13 files cannot be used: .*and 10 more"):
         engine.count(survey, folder)
     wanted = expected(survey, rows[:100], 1)
@@ -333,10 +331,5 @@ CHECKS: Final[dict[str, Check]] = {
 }
 """Every check by its name."""
 
-DEPLOYABLE: Final = {
-    name
-    for registry in (MECHANISMS, VECTOR_MECHANISMS, CHANNELS)
-    for name, kind in registry.items()  # type: ignore[attr-defined]
-    if kind.deployable
-}
+DEPLOYABLE: Final = {name for name, kind in MECHANISMS.items() if kind.deployable}
 """Every mechanism that a survey may name: `SURVEYS` must have them all."""

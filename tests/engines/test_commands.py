@@ -38,7 +38,7 @@ def test_counting_says_what_became_of_everything(run: Run, tmp_path: Path) -> No
     assert (done.status, done.err) == (0, "")
     told = " ".join(done.out.split())
     assert "files read 2 rows 600" in told
-    assert "reports counted 500 duplicates 100 an id counts once" in told
+    assert "reports counted 500 duplicates 100 each id counts once" in told
     assert "sottovoce estimate --aggregate aggregate.bin" in told
     assert Path("aggregate.bin").read_bytes() == expected(survey_of("hadamard"), rows(), 2).file(tmp_path)
     assert not Path("aggregate.bin.work").exists()
@@ -59,7 +59,7 @@ def test_faults_refuse_or_are_left_out(run: Run) -> None:
     assert not Path("aggregate.bin").exists()
     done = run("aggregate", "survey.json", "--reports", "lake", "--skip-faults")
     assert done.status == 0
-    assert "left out: lake/c.parquet (truncated, damaged or no Parquet file)" in done.out
+    assert "skipped: lake/c.parquet (truncated, damaged or not a Parquet file)" in done.out
 
 
 def test_files_are_estimated_from_together(run: Run) -> None:
@@ -79,19 +79,19 @@ def test_files_are_estimated_from_together(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("aggregate", "--reports", "nowhere"), "nothing at 'nowhere'"),
+        (("aggregate", "--reports", "nowhere"), "nothing matches 'nowhere'"),
         (("aggregate", "missing.json", "--reports", "lake"), "'missing.json' cannot be read"),
-        (("aggregate", "Colours", "--reports", "lake"), "no collector is named"),
+        (("aggregate", "Colours", "--reports", "lake"), "no collector is given"),
         (("aggregate", "--reports", "lake", "--out", "no/x.bin"), "there is no directory 'no'"),
-        (("aggregate", "--reports", "lake", "--memory", "much"), "'much' is no amount of memory"),
+        (("aggregate", "--reports", "lake", "--memory", "much"), "'much' is not an amount of memory"),
         (("aggregate", "--reports", "lake", "--memory", "1KiB"), "memory_bytes is 1024"),
         (("aggregate", "--reports", "lake", "--master", "spark://x"), "add --engine spark"),
         (("aggregate", "--reports", "lake", "--engine", "spark", "--restart"), "are for --engine local"),
-        (("estimate",), "no survey is named"),
-        (("estimate", "--aggregate", "survey.json"), "survey.json is no aggregate file"),
+        (("estimate",), "no survey is given"),
+        (("estimate", "--aggregate", "survey.json"), "survey.json is not an aggregate file"),
         (("estimate", "--aggregate", "missing.bin"), "missing.bin cannot be read"),
-        (("estimate", "--aggregate", "survey.json", "./survey.json"), "named twice"),
-        (("estimate", "--aggregate", "survey.json", "--watch"), "--watch is for a survey at a collector"),
+        (("estimate", "--aggregate", "survey.json", "./survey.json"), "given twice"),
+        (("estimate", "--aggregate", "survey.json", "--watch"), "--watch needs a collector"),
     ],
 )
 def test_mistakes_are_told(run: Run, words: tuple[str, ...], told: str) -> None:
@@ -107,9 +107,9 @@ def test_another_surveys_file_is_refused(run: Run) -> None:
     assert run("aggregate", "other.json", "--reports", "other.svr", "--out", "other.bin").status == 0
     assert run("aggregate", "--reports", "lake").status == 0
     done = run("estimate", "--aggregate", "aggregate.bin", "other.bin")
-    assert (done.status, "only one survey's may be added up" in done.err) == (2, True)
+    assert (done.status, "only those of one survey can be added" in done.err) == (2, True)
     done = run("estimate", other.id[:8], "--aggregate", "aggregate.bin")
-    assert (done.status, "not of the one named" in done.err) == (2, True)
+    assert (done.status, "not of the given one" in done.err) == (2, True)
     content = bytearray(Path("other.bin").read_bytes())
     content[3] = 9
     Path("later.bin").write_bytes(content)

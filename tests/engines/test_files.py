@@ -9,8 +9,8 @@ import pytest
 
 import sottovoce as sv
 from engines.battery import reports_of, survey_of, write_parquet, write_segment
-from sottovoce.engines.files import find, look, stated_survey
-from sottovoce.errors import MismatchError, ReportError
+from sottovoce.core.errors import MismatchError, ReportError
+from sottovoce.engines.files import find_files, scan_files, stated_survey
 
 
 def names(found: list[str]) -> list[str]:
@@ -23,11 +23,11 @@ def test_paths_folders_and_globs(tmp_path: Path) -> None:
     (tmp_path / "deeper").mkdir()
     (tmp_path / "deeper" / "d.parquet").touch()
     (tmp_path / "folder.parquet").mkdir()
-    assert names(find(tmp_path)) == ["a.parquet", "b.parquet", "c.svr", "odd[1].parquet"]
-    assert names(find(str(tmp_path / "[ab].parquet"))) == ["a.parquet", "b.parquet"]
-    assert names(find(tmp_path / "odd[1].parquet")) == ["odd[1].parquet"]
-    assert names(find(tmp_path / "notes.txt")) == ["notes.txt"]
-    assert names(find([tmp_path / "c.svr", tmp_path / "deeper"])) == ["c.svr", "d.parquet"]
+    assert names(find_files(tmp_path)) == ["a.parquet", "b.parquet", "c.svr", "odd[1].parquet"]
+    assert names(find_files(str(tmp_path / "[ab].parquet"))) == ["a.parquet", "b.parquet"]
+    assert names(find_files(tmp_path / "odd[1].parquet")) == ["odd[1].parquet"]
+    assert names(find_files(tmp_path / "notes.txt")) == ["notes.txt"]
+    assert names(find_files([tmp_path / "c.svr", tmp_path / "deeper"])) == ["c.svr", "d.parquet"]
 
 
 def test_a_file_is_read_once_whatever_leads_to_it(tmp_path: Path) -> None:
@@ -36,15 +36,15 @@ def test_a_file_is_read_once_whatever_leads_to_it(tmp_path: Path) -> None:
     os.link(tmp_path / "a.parquet", tmp_path / "twin.parquet")
     (tmp_path / "here").symlink_to(tmp_path)
     paths = [tmp_path, tmp_path / "here", tmp_path / "here" / "a.parquet", str(tmp_path / "*.parquet")]
-    assert names(find(paths)) == ["a.parquet"]
+    assert names(find_files(paths)) == ["a.parquet"]
 
 
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         ([], "no path was given"),
-        ("nowhere.parquet", "nothing at 'nowhere.parquet'"),
-        ("nowhere/*.parquet", r"nothing at 'nowhere/\*\.parquet'"),
+        ("nowhere.parquet", "nothing matches 'nowhere.parquet'"),
+        ("nowhere/*.parquet", r"nothing matches 'nowhere/\*\.parquet'"),
         (3, "must be a path, a glob or several of them, not int"),
         ([3], "must be paths or globs, not int"),
         (b"bytes", "not bytes"),
@@ -56,12 +56,12 @@ def test_what_means_no_file_is_refused(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ReportError, match=told):
-        find(given)
+        find_files(given)
 
 
 def test_a_folder_without_reports_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"no \*\.parquet and no \*\.svr in"):
-        find(tmp_path)
+    with pytest.raises(ReportError, match=r"no \*\.parquet or \*\.svr files in"):
+        find_files(tmp_path)
 
 
 def test_files_tell_their_rows(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_files_tell_their_rows(tmp_path: Path) -> None:
     rows = [(bytes(16), report) for report in reports_of("hadamard", 2000)[:25]]
     write_parquet(tmp_path / "a.parquet", rows, group=10)
     write_segment(tmp_path / "b.svr", survey, rows)
-    found = look(survey, find(tmp_path))
+    found = scan_files(survey, find_files(tmp_path))
     assert [file.groups for file in found.files] == [(10, 10, 5), (25,)]
     assert not found.bad
 
@@ -82,7 +82,7 @@ def test_files_state_their_survey(tmp_path: Path) -> None:
     with pytest.raises(MismatchError, match=r"0\.parquet and .*2\.parquet are exports of different surveys"):
         stated_survey(places)
     silent = str(write_parquet(tmp_path / "silent.parquet", []))
-    with pytest.raises(ReportError, match=r"silent\.parquet does not say which survey"):
+    with pytest.raises(ReportError, match=r"silent\.parquet does not name the survey"):
         stated_survey([places[0], silent])
     (tmp_path / "text.parquet").write_text("hello")
     with pytest.raises(ReportError, match=r"text\.parquet cannot be used"):

@@ -20,15 +20,15 @@ import pytest
 from commands import run_here
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet, write_segment
 from sottovoce import engines
-from sottovoce.aggregate_file import AggregateFile, write_aggregate
+from sottovoce.core.errors import ReportError, SottovoceError
 from sottovoce.engines.local_counts import InMemory
 from sottovoce.engines.local_reading import columns, in_pieces
-from sottovoce.engines.local_resume import Work
+from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.rows import sift
 from sottovoce.engines.tally import Tally
-from sottovoce.errors import ReportError, SottovoceError
+from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
+from sottovoce.formats.sharded import check_possible, in_shards
 from sottovoce.kernels import repeats
-from sottovoce.sharded import check_possible, in_shards
 
 MEMORY = 2**16
 
@@ -112,9 +112,9 @@ def test_whatever_lies_in_a_folder_is_told_and_left(tmp_path: Path) -> None:
         reasons = {os.path.basename(bad.path): bad.reason for bad in counted.tally.bad_files}
     assert reasons == {
         "loop.parquet": "it cannot be read: Too many levels of symbolic links",
-        "pipe.parquet": "it is no regular file",
-        "pipe.svr": "it is no regular file",
-        os.fsdecode(b"\xff.parquet"): "its name is not UTF-8, which Parquet needs: rename it",
+        "pipe.parquet": "not a regular file",
+        "pipe.svr": "not a regular file",
+        os.fsdecode(b"\xff.parquet"): "its name is not UTF-8, which Parquet requires: rename it",
     }
 
 
@@ -147,7 +147,7 @@ def test_long_junk_comes_in_small_batches(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "junk.parquet", use_dictionary=False)
     with engines.local().count(survey, tmp_path, faults="skip") as counted:
         assert counted.tally.rows == 600
-    [file] = engines.files.look(survey, [str(tmp_path / "junk.parquet")]).files
+    [file] = engines.files.scan_files(survey, [str(tmp_path / "junk.parquet")]).files
     [piece] = in_pieces([file], 1 << 20)
     sizes = [reports.nbytes for _, reports in columns(survey, piece, 600)]
     assert max(sizes) < 200_000
@@ -164,7 +164,7 @@ def test_a_long_value_that_a_short_file_repeats_is_never_spelt_out(tmp_path: Pat
         place = tmp_path / f"{name}.parquet"
         pq.write_table(pa.table(table), place)
         assert place.stat().st_size < 200_000
-        [file] = engines.files.look(survey, [str(place)]).files
+        [file] = engines.files.scan_files(survey, [str(place)]).files
         [piece] = in_pieces([file], 1 << 20)
         assert max(ids.nbytes + held.nbytes for ids, held in columns(survey, piece, 3000)) < 500_000
         with engines.local().count(survey, place, faults="skip") as counted:
@@ -220,7 +220,7 @@ def test_a_small_run_leaves_a_large_ones_folder_alone(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_was_removed_locks_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, third = (Work(tmp_path / "work") for _ in range(3))
+    first, second, third = (WorkFolder(tmp_path / "work") for _ in range(3))
     first.claim()
     lock = fcntl.flock
 
@@ -240,7 +240,7 @@ def test_a_lock_that_was_removed_locks_nothing(tmp_path: Path, monkeypatch: pyte
 def test_the_work_must_be_a_folder(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     write_parquet(tmp_path / "a.parquet", some_rows(5))
-    with pytest.raises(ReportError, match=r"thesis\.tex is a file; name a folder") as caught:
+    with pytest.raises(ReportError, match=r"thesis\.tex is a file; name an empty or new folder") as caught:
         engines.local(work=tmp_path / "thesis.tex").count(survey_of("hadamard"), tmp_path)
     assert "delete" not in str(caught.value)
 
@@ -279,10 +279,10 @@ def test_counts_that_no_reports_have_are_refused(tmp_path: Path, name: str) -> N
     n_at = 4 + 32
     assert int.from_bytes(whole[n_at : n_at + 8], "little") == 2000
     for n in (0, 1, *((1999,) if name in ("hadamard", "codebook") else ())):
-        with pytest.raises(ReportError, match=f"not those of {n:,} report"):
+        with pytest.raises(ReportError, match=f"cannot be those of {n:,} report"):
             AggregateFile.open(lying(saved(), n_at, n))
     for wrong in (2**62, -(2**63)):
-        with pytest.raises(ReportError, match="not those of"):
+        with pytest.raises(ReportError, match="cannot be those of"):
             AggregateFile.open(lying(saved(), len(whole) - 32 - 13 - 8, wrong))
     assert AggregateFile.open(saved()).aggregate() == aggregate
 
@@ -314,10 +314,10 @@ def test_a_file_that_is_replaced_after_it_was_opened_is_noticed(tmp_path: Path) 
     one, other = (survey.aggregate().add(some) for some in (reports[:1000], reports[1000:]))
     opened = write_aggregate(place, survey, 1000, in_shards(one.counts))
     write_aggregate(place, survey, 1000, in_shards(other.counts))
-    with pytest.raises(ReportError, match="replaced or changed"):
+    with pytest.raises(ReportError, match="has changed"):
         opened.aggregate()
     place.unlink()
-    with pytest.raises(ReportError, match="cannot be read any more"):
+    with pytest.raises(ReportError, match="can no longer be read"):
         opened.aggregate()
 
 
@@ -330,7 +330,7 @@ def test_one_file_under_two_names_is_added_once(
     write_aggregate("a.bin", survey, 2000, in_shards(aggregate.counts))
     os.link("a.bin", "b.bin")
     done = run_here(capsys)("estimate", "--aggregate", "a.bin", "b.bin")
-    assert (done.status, "named twice" in done.err) == (2, True)
+    assert (done.status, "given twice" in done.err) == (2, True)
 
 
 def test_where_to_hand_in_is_asked_before_counting(
@@ -341,7 +341,7 @@ def test_where_to_hand_in_is_asked_before_counting(
     Path("survey.json").write_text(survey_of("hadamard").to_json())
     write_segment(Path("a.svr"), survey_of("hadamard"), some_rows(5))
     done = run_here(capsys)("aggregate", "survey.json", "--reports", "a.svr", "--hand-in")
-    assert (done.status, "no collector is named" in done.err) == (2, True)
+    assert (done.status, "no collector is given" in done.err) == (2, True)
     assert not Path("aggregate.bin").exists()
 
 

@@ -25,7 +25,7 @@ from engines.battery import (
     write_segment,
 )
 from sottovoce import engines
-from sottovoce.errors import CapacityError, ReportError, SurveyError
+from sottovoce.core.errors import CapacityError, ReportError, SurveyError
 from sottovoce.kernels.repeats import repeated_words
 
 LITTLE = 2**16

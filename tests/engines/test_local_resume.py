@@ -15,7 +15,7 @@ import pytest
 
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet
 from sottovoce import engines
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 
 MEMORY = 2**16
 """Two of the files, 8,000 rows, are a group then."""
@@ -90,12 +90,14 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(lake: Path, tmp_path: Pat
 def test_what_differs_is_told_and_restarting_begins_anew(lake: Path, tmp_path: Path) -> None:
     survey, work = survey_of("hadamard"), tmp_path / "work"
     interrupted(lake, work, 9_000)
-    with pytest.raises(ReportError, match=rf"survey {survey.id[:12]}, not of \w+; to begin anew delete .*work"):
+    with pytest.raises(ReportError, match=rf"survey {survey.id[:12]}, not of \w+; to start again delete .*work"):
         local(work).count(survey_of("randomized_response"), lake)
     write_parquet(lake / "new.parquet", [])
     (lake / "1.parquet").unlink()
     write_parquet(lake / "2.parquet", rows_of()[:5])
-    with pytest.raises(ReportError, match=r"changed: \S*2\.parquet; new: \S*new\.parquet; gone or unusable: \S*1\.par"):
+    with pytest.raises(
+        ReportError, match=r"changed: \S*2\.parquet; new: \S*new\.parquet; missing or unusable: \S*1\.par"
+    ):
         local(work).count(survey, lake)
     with local(work, restart=True).count(survey, lake) as counted:
         kept = [row for i in (0, 3, 4) for row in rows_of()[i::5]] + rows_of()[:5]
@@ -107,7 +109,7 @@ def test_a_folder_with_other_things_is_left_alone(lake: Path, tmp_path: Path) ->
     for name in ("thesis.tex", "counts.npy"):
         (tmp_path / "work" / name).write_text("years of work")
     for restart in (False, True):
-        with pytest.raises(ReportError, match="holds other things"):
+        with pytest.raises(ReportError, match="is not empty"):
             local(tmp_path / "work", restart=restart).count(survey_of("hadamard"), lake)
     (tmp_path / "work" / "plan.json").write_text("{")
     with pytest.raises(ReportError, match=r"plan\.json cannot be read; delete"):
@@ -140,7 +142,7 @@ def test_working_files_that_were_harmed_are_noticed(lake: Path, tmp_path: Path) 
     counts.write_bytes(whole)
     longest = max(work.glob("*.spill"), key=lambda path: path.stat().st_size)
     os.truncate(longest, 8)
-    with pytest.raises(ReportError, match="is shorter than it was left; delete"):
+    with pytest.raises(ReportError, match="is shorter than recorded; delete"):
         local(work).count(survey, lake)
 
 
@@ -149,7 +151,7 @@ def test_a_full_disk_is_told_and_the_same_goes_on_later(lake: Path, tmp_path: Pa
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_700, before[1]))
     try:
-        with pytest.raises(ReportError, match=r"work cannot be written to: .*Free some space.*goes on where it was"):
+        with pytest.raises(ReportError, match=r"work cannot be written: .*Free some space.*lets it resume"):
             local(work).count(survey, lake)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -15,9 +15,9 @@ import pytest
 from engines.battery import CHECKS, SURVEYS, expected, new_ids, reports_of, survey_of
 from engines.spark_cluster import Cluster, running_cluster
 from sottovoce import engines
+from sottovoce.core.errors import CapacityError, ReportError, ServiceError, SottovoceError
 from sottovoce.engines.spark_engine import SparkEngine
 from sottovoce.engines.spark_session import session as spark_session
-from sottovoce.errors import CapacityError, ReportError, ServiceError, SottovoceError
 
 # pyspark leaves the sockets that results came through to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")

@@ -14,9 +14,9 @@ import pytest
 
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet
 from sottovoce import engines
+from sottovoce.core.errors import ReportError, ServiceError
 from sottovoce.engines import spark_session
 from sottovoce.engines.spark_session import session as make_session
-from sottovoce.errors import ReportError, ServiceError
 
 # pyspark leaves the sockets that results came through to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")

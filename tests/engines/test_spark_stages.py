@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from engines.battery import CHECKS, SURVEYS, expected, new_ids, reports_of, survey_of, write_parquet
 from engines.pretend_spark import PretendSession
+from sottovoce.core.errors import CapacityError, ReportError, ServiceError
 from sottovoce.engines import files, spark_engine, spark_tasks
 from sottovoce.engines.spark_engine import SparkEngine
-from sottovoce.engines.spark_errors import in_our_words
+from sottovoce.engines.spark_errors import translate_error
 from sottovoce.engines.spark_input import checked_columns, cut
 from sottovoce.engines.spark_rows import add_up, buckets_of, has_one_cell, least, pack, unpack, with_one_cell
-from sottovoce.errors import CapacityError, ReportError, ServiceError
 
 
 @pytest.mark.parametrize("name", CHECKS)
@@ -170,7 +170,7 @@ def test_what_is_no_session_is_refused() -> None:
 def test_what_spark_says_is_said_in_words(told: str, kind: type[Exception], words: str) -> None:
     from py4j.protocol import Py4JError
 
-    found = in_our_words(Py4JError(told))
+    found = translate_error(Py4JError(told))
     assert isinstance(found, kind)
     with pytest.raises(kind, match=words):
         raise found
@@ -178,5 +178,5 @@ def test_what_spark_says_is_said_in_words(told: str, kind: type[Exception], word
 
 
 def test_errors_of_others_are_left_alone() -> None:
-    assert in_our_words(ZeroDivisionError()) is None
-    assert in_our_words(ReportError("ours")) is None
+    assert translate_error(ZeroDivisionError()) is None
+    assert translate_error(ReportError("ours")) is None

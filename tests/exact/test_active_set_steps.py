@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.projections import active_set, hull_search, project_hull
 from sottovoce.projections.active_set import ActiveSet
-from sottovoce.projections.hull_points import Known, Points, Some
+from sottovoce.projections.hull_points import GramProducts, Points, PointSubset
 from stored_matrix import Stored
 
 
@@ -17,18 +17,18 @@ class Rows:
     def __init__(self, rows, known: bool = False) -> None:
         self.rows = np.asarray(rows, dtype=np.float64)
         self.dimension = self.rows.shape[1]
-        self.known = Known(self.gram, np.zeros(len(self.rows)), 0.0) if known else None
+        self.known = GramProducts(self.gram, np.zeros(len(self.rows)), 0.0) if known else None
         self.asked: list[int] = []
         self.products_taken = self.averages_taken = 0
 
     def gram(self, first, second):
         return self.rows[first] @ self.rows[second].T
 
-    def some(self, choice) -> Some:
+    def some(self, choice) -> PointSubset:
         rows = choice[1][:, None] * self.rows[choice[0]]
         self.asked.append(len(rows))
         longest = float(np.linalg.norm(rows, axis=1).max())
-        return Some(choice, rows if self.known is None else np.zeros((len(rows), 0)), rows @ rows.T, longest)
+        return PointSubset(choice, rows if self.known is None else np.zeros((len(rows), 0)), rows @ rows.T, longest)
 
     def products(self, choice, row):
         self.products_taken += 1

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.aggregate_bytes import MEDIA_TYPE, from_bytes, to_bytes
-from sottovoce.errors import MismatchError, ReportError, SottovoceError
+from sottovoce.core.errors import MismatchError, ReportError, SottovoceError
+from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, from_bytes, to_bytes
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
@@ -51,11 +51,11 @@ def test_every_kind_of_survey(survey: Survey) -> None:
         (GOOD[: HEADER - 1], ReportError, "truncated"),
         (GOOD[:-1], ReportError, "truncated"),
         (GOOD + b"\0", ReportError, "too long"),
-        (b"PNG" + GOOD[3:], ReportError, "no aggregate: one begins with SVA"),
+        (b"PNG" + GOOD[3:], ReportError, "not an aggregate: they must begin with SVA"),
         (GOOD[:3] + b"\2" + GOOD[4:], ReportError, "format 2; this version reads format 1"),
         (GOOD[:4] + bytes(32) + GOOD[36:], MismatchError, "of survey 000000000000"),
         (signed(GOOD[:44] + struct.pack("<Q", 2**60) + GOOD[52:-32]), ReportError, "cells, the survey has 4"),
-        (signed(GOOD[:36] + struct.pack("<Q", 2**63) + GOOD[44:-32]), ReportError, "more than its integers"),
+        (signed(GOOD[:36] + struct.pack("<Q", 2**63) + GOOD[44:-32]), ReportError, "more than its counters"),
         (GOOD[:52] + b"\xff" + GOOD[53:], ReportError, "damaged: its digest"),
         (GOOD[:-1] + bytes([GOOD[-1] ^ 1]), ReportError, "damaged: its digest"),
     ],

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import (
+from sottovoce.core.errors import (
     DomainError,
     MechanismError,
     MismatchError,
@@ -21,7 +21,8 @@ from sottovoce.errors import (
     SurveyError,
     ValueOutsideDomainError,
 )
-from sottovoce.limits import check_delta, check_radius
+from sottovoce.core.limits import check_delta, check_radius
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.simulation import histogram_of
 
 COLOURS = ["red", "green", "blue"]
@@ -68,7 +69,7 @@ def test_epsilon(epsilon: Any, found: str) -> None:
     with told(SurveyError, found, RANGE, REMEDY):
         sv.Survey.distribution(COLOURS, epsilon=epsilon)
     with told(SurveyError, found, RANGE, REMEDY):
-        sv.MECHANISMS["hadamard"](5, epsilon)
+        serving(FiniteMechanism)["hadamard"](5, epsilon)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +111,16 @@ def test_domain(domain: Any, phrases: tuple[str, ...]) -> None:
 def test_mechanism() -> None:
     known = "randomized_response, hadamard, hadamard_blocks, projective_geometry, subset_selection"
     for unknown in ("rappor", None, [], 5):
-        with told(MechanismError, "mechanism must be one of", known, "or 'auto'") as caught:
+        with told(
+            MechanismError, "mechanism must be one of", known, "or 'auto'", "or call sottovoce.mechanisms.register"
+        ) as caught:
             sv.Survey.distribution(5, 1.0, unknown)  # type: ignore[arg-type]
         assert caught.value.field == "mechanism"
-    with told(MechanismError, "strategy 'histogram' goes with one of", known, "or 'auto'"):
+    with told(MechanismError, "no mechanism for values is named 'codebook'", known, "or 'auto'"):
         sv.Survey.distribution(5, 1.0, "codebook")
-    with told(MechanismError, "mechanism 'hadamard' is none for queries and means", "codebook, gaussian, rejection"):
+    with told(MechanismError, "no mechanism for vectors is named 'hadamard'", "codebook, gaussian, rejection"):
         sv.Survey.mean(5, 1.0, 1.0, 0.0, "hadamard")
-    with told(MechanismError, "bytes a report", "at most 1,048,576", "use mechanism='"):
+    with told(MechanismError, "bytes per report", "at most 1,048,576", "use mechanism='"):
         sv.Survey.distribution(2**30, 1.0, "unary_optimized")
 
 
@@ -137,9 +140,9 @@ def test_a_value_outside_the_domain(survey: sv.Survey, value: Any) -> None:
     allowed = "allowed: one of the survey's 3 labels, or an index from 0 to 2"
     with told(ValueOutsideDomainError, "the value is not in the domain", allowed):
         survey.randomize(value)
-    with told(ValueOutsideDomainError, "value number 1 of those given is not in the domain", allowed):
+    with told(ValueOutsideDomainError, "the value at position 1 is not in the domain", allowed):
         survey.simulate(["red", value])
-    with told(ValueOutsideDomainError, "value number 1 of those given is not in the domain", allowed):
+    with told(ValueOutsideDomainError, "the value at position 1 is not in the domain", allowed):
         survey.simulate_aggregate(["red", value])
     with told(ValueOutsideDomainError, "the value is not in the domain", allowed):
         survey.estimate([survey.randomize("red")])[value]
@@ -154,7 +157,7 @@ def test_values_outside_a_range_and_a_product() -> None:
         people.randomize({"age": 5})
     with told(ValueOutsideDomainError, "the columns do not match", "give exactly age, country"):
         people.simulate({"age": [5]})
-    with told(ValueOutsideDomainError, "different lengths", "one entry a person"):
+    with told(ValueOutsideDomainError, "different lengths", "one entry per person"):
         people.simulate({"age": [5, 6], "country": ["DE"]})
 
 
@@ -166,7 +169,7 @@ def test_a_mechanism_takes_plain_indices_only(survey: sv.Survey, value: Any) -> 
 
 @pytest.mark.parametrize("values", ["red", b"red", {"red": 5}, {"red"}, 5, None], ids=repr)
 def test_values_that_are_no_list(survey: sv.Survey, values: Any) -> None:
-    with told(ValueOutsideDomainError, "a list, an array or a column, with one entry a person"):
+    with told(ValueOutsideDomainError, "a list, an array or a column, with one entry per person"):
         survey.simulate(values)
 
 
@@ -196,25 +199,27 @@ def test_reports_of_another_survey(survey: sv.Survey) -> None:
 
 @pytest.mark.parametrize("report", ["text", 5, None, 1.5, [1, 2], np.uint8(3)], ids=repr)
 def test_reports_that_are_no_bytes(survey: sv.Survey, report: Any) -> None:
-    with told(ReportError, f"report 0 has type {type(report).__name__}", "reports are bytes"):
+    with told(ReportError, f"report 0 has type {type(report).__name__}", "reports must be bytes"):
         survey.aggregate().add([report])
 
 
 @pytest.mark.parametrize("reports", [None, 5, 1.5], ids=repr)
 def test_something_that_holds_no_reports(survey: sv.Survey, reports: Any) -> None:
     for take in (survey.aggregate().add, survey.estimate):
-        with told(ReportError, "reports are bytes, or a sequence or stream of them", f"not {type(reports).__name__}"):
+        with told(
+            ReportError, "reports must be bytes, or a sequence or stream of bytes", f"not {type(reports).__name__}"
+        ):
             take(reports)
 
 
 def test_text_is_no_report(survey: sv.Survey) -> None:
-    with told(ReportError, "report 0 has type str; reports are bytes"):
+    with told(ReportError, "report 0 has type str; reports must be bytes"):
         survey.aggregate().add("abcde")  # type: ignore[arg-type]
 
 
 def test_merging_two_surveys(survey: sv.Survey) -> None:
     other = sv.Survey.distribution(COLOURS, epsilon=1.5, mechanism="hadamard")
-    with told(MismatchError, other.id[:12], survey.id[:12], "only one survey's may be added up"):
+    with told(MismatchError, other.id[:12], survey.id[:12], "the surveys must be the same"):
         survey.aggregate().merge(other.aggregate())
     with told(MismatchError, other.id[:12], survey.id[:12]):
         survey.estimate(other.aggregate())
@@ -224,7 +229,7 @@ def test_merging_two_surveys(survey: sv.Survey) -> None:
 
 def test_estimating_from_nothing(survey: sv.Survey) -> None:
     for nothing in ([], survey.aggregate(), survey.simulate([]), iter(())):
-        with told(NoReportsError, "nothing to estimate from", "no report yet"):
+        with told(NoReportsError, "the aggregate has no reports", "collect some first"):
             survey.estimate(nothing)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import Projected, project_ball
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.audit.binary import binary_channel, binary_ratio
-from sottovoce.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
+from sottovoce.auditing.binary import binary_channel, binary_ratio
+from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.randomness import ONE, tape_source, within_epsilon
 from tracing import lines_run

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.audit.channel import device_channel, stated_channel
-from sottovoce.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
+from sottovoce.auditing.channel import device_channel, stated_channel
+from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.randomness import tape_source, within_epsilon
@@ -159,7 +159,7 @@ def test_other_codes_for_the_same_entries_are_refused() -> None:
     planes = 16  # two minima and two maxima of four bytes
     assert body[planes] == 1
     body[planes] = 1 + 11 - 5
-    with pytest.raises(MechanismError, match="one way"):
+    with pytest.raises(MechanismError, match="canonical form"):
         ChannelMatrix.from_bytes(matrix.to_bytes()[: HEADER.size] + zlib.compress(bytes(body)))
 
 

@@ -7,14 +7,16 @@ from fractions import Fraction
 
 import pytest
 
-from sottovoce.audit.channel import device_row
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.mechanisms import registry
+import sottovoce as sv
+from sottovoce.auditing.channel import device_row
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.limits import DEFAULT_REPORT_BYTES
+from sottovoce.mechanisms import FiniteMechanism, registry, serving
 from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
-from sottovoce.mechanisms.registry import MECHANISMS, candidates, choose, restore
+from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
 
@@ -90,8 +92,8 @@ def test_probabilities_of_sets_add_up(domain_size: int, size: int) -> None:
 
 
 def test_a_survey_states_exactly_the_mechanisms_own_parameters() -> None:
-    assert restore("hadamard", 5, 1.0, {}) == Hadamard(5, 1.0)
-    assert restore("hadamard_blocks", 5, 1.0, {"blocks": 2}) == HadamardBlocks(5, 1.0, 2)
+    assert Hadamard.restore({}, 5, 1.0) == Hadamard(5, 1.0)
+    assert HadamardBlocks.restore({"blocks": 2}, 5, 1.0) == HadamardBlocks(5, 1.0, 2)
     for name, stated, words in (
         ("hadamard", {"blocks": 2}, r"'hadamard' has parameters none; the survey states \['blocks'\]: it must state"),
         ("hadamard_blocks", {}, r"'hadamard_blocks' has parameters \['blocks'\]; the survey states none: it must"),
@@ -104,37 +106,44 @@ def test_a_survey_states_exactly_the_mechanisms_own_parameters() -> None:
         ),
     ):
         with pytest.raises(SurveyError, match=words):
-            restore(name, 5, 1.0, stated)
+            find(name, FiniteMechanism).restore(stated, 5, 1.0)
 
 
 def test_what_cannot_serve_a_domain_hides_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above 2^23 values a bitmap is longer than any report may be."""
-    served = ["randomized_response", "hadamard", "hadamard_blocks", "projective_geometry"]
-    assert [made.name for made in candidates(2**24, 1.0)] == served
-    assert [made.name for made in candidates(20, 1.0)] == list(MECHANISMS)
+    served = [made.name for made in candidates(FiniteMechanism, 2**24, 1.0)]
+    assert served[:4] == ["randomized_response", "hadamard", "hadamard_blocks", "projective_geometry"]
+    assert not {"subset_selection", "unary_optimized", "unary_symmetric"} & set(served)
+    assert [made.name for made in candidates(FiniteMechanism, 20, 1.0)] == list(serving(FiniteMechanism))
     monkeypatch.setattr(registry, "MECHANISMS", {"unary_symmetric": UnarySymmetric, "hadamard": Hadamard})
-    assert candidates(2**24, 1.0) == [Hadamard(2**24, 1.0)]
+    assert candidates(FiniteMechanism, 2**24, 1.0) == [Hadamard(2**24, 1.0)]
+
+
+def chosen(domain_size: int, epsilon: float, limit: int = DEFAULT_REPORT_BYTES) -> FiniteMechanism:
+    mechanism = sv.Survey.distribution(domain_size, epsilon, max_report_bytes=limit).mechanism
+    assert isinstance(mechanism, FiniteMechanism)
+    return mechanism
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("domain_size", [2, 5, 100, 1000])
 def test_the_least_error_is_chosen_then_the_shortest_report(domain_size: int, epsilon: float) -> None:
-    everyone = candidates(domain_size, epsilon)
+    everyone = candidates(FiniteMechanism, domain_size, epsilon)
     for limit in sorted({made.report_bytes for made in everyone}):
         fitting = [made for made in everyone if made.report_bytes <= limit]
         least = min(made.worst_total_variance for made in fitting)
         level = [made for made in fitting if made.worst_total_variance == pytest.approx(least, rel=1e-9, abs=0)]
         shortest = min(made.report_bits for made in level)
         first = next(made for made in level if made.report_bits == shortest)
-        assert choose(domain_size, epsilon, limit) == first
+        assert chosen(domain_size, epsilon, limit) == first
 
 
 def test_choices_in_numbers() -> None:
     """Equal errors go to fewer bits, and equal bits to the simpler: a set of one value is a randomized response."""
-    assert choose(5, 8.0) == RandomizedResponse(5, 8.0)
-    assert choose(100, 1.0) == SubsetSelection(100, 1.0, 27)
-    assert choose(100, 1.0, max_report_bytes=13) == SubsetSelection(100, 1.0, 27)
-    assert choose(100, 1.0, max_report_bytes=12) == ProjectiveGeometry(100, 1.0, 4, 5)
-    with pytest.raises(MechanismError, match="no mechanism fits into 1 bytes a report for 1,000 values"):
-        choose(1000, 1.0, max_report_bytes=1)
-    assert choose(1000, 1.0, max_report_bytes=2).report_bytes == 2
+    assert chosen(5, 8.0) == RandomizedResponse(5, 8.0)
+    assert chosen(100, 1.0) == SubsetSelection(100, 1.0, 27)
+    assert chosen(100, 1.0, 13) == SubsetSelection(100, 1.0, 27)
+    assert chosen(100, 1.0, 12) == ProjectiveGeometry(100, 1.0, 4, 5)
+    with pytest.raises(MechanismError, match="raise max_report_bytes"):
+        chosen(1000, 1.0, 1)
+    assert chosen(1000, 1.0, 2).report_bytes == 2

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.audit.channel import Enumerator, worst_ratio
-from sottovoce.errors import SottovoceError
+from sottovoce.auditing.channel import Enumerator, worst_ratio
+from sottovoce.core.errors import SottovoceError
 from sottovoce.mechanisms.codebook import Codebook, layers_for, mark
 from sottovoce.randomness import ByteSource, within_epsilon
 from sottovoce.theory.codebook import CodebookConstants, best_sizes, limit_noise

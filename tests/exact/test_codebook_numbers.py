@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.kernels.rotations import rotate
 from sottovoce.mechanisms.codebook import Codebook, layers_for, mark
 from sottovoce.theory.codebook import CodebookConstants

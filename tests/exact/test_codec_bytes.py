@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from codec_rows import check_other_rows_are_refused
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 from sottovoce.mechanisms.codecs import BitmapCodec, Codec, IndexCodec, SubsetBitmapCodec, SubsetCodec, subset_codec
 
 Meaning = Callable[[int], Any]

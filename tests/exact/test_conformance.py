@@ -4,28 +4,27 @@ from fractions import Fraction
 
 import pytest
 
-from sottovoce.audit.conformance import ConformanceError, check_instance, check_mechanism
-from sottovoce.mechanisms import MECHANISMS
-from sottovoce.mechanisms.channel_registry import CHANNELS
+from sottovoce.auditing.conformance import ConformanceError, check_instance, check_mechanism
+from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, serving
 from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.mechanisms.unary_optimized import UnaryOptimized
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_battery(name: str) -> None:
-    check_mechanism(MECHANISMS[name])
+    check_mechanism(serving(FiniteMechanism)[name])
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("epsilon", [2.0**-10, 8.0])
 def test_battery_at_extreme_epsilon(name: str, epsilon: float) -> None:
-    check_mechanism(MECHANISMS[name], domain_sizes=(4,), epsilons=(epsilon,))
+    check_mechanism(serving(FiniteMechanism)[name], domain_sizes=(4,), epsilons=(epsilon,))
 
 
-@pytest.mark.parametrize("name", CHANNELS)
+@pytest.mark.parametrize("name", serving(ChannelMechanism))
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_battery_of_the_strategies_channels(name: str, epsilon: float) -> None:
-    for small in CHANNELS[name].miniatures(epsilon):
+    for small in serving(ChannelMechanism)[name].miniatures(epsilon):
         check_instance(small)
 
 

@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 import sottovoce.randomness.discrete_gaussian as sampler
-from sottovoce.audit.channel import Enumerator
+from sottovoce.auditing.channel import Enumerator
 from sottovoce.randomness import ByteSource, tape_source
 from sottovoce.randomness.discrete_gaussian import bernoulli_exp, discrete_gaussian, discrete_laplace, sample_many
 from sottovoce.randomness.thresholds import exp_bounds
@@ -76,15 +76,19 @@ class FirstAttempt(Enumerator):
     def start(self, outcomes: list[Fraction]) -> int:
         if self._position:
             raise GaveUpError
-        return self._take(outcomes)
+        return self._choose(outcomes)
 
     def coin(self, chance: float) -> bool:
         if self._position > self.TAIL:
             return False
-        return self._take([Fraction(chance), 1 - Fraction(chance)]) == 0
+        return self._choose([Fraction(chance), 1 - Fraction(chance)]) == 0
 
     def sign(self) -> int:
         return super().below(2)
+
+    def _choose(self, probabilities: list[Fraction]) -> int:
+        total = math.lcm(*(p.denominator for p in probabilities))
+        return self._take(len(probabilities), [int(p * total) for p in probabilities], total)
 
 
 @pytest.mark.parametrize("scale", [1, 3, 8])

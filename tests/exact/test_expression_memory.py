@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sottovoce import Domain
+from sottovoce.core.errors import QueryError
 from sottovoce.domain import LabelDomain
-from sottovoce.errors import QueryError
 from sottovoce.expressions import Query, check, query
 from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_LABELS, MAX_MEMORY, MAX_NODES, MAX_TABLES
 from sottovoce.expressions.part import Part
@@ -35,7 +35,7 @@ def parts(part: Part) -> Iterator[Part]:
 def arrays(asked: Query, domain: Domain) -> list[np.ndarray[Any, Any]]:
     """The different arrays that a checked expression holds."""
     held = {}
-    for part in parts(asked._plan(domain).part):
+    for part in parts(asked._compiled(domain).part):
         for data in part.data if isinstance(part.data, tuple) else (part.data,):
             if isinstance(data, np.ndarray):
                 held[id(data)] = data
@@ -95,7 +95,7 @@ def test_lists_without_a_table_are_searched_alike() -> None:
     ]
     asked = Query.from_tree(tree)
     assert asked.evaluate(WIDE, WIDE.split(records)).tolist() == expected
-    ways = {part.op for part in parts(asked._plan(WIDE).part)}
+    ways = {part.op for part in parts(asked._compiled(WIDE).part)}
     assert {"gather", "search"} <= ways, "some lists have a table, and some do not"
 
 
@@ -104,7 +104,7 @@ def test_labels_are_counted_once_an_attribute(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(check, "MAX_LABELS", 6)
     for text in ("one + one * one", "other - other", "one if name == 'a' else n"):
         assert query(text).check(codes).kind == "integer"
-    with pytest.raises(QueryError, match=r"column 7: .* at most 6 integer labels in all; ask about fewer"):
+    with pytest.raises(QueryError, match=r"column 7: .* at most 6 integer labels in all; use fewer"):
         query("one + other").check(codes)
     monkeypatch.setattr(check, "MAX_LABELS", 7)
     assert query("one + other").evaluate_one(codes, {"one": 9, "other": 8, "name": "a", "n": 0}) == 17
@@ -125,7 +125,7 @@ def test_two_domains_are_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Query.from_tree(["and", *[equal] * 300])
     assert asked.evaluate_one(domain, {"a": names[7], "b": names[7], "c": names[0]}) == 1
     assert len(compared) == 1
-    with pytest.raises(QueryError, match="not of the same domain"):
+    with pytest.raises(QueryError, match="different domains"):
         query("a == b and a == c").check(domain)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from expression_oracle import answer, kind
 from sottovoce import Domain
+from sottovoce.core.errors import QueryError, WorkloadError
 from sottovoce.domain import TextDomain
-from sottovoce.errors import QueryError, WorkloadError
 from sottovoce.expressions import Checked, Query, evaluate, numbers, positions, query
 from sottovoce.expressions.tree import SHAPES
 from sottovoce.workloads import Identity, Parities, Prefix

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.kernels.finite_field import (
     field_of_order,
     is_field_order,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import sottovoce.mechanisms.gaussian as module
-from sottovoce.audit.vector import adverse_vectors, audit_vector
-from sottovoce.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
+from sottovoce.auditing.vector import adverse_vectors, audit_vector
+from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.vector import clip_to_ball
 from sottovoce.mechanisms.vector_codecs import SignedCodec

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import (
     HullProjection,
     Operator,
@@ -426,8 +426,8 @@ class Wrong(Dense):
         (np.zeros(3), "two dimensions"),
         (np.array([["a"]]), "real numbers"),
         (np.array([[1j]]), "real numbers"),
-        ([[1.0, 2.0]], "is no query matrix"),
-        (None, "is no query matrix"),
+        ([[1.0, 2.0]], "is not a query matrix"),
+        (None, "is not a query matrix"),
     ],
 )
 def test_what_is_no_query_matrix_is_refused(operator, reason):

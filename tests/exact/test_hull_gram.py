@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.projections import active_set, project_hull

@@ -1,4 +1,4 @@
-"""The hull's points, units, prices, certificate and refusals in round numbers, and the paper's rule at its edges."""
+"""The hull's points, units, prices, certificate and refusals in round numbers."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from sottovoce.errors import MechanismError, ProjectionError, SurveyError
-from sottovoce.projections import active_set, hull, hull_search, paper_threshold_rule, project_hull
+from sottovoce.core.errors import ProjectionError
+from sottovoce.projections import active_set, hull, hull_search, project_hull
 from sottovoce.projections.hull_factor import Factor
-from sottovoce.projections.hull_points import Known, Points, Some
-from sottovoce.projections.hull_search import Found
+from sottovoce.projections.hull_points import GramProducts, Points, PointSubset
+from sottovoce.projections.hull_search import NearestAverage
 from sottovoce.projections.operator import as_operator
 from stored_matrix import Stored
 
@@ -83,12 +83,12 @@ def test_points_are_columns_less_their_mean(kind, symmetric) -> None:
 
 
 def test_squares_that_rounding_makes_negative_are_none() -> None:
-    nothing = Some(chosen(0), np.zeros((1, 0)), np.array([[-1e-20]]), 0.0)
+    nothing = PointSubset(chosen(0), np.zeros((1, 0)), np.array([[-1e-20]]), 0.0)
     assert nothing.spread == 0
     points = measured(Products([[1.0, 0.0]]), 1.0, [0], symmetric=True)
-    points.known = Known(lambda i, j: np.full((len(i), len(j)), -1e-20), np.zeros(2), 0.0)
+    points.known = GramProducts(lambda i, j: np.full((len(i), len(j)), -1e-20), np.zeros(2), 0.0)
     assert points.some(chosen(1)).longest == 0
-    points.known = Known(lambda i, j: np.full((len(i), len(j)), 2.0**-40), np.zeros(2), 0.0)
+    points.known = GramProducts(lambda i, j: np.full((len(i), len(j)), 2.0**-40), np.zeros(2), 0.0)
     assert points.some(chosen(1)).longest == 2.0**-20
 
 
@@ -240,30 +240,10 @@ def test_an_answer_of_the_wrong_shape_is_refused(method: str) -> None:
 
 
 def test_what_is_passed_on_is_not_changed_nor_compared_by_its_numbers() -> None:
-    some = Some(chosen(0), np.zeros((1, 1)), np.zeros((1, 1)), 0.0)
-    known = Known(Products(np.eye(1)).gram, np.zeros(1), 0.0)
-    found = Found(np.zeros(1), chosen(0), np.ones(1), 0.0, True)
+    some = PointSubset(chosen(0), np.zeros((1, 1)), np.zeros((1, 1)), 0.0)
+    known = GramProducts(Products(np.eye(1)).gram, np.zeros(1), 0.0)
+    found = NearestAverage(np.zeros(1), chosen(0), np.ones(1), 0.0, True)
     for record, name in ((Factor.empty(), "weight"), (some, "longest"), (known, "centre_square"), (found, "gap")):
         assert record != replace(record)
         with pytest.raises(FrozenInstanceError):
             setattr(record, name, 1.0)
-
-
-def test_the_papers_rule_is_strict() -> None:
-    # Of two values, log(2/delta) = 2 log J and log n = 3 log J: the thresholds are d^2 / 4 and 3 d^2 / 4.
-    assert [paper_threshold_rule(n, 1.0, 4, 2, "gaussian", delta=0.5) for n in (3, 4, 5)] == [True, False, False]
-    assert [paper_threshold_rule(n, 1.0, 2, 2, "rejection", n_users=8) for n in (2, 3, 4)] == [True, False, False]
-    assert paper_threshold_rule(0, 1.0, 1, 2, "gaussian", delta=0.5)
-    assert not paper_threshold_rule(2**63, 1.0, 1, 2, "gaussian", delta=0.5)
-    with pytest.raises(SurveyError, match="n_reports"):
-        paper_threshold_rule(2**63 + 1, 1.0, 1, 2, "gaussian", delta=0.5)
-
-
-def test_the_papers_rule_for_one_person_and_for_nobody() -> None:
-    assert not paper_threshold_rule(0, 1.0, 5, 9, "rejection", n_users=1)
-    assert not paper_threshold_rule(1, 1.0, 5, 9, "rejection", n_users=1)
-    with pytest.raises(SurveyError, match="n_users"):
-        paper_threshold_rule(0, 1.0, 5, 9, "rejection", n_users=0)
-    for mechanism in ("unary", "codebook", ""):
-        with pytest.raises(MechanismError, match="no threshold"):
-            paper_threshold_rule(0, 1.0, 5, 9, mechanism, delta=0.5, n_users=3)

@@ -1,4 +1,4 @@
-"""What hostile devices can do, found by sending every report there is, against what `Influence` says they can do."""
+"""What malicious devices can do, found by sending every report there is, against what `Influence` says they can do."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
+from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, serving
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.mechanisms.channel_registry import CHANNELS
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.haar import Haar
+from sottovoce.mechanisms.hadamard import most_odd
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.registry import create
 from sottovoce.mechanisms.rejection import Rejection
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
 from sottovoce.questions import Queries, Shares, Vector
 from sottovoce.strategies import spread, spread_of_histograms, spread_of_levels, spread_of_strategies
 from sottovoce.strategies.base import Setting, Strategy
@@ -108,7 +108,7 @@ MIXED = Dense([[1.0, -2.0, 0.5, 0.0, 3.0], [0.2, 0.2, -0.4, 1.0, 0.0]])
 
 
 def distributions() -> Iterator[Survey]:
-    for kind in sv.MECHANISMS.values():
+    for kind in serving(FiniteMechanism).values():
         for epsilon in (0.5, 2.0):
             for mechanism in kind.miniatures(epsilon):
                 yield Survey(Shares(mechanism.domain_size), Histogram(Identity(mechanism.domain_size), mechanism))
@@ -127,7 +127,7 @@ def asked(design: Strategy) -> Survey:
 
 def strategies() -> Iterator[Survey]:
     workload: Workload
-    for name in sv.MECHANISMS:
+    for name in serving(FiniteMechanism):
         for workload in (Prefix(5), MIXED, Identity(6)):
             yield asked(Histogram(workload, create(name, workload.domain.size, 1.0)))
     for workload in (Prefix(5), Prefix(8), Ranges(6), Identity(7), MIXED):
@@ -180,7 +180,7 @@ def test_no_report_does_more_and_some_report_does_it(survey: Survey) -> None:
 
 def test_every_mechanism_and_strategy_was_attacked() -> None:
     mechanisms = {survey.mechanism.name for survey in SURVEYS} | {"rejection"}
-    offered = set(sv.MECHANISMS) | set(CHANNELS) | {n for n, kind in VECTOR_MECHANISMS.items() if kind.deployable}
+    offered = {name for name, kind in MECHANISMS.items() if kind.deployable}
     assert mechanisms == offered
     assert {survey.design.name for survey in SURVEYS if survey.kind == "queries"} == set(STRATEGIES)
 
@@ -206,7 +206,7 @@ def test_against_the_honest_alone() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 5.0])
-@pytest.mark.parametrize("name", list(sv.MECHANISMS))
+@pytest.mark.parametrize("name", list(serving(FiniteMechanism)))
 def test_no_mechanism_beats_the_least_spread(name: str, epsilon: float) -> None:
     found = influence(Survey.distribution(5, epsilon, name), 1, 1)
     least = 1 / math.tanh(epsilon / 2)
@@ -277,7 +277,7 @@ def test_full_trees_are_exact(size: int, branching: int, kind: type[Any]) -> Non
 
 def test_large_tables_and_bins_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Strategy] = [FourierStrategy.best(Bins(13, [0, 2, 3, 9, 13]), 1.0)]
-    made += [Histogram(MIXED, create(name, 5, 1.0)) for name in sv.MECHANISMS]
+    made += [Histogram(MIXED, create(name, 5, 1.0)) for name in serving(FiniteMechanism)]
     for design in made:
         exact = spread_of_strategies.spread(design)
         with monkeypatch.context() as changed:
@@ -285,7 +285,7 @@ def test_large_tables_and_bins_are_bounded(monkeypatch: pytest.MonkeyPatch) -> N
             for limit in ("_MOST_ENTRIES", "_MOST_WORK"):
                 changed.setattr(spread_of_histograms, limit, 0)
             for is_listed in (True, False):
-                changed.setattr(spread_of_histograms, "listed", lambda workload, found=is_listed: found)
+                changed.setattr(spread_of_histograms, "is_listable", lambda workload, found=is_listed: found)
                 bound = spread_of_strategies.spread(design)
                 assert (exact.per_answer <= bound.per_answer * (1 + CLOSE)).all()
                 assert exact.l2 <= bound.l2 * (1 + CLOSE)
@@ -307,7 +307,7 @@ def test_factorized_with_other_mechanisms_stays_below() -> None:
 def test_most_odd_by_looking_at_all_masks() -> None:
     for n in range(1, 70):
         counts = [sum((i & x).bit_count() % 2 for i in range(n)) for x in range(1 << (n - 1).bit_length())]
-        assert spread.most_odd(n) == max(counts)
+        assert most_odd(n) == max(counts)
 
 
 # --- arguments, forms, sizes -------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_an_estimate_says_it_in_a_sentence() -> None:
     survey = Survey.distribution(3, epsilon=1.0, mechanism="hadamard")
     estimate = survey.estimate(survey.simulate([0] * 500 + [1] * 500, seed=3))
     found = estimate.influence(1)
-    assert str(found) == "1 hostile device among 1,000 reports can move an answer by up to 0.00433"
+    assert str(found) == "1 malicious device among 1,000 reports can move an answer by up to 0.00433"
     assert found.to_dict()["statement"] == found.statement
     assert math.isclose(estimate.influence().largest, 10 * found.largest)
     assert not found.per_answer.flags.writeable

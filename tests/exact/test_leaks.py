@@ -17,9 +17,9 @@ import pandas as pd
 import pytest
 
 import sottovoce as sv
-from sottovoce.audit import audit
-from sottovoce.errors import SottovoceError, ValueOutsideDomainError
-from sottovoce.mechanisms import MECHANISMS, create
+from sottovoce.auditing import audit
+from sottovoce.core.errors import SottovoceError, ValueOutsideDomainError
+from sottovoce.mechanisms import FiniteMechanism, create, serving
 from sottovoce.randomness import os_source
 from sottovoce.workloads import Marginals, Prefix
 
@@ -216,7 +216,7 @@ def test_attributes_of_people_in_a_round_are_not_repeated() -> None:
         assert_silent(caught(lambda columns=columns: survey.simulate_columns(columns, seed=1)))
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_mechanisms_do_not_repeat_a_refused_index(name: str) -> None:
     mechanism = create(name, 5, 1.0)
     for secret in (NUMBER, TEXT, float(NUMBER), Witness()):
@@ -232,7 +232,7 @@ def test_a_histogram_is_not_repeated() -> None:
         assert_silent(caught(lambda histogram=histogram: survey.simulate_aggregate(histogram=histogram)))
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", serving(FiniteMechanism))
 def test_printed_forms_hold_no_value(mechanism: str) -> None:
     """Even where the secret is a label: the one-line forms tell of the survey, never of an answer."""
     survey = sv.Survey.distribution(["a", "b", "c", TEXT], epsilon=1.0, mechanism=mechanism)
@@ -293,7 +293,7 @@ def test_arrays_are_read_only() -> None:
         merged.counts[0] = 1
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_adding_and_merging_change_no_operand(name: str) -> None:
     survey = sv.Survey.distribution(5, epsilon=1.0, mechanism=name)
     reports = survey.simulate([0, 1, 2, 3, 4], seed=1)
@@ -316,7 +316,7 @@ def test_adding_and_merging_change_no_operand(name: str) -> None:
         assert np.array_equal(reports.batch, batch)
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_a_failure_midway_changes_nothing(name: str) -> None:
     survey = sv.Survey.distribution(5, epsilon=1.0, mechanism=name)
     good = list(survey.simulate([0, 1, 2, 3, 4], seed=1))
@@ -343,7 +343,7 @@ def test_values_handed_in_are_not_changed() -> None:
     values = np.array([3, 1, 2, 0, 4])
     histogram = np.array([1, 2, 3, 4, 5])
     kept = values.copy(), histogram.copy()
-    for name in MECHANISMS:
+    for name in serving(FiniteMechanism):
         survey = sv.Survey.distribution(5, epsilon=1.0, mechanism=name)
         survey.simulate(values, seed=1)
         survey.simulate_aggregate(values, seed=1)

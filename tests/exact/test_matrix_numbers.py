@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from scripted import Script
-from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix, _check_shape
-from sottovoce.mechanisms.channel_registry import typical
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.hierarchical import Hierarchical
@@ -43,11 +42,11 @@ def test_bytes_by_hand() -> None:
     ("head", "body", "why"),
     [
         (HEAD, LOW[:4] + LOW[4:] + HIGH + bytes([0, 2, 1, 0, 0, 0, 1, 3, 1]) + bytes(27), "add up"),
-        (HEAD, pack("<I", 1) + LOW[4:] + HIGH + bytes([2, 3, 1, 0, 0, 0, 1, 3, 0]) + bytes(27), "one way"),
+        (HEAD, pack("<I", 1) + LOW[4:] + HIGH + bytes([2, 3, 1, 0, 0, 0, 1, 3, 0]) + bytes(27), "canonical form"),
         (HEAD, BODY + b"\0", "as long as announced"),
         (HEAD, BODY[:-1], "as long as announced"),
-        (b"AVCM" + HEAD[4:], BODY, "do not start"),
-        (b"ZVCM" + HEAD[4:], BODY, "do not start"),
+        (b"AVCM" + HEAD[4:], BODY, "do not begin"),
+        (b"ZVCM" + HEAD[4:], BODY, "do not begin"),
     ],
 )
 def test_bytes_that_are_refused(head: bytes, body: bytes, why: str) -> None:
@@ -168,7 +167,7 @@ def test_small_trees_for_the_audit_differ_in_what_matters(kind: Any) -> None:
     assert {len(tree.spans) > 1 for tree in made} == {True, False}
     assert {tree.domain_size & (tree.domain_size - 1) == 0 for tree in made} == {True, False}
     assert {len(set(tree.weights)) > 1 for tree in made} == {True, False}
-    assert typical(kind.name, 9, 1.0) == (kind(9, 1.0) if kind is Haar else kind(9, 1.0, 2))
+    assert kind.typical(9, 1.0) == (kind(9, 1.0) if kind is Haar else kind(9, 1.0, 2))
 
 
 # --- parities ------------------------------------------------------------------------------
@@ -226,8 +225,8 @@ def test_a_parity_of_three_bits() -> None:
 
 
 def test_what_is_audited_of_parities_and_matrices() -> None:
-    assert typical("fourier", 9, 1.0) == Fourier(9, 1.0, (9,), 1)
-    assert typical("matrix_channel", 9, 1.0) == MatrixChannel.miniatures(1.0)[-1]
+    assert Fourier.typical(9, 1.0) == Fourier(9, 1.0, (9,), 1)
+    assert MatrixChannel.typical(9, 1.0) == MatrixChannel.miniatures(1.0)[-1]
     small = Fourier.miniatures(1.0)
     assert {(one.order, one.only, len(set(one.weights)) > 1) for one in small} == {
         (2, 0, False),

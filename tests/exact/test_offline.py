@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import MechanismError, SimulationError, SurveyError, ValueOutsideDomainError
+from sottovoce.core.errors import MechanismError, SimulationError, SurveyError, ValueOutsideDomainError
 from sottovoce.projections import project_simplex
 from sottovoce.randomness import os_source
 from sottovoce.randomness.philox import key_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
@@ -17,9 +17,10 @@ from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.optimize import Optimized, optimize
 from sottovoce.strategies.optimize_problem import problem_of
+from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.quantise import quantise
 from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
-from sottovoce.strategies.search import Search
+from sottovoce.strategies.search import ChannelSearch
 from sottovoce.strategies.search_objective import ChannelObjective
 from sottovoce.strategies.search_projection import logistic_columns, project_columns
 from sottovoce.strategies.search_starts import analytic_starts
@@ -303,8 +304,10 @@ def test_an_interrupt_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -
     def at_once(*_: object) -> bool:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "stage", at_once)
+    monkeypatch.setattr(ChannelSearch, "stage", at_once)
     check(optimize(Prefix(8), 1.0, cache=False), Prefix(8), 1.0)
+    with pytest.raises(KeyboardInterrupt):
+        OptimizedStrategy.search(Prefix(8), 1.0, cache=False)
 
 
 @pytest.mark.parametrize("steps", [1, 29, 45])
@@ -356,7 +359,7 @@ def only_file() -> Path:
 def test_a_finished_search_is_kept(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = optimize(Prefix(5), 1.0)
     assert only_file().stat().st_size > 0
-    monkeypatch.setattr(Search, "stage", lambda *_: pytest.fail("searched again"))
+    monkeypatch.setattr(ChannelSearch, "stage", lambda *_: pytest.fail("searched again"))
     again = optimize(Prefix(5), 1.0, steps=300)
     assert again.matrix == first.matrix
     # Where arrays lie in memory may change the last digit of a sum.

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.strategies import STRATEGIES, Option, Setting, Strategy, choose, explain, optimize, options
 from sottovoce.strategies import options as options_function
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
-from sottovoce.strategies.search import Search
+from sottovoce.strategies.search import ChannelSearch
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Prefix, Ranges, Workload
 from sottovoce.workloads.ball import Ball
 
@@ -111,7 +111,7 @@ def test_what_takes_minutes_is_not_tried_unless_named(monkeypatch: pytest.Monkey
         raise AssertionError("tried")
 
     monkeypatch.setattr(FactorizedStrategy, "designs", forbidden)
-    monkeypatch.setattr(Search, "stage", forbidden)
+    monkeypatch.setattr(ChannelSearch, "stage", forbidden)
     found = {one.strategy: one for one in options(Setting(Prefix(FACTORIZED_VALUES + 1), 1.0, 0.0, USERS), ALL)}
     assert found["optimized"].reason.startswith("not tried: searching for a channel over 513 values takes minutes")
     assert "sottovoce optimize" in found["optimized"].reason
@@ -133,7 +133,7 @@ def test_auto_does_not_depend_on_what_the_machine_keeps(monkeypatch: pytest.Monk
     setting = Setting(Prefix(33), 1.0, 0.0, USERS)
     (auto,) = (one for one in options(setting, ALL) if one.strategy == "optimized")
     assert auto.design is None
-    monkeypatch.setattr(Search, "stage", lambda *_: pytest.fail("searched again"))
+    monkeypatch.setattr(ChannelSearch, "stage", lambda *_: pytest.fail("searched again"))
     (named,) = options(replace(setting, strategy="optimized"), ALL)
     assert named.design is not None
     assert named.design.worst == pytest.approx(kept.worst, rel=1e-9)

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from sottovoce.audit import audit
-from sottovoce.audit.conformance import ConformanceError, check_mechanism
+from sottovoce.auditing import audit
+from sottovoce.auditing.conformance import ConformanceError, check_mechanism
 from sottovoce.mechanisms.codecs import IndexCodec, SubsetCodec
 from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.randomized_response import RandomizedResponse

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sottovoce.errors import PlanError
+from sottovoce.core.errors import PlanError
 from sottovoce.projections import project_simplex
 from sottovoce.theory.offline_bounds import corollary_2_3, lemma_2_2, lemma_3_5, theorem_3_1_variance, theorem_3_4
 

@@ -9,7 +9,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.projections import Projected, project_ball, project_simplex
 from sottovoce.projections.checks import checked_vector
 

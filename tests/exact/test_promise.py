@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.promise import delta_of, promised
+from sottovoce.core.words import delta_of, guarantee
 
 PURE = sv.Survey.mean(2, 1.0, epsilon=1.0)
 GAUSSIAN = sv.Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian")
@@ -33,7 +33,7 @@ def estimated(survey: sv.Survey) -> sv.Estimate:
 )
 def test_the_promise_in_words(survey: sv.Survey | sv.Panel, delta: float, words: str) -> None:
     assert delta_of(survey) == delta
-    assert promised(survey.epsilon, delta_of(survey)) == words
+    assert guarantee(survey.epsilon, delta_of(survey)) == words
     assert f" {words}" in repr(survey)
     assert ("delta" in repr(survey)) == (delta > 0)
 

@@ -7,8 +7,6 @@ import pkgutil
 import subprocess
 import sys
 
-import pytest
-
 import sottovoce as sv
 
 HEAVY = (
@@ -17,7 +15,6 @@ HEAVY = (
     "matplotlib",
     "pandas",
     "rich",
-    "litestar",
     "llvmlite",
     "urllib3",
     "msgspec",
@@ -99,13 +96,11 @@ def modules() -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", modules())
-def test_every_module_keeps_its_promises(name: str) -> None:
-    """It has a docstring, and all that stands in `__all__` exists."""
-    module = importlib.import_module(name)
-    assert module.__doc__
-    for public in getattr(module, "__all__", []):
-        assert hasattr(module, public), public
+def test_every_module_has_a_docstring_and_the_names_it_exports() -> None:
+    loaded = {name: importlib.import_module(name) for name in modules()}
+    assert [name for name, module in loaded.items() if not module.__doc__] == []
+    exported = [(module, name) for module in loaded.values() for name in getattr(module, "__all__", [])]
+    assert [f"{module.__name__}.{name}" for module, name in exported if not hasattr(module, name)] == []
 
 
 def test_importing_is_light() -> None:
@@ -118,7 +113,8 @@ def test_a_device_needs_nothing_heavy() -> None:
     """Stating a survey and answering it loads neither a compiler nor SciPy."""
     program = (
         "import sys, sottovoce as sv\n"
-        "for name in sv.MECHANISMS:\n"
+        "from sottovoce.mechanisms import FiniteMechanism, serving\n"
+        "for name in serving(FiniteMechanism):\n"
         "    survey = sv.Survey.from_json(sv.Survey.distribution(['a', 'b', 'c'], 1.0, name).to_json())\n"
         "    survey.randomize('b')\n"
         "people = sv.Survey.adaptive({'age': range(100), 'name': sv.Domain.text(5)}, rounds=3, epsilon=1.0)\n"

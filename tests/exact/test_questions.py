@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import DomainError, SimulationError, SurveyError, ValueOutsideDomainError, WorkloadError
+from sottovoce.core.errors import DomainError, SimulationError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.questions import QUESTIONS, Queries, Shares, Vector, make_question, question_from_statement
 from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.surveys.panel import Panel
@@ -128,7 +128,7 @@ def test_what_is_no_part_of_a_statement_is_no_part_of_identity() -> None:
 
 @pytest.mark.parametrize("ball", [Ball(2, 2.5), Ball(3, 5.0)], ids=repr)
 def test_a_ball_is_that_of_the_statement(ball: Ball) -> None:
-    with pytest.raises(SurveyError, match="another dimension or radius") as caught:
+    with pytest.raises(SurveyError, match="must have the dimension and radius") as caught:
         Vector(3, 2.5, ball=ball)
     assert caught.value.field == "ball"
 

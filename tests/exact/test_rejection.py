@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from sottovoce.audit.vector import audit_vector, worst_bit_ratio
-from sottovoce.errors import MechanismError, ReportError, SurveyError
+from sottovoce.auditing.vector import audit_vector, worst_bit_ratio
+from sottovoce.core.errors import MechanismError, ReportError, SurveyError
 from sottovoce.kernels.normals import box_muller, inner_products, many_normals, seed_key, seed_normals
 from sottovoce.mechanisms.rejection import UNIT, Rejection, estimate_accepted
 from sottovoce.mechanisms.sphere import Sphere

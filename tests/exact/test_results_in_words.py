@@ -8,9 +8,9 @@ import sys
 import pytest
 
 import sottovoce as sv
-from sottovoce.adaptive.heavy_hitters import Found, HeavyHittersResult
+from sottovoce.adaptive.heavy_hitters import HeavyHitter, HeavyHittersResult
 from sottovoce.adaptive.history import History
-from sottovoce.errors import MissingExtraError
+from sottovoce.core.errors import MissingExtraError
 
 DOMAIN = sv.Domain.product(age=range(100), city=["Oslo", "Rome"])
 PEOPLE = {"age": [20] * 3000 + [70] * 1000, "city": ["Rome"] * 4000}
@@ -49,7 +49,7 @@ def test_rounds_that_nobody_answered_say_so() -> None:
 
 
 def test_common_values_are_a_collection() -> None:
-    found = (Found("anna", 0.5, 0.4, 0.6), Found("otto", 0.2, 0.1, 0.3))
+    found = (HeavyHitter("anna", 0.5, 0.4, 0.6), HeavyHitter("otto", 0.2, 0.1, 0.3))
     result = HeavyHittersResult("name", found, 0.05, 0.95, rounds=3, empty_rounds=0)
     assert list(result) == list(found)
     assert len(result) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,11 @@ PYTHON = python_graph(Path(sottovoce.__file__).parent)
 TYPESCRIPT = typescript_graph(CLIENTS / "js" / "src", CLIENTS / "pages" / "src")
 
 ROOMS_IN_ORDER = (
-    *("errors", "limits", "plural", "promise", "entries", "durable", "scopes", "version"),
-    *("randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "projections"),
-    *("strategies", "questions", "figures", "surveys", "planning", "adaptive", "published", "audit"),
-    *("wire", "aggregate_bytes", "sharded", "aggregate_file", "report_files", "signing"),
-    *("client", "analyst", "collector", "engines", "populations", "fleet", "experiments"),
-    *("the public face", "cli", "__main__"),
+    *("core", "randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "auditing"),
+    *("projections", "strategies", "questions", "figures", "surveys", "planning", "adaptive", "formats"),
+    *("device", "analyst", "collector", "engines", "lab", "the public face", "cli", "__main__"),
 )
-"""Packages and loose modules of sottovoce. Each imports itself and what stands before it, and nothing else."""
+"""Packages of sottovoce. Each imports itself and what stands before it, and nothing else."""
 
 
 def room(module: str) -> str:
@@ -42,6 +40,17 @@ def test_no_room_imports_one_that_stands_after_it(name: str) -> None:
 
 def test_no_python_files_import_each_other_in_a_circle() -> None:
     assert circle(PYTHON) == []
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """Private helpers included: whoever searches for a name finds one class."""
+    homes: dict[str, list[str]] = {}
+    for path in sorted(Path(sottovoce.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(f"{path.stem}:{node.lineno}")
+    assert "Survey" in homes
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
 def test_no_typescript_files_import_each_other_in_a_circle() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.kernels.finite_field import field_of_order
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.projective_space import orders_to_try

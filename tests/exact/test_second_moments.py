@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
-from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, create
+from sottovoce.core.errors import MechanismError
+from sottovoce.mechanisms import FiniteMechanism, create, serving
 from sottovoce.mechanisms import finite as finite_module
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.subset_selection import SubsetSelection
@@ -17,8 +17,10 @@ from sottovoce.mechanisms.symmetric import SymmetricMechanism
 
 Floats = NDArray[np.float64]
 
-every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
-SYMMETRIC = [name for name in MECHANISMS if issubclass(MECHANISMS[name], SymmetricMechanism)]
+every_mechanism = pytest.mark.parametrize("name", serving(FiniteMechanism))
+SYMMETRIC = [
+    name for name in serving(FiniteMechanism) if issubclass(serving(FiniteMechanism)[name], SymmetricMechanism)
+]
 
 
 @cache
@@ -49,7 +51,7 @@ def some_weights(domain_size: int) -> Floats:
 @every_mechanism
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
 def test_they_are_the_sums_over_the_channel(name: str, epsilon: float) -> None:
-    for mechanism in MECHANISMS[name].miniatures(epsilon):
+    for mechanism in serving(FiniteMechanism)[name].miniatures(epsilon):
         weights = some_weights(mechanism.domain_size)
         np.testing.assert_allclose(mechanism.second_moments(weights), summed(mechanism, weights), rtol=1e-9)
 
@@ -119,7 +121,7 @@ def test_constant_weights_lose_no_digits_where_reports_support_equally_many(name
 
 
 RESTORED = {
-    "randomized_response": lambda size: MECHANISMS["randomized_response"](size, 1.0),
+    "randomized_response": lambda size: serving(FiniteMechanism)["randomized_response"](size, 1.0),
     "subset_selection": lambda size: SubsetSelection(size, 1.0, 3),
 }
 
@@ -132,7 +134,7 @@ def test_constant_weights_lose_no_digits_in_projective_geometry() -> None:
 
 @pytest.mark.parametrize("name", SYMMETRIC)
 def test_pair_moments_are_the_matrix_of_second_moments(name: str) -> None:
-    for mechanism in MECHANISMS[name].miniatures(1.0):
+    for mechanism in serving(FiniteMechanism)[name].miniatures(1.0):
         assert isinstance(mechanism, SymmetricMechanism)
         moments, size = mechanism.pair_moments, mechanism.domain_size
         chances, estimates = channel(mechanism)
@@ -159,14 +161,14 @@ def test_pair_moments_from_norms_and_sums_alone(name: str) -> None:
 @every_mechanism
 def test_the_default_goes_through_all_reports(name: str) -> None:
     """What a mechanism gets that writes no form of its own."""
-    mechanism = MECHANISMS[name].miniatures(1.0)[0]
+    mechanism = serving(FiniteMechanism)[name].miniatures(1.0)[0]
     weights = some_weights(mechanism.domain_size)
     listed = FiniteMechanism._second_moments(mechanism, weights)
     np.testing.assert_allclose(listed, mechanism.second_moments(weights), rtol=1e-9)
 
 
 def test_the_default_refuses_too_many_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finite_module, "_MOST_LISTED", 25)
+    monkeypatch.setattr(finite_module, "MOST_LISTED", 25)
     small, large = create("randomized_response", 5, 1.0), create("randomized_response", 6, 1.0)
     FiniteMechanism._second_moments(small, np.ones((1, 5)))
     with pytest.raises(MechanismError, match=r"6 values has too many reports .* implement the mechanism's _second"):

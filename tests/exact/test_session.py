@@ -17,7 +17,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.adaptive import ChoiceAnswer, RoundAnswer, Session
 from sottovoce.adaptive.crowd import SimulatedCrowd
-from sottovoce.errors import QueryError, SessionError, SurveyError, ValueOutsideDomainError
+from sottovoce.core.errors import QueryError, SessionError, SurveyError, ValueOutsideDomainError
 from sottovoce.surveys.panel import Panel
 
 DOMAIN = sv.Domain.product(age=range(100), country=["DE", "FR", "IT"], words=2**40)
@@ -40,7 +40,7 @@ def converse(session: Session) -> list[float]:
     second = session.ask(f"age < {20 if first.value > 0.5 else 30}")
     third = session.choose("find(country, ('FR',))", ["FR", "others"])
     fourth = session.ask(f"words / {2**40} * {second.value!r}")
-    return [first.raw, second.raw, *third.known().raw.tolist(), fourth.raw]
+    return [first.raw, second.raw, *third.require_estimate().raw.tolist(), fourth.raw]
 
 
 def test_answers_near_the_truth_and_inside_their_intervals(survey: Panel) -> None:
@@ -147,7 +147,7 @@ def test_an_empty_choice() -> None:
     assert answer.top() == []
     assert answer.to_dict()["choices"] == []
     with pytest.raises(SessionError, match="nobody"):
-        answer.known()
+        answer.require_estimate()
     assert session.intervals() == [None]
     assert session.bound.value == 2.0
 
@@ -431,7 +431,7 @@ def test_two_sessions_on_one_file_do_not_overwrite_each_other(survey: Panel, tmp
         sv.Session.simulated(survey, people(), path=path),
     )
     answer = one.ask("age < 50")
-    with pytest.raises(SessionError, match="another one"):
+    with pytest.raises(SessionError, match="another session"):
         other.ask("age < 10")
     assert other.remaining == 4
     assert sv.Session.simulated(survey, people(), path=path).history[0].raw == answer.raw  # type: ignore[union-attr]

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from sottovoce import Survey
-from sottovoce.aggregate_file import AggregateFile, write_aggregate
-from sottovoce.errors import CapacityError, MechanismError, MismatchError, NoReportsError, ReportError, SurveyError
-from sottovoce.limits import MAX_CELLS, SHARD_CELLS
+from sottovoce.core.errors import CapacityError, MechanismError, MismatchError, NoReportsError, ReportError, SurveyError
+from sottovoce.core.limits import MAX_CELLS, SHARD_CELLS
+from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
+from sottovoce.formats.sharded import ShardedAggregate, in_shards
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.shards import Shard, blocks_of_rows, shard_length
-from sottovoce.sharded import ShardedAggregate, in_shards
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.workloads import Prefix
 
@@ -169,7 +169,7 @@ def test_files_add_up(tmp_path: Path, mean: Aggregate, distribution: Aggregate) 
     assert (one + one).aggregate() == mean + mean
     assert np.array_equal((one + one + one).estimate().raw, mean.survey.estimate(mean + mean + mean).raw)
     assert list((one + opposite).shards()) == []
-    with pytest.raises(MismatchError, match="only one survey's"):
+    with pytest.raises(MismatchError, match="only those of one survey"):
         one + saved(tmp_path / "three.bin", distribution)
 
 
@@ -195,7 +195,11 @@ def test_every_byte_that_is_changed_or_missing_is_noticed(tmp_path: Path, distri
 
 
 def test_what_is_no_file_of_ours_is_told(tmp_path: Path) -> None:
-    for content, words in ((b"PAR1" * 50, "no aggregate file"), (b"SVF\2" + bytes(200), "format 2"), (b"", "no aggre")):
+    for content, words in (
+        (b"PAR1" * 50, "not an aggregate file"),
+        (b"SVF\2" + bytes(200), "format 2"),
+        (b"", "not an aggre"),
+    ):
         (tmp_path / "other.bin").write_bytes(content)
         with pytest.raises(ReportError, match=words):
             AggregateFile.open(tmp_path / "other.bin")

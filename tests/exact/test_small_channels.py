@@ -15,10 +15,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sottovoce.audit.channel import device_row
-from sottovoce.errors import CapacityError, MechanismError, SurveyError, ValueOutsideDomainError
-from sottovoce.limits import MAX_REPORT_BYTES
-from sottovoce.mechanisms import MECHANISMS, FiniteMechanism
+from sottovoce.auditing.channel import device_row
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError, ValueOutsideDomainError
+from sottovoce.core.limits import MAX_REPORT_BYTES
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
@@ -246,7 +246,7 @@ def test_nothing_can_be_changed_afterwards() -> None:
 
 
 def test_all_of_them_may_be_deployed() -> None:
-    assert all(mechanism.deployable for mechanism in MECHANISMS.values())
+    assert all(mechanism.deployable for mechanism in serving(FiniteMechanism).values())
 
 
 def test_what_is_too_large_is_refused_and_what_just_fits_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,8 +263,10 @@ def test_what_is_too_large_is_refused_and_what_just_fits_is_not(monkeypatch: pyt
 def test_a_channel_that_carries_nothing_is_refused(signal: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within the limits of a survey none is so weak, hence a planted one."""
     monkeypatch.setattr(Support, "signal", signal)
-    with pytest.raises(MechanismError, match="carries nothing"):
+    with pytest.raises(MechanismError, match=r"over 3 values: .*carries nothing; use a larger epsilon or"):
         RandomizedResponse(3, 1.0)
+    with pytest.raises(MechanismError, match=r"over 3 values, subset_size = 2: .*larger epsilon, other parameters or"):
+        SubsetSelection(3, 1.0, 2)
 
 
 def test_the_algebra_of_support() -> None:
@@ -319,6 +321,6 @@ def test_hadamard_errors_in_numbers() -> None:
 )
 def test_audits_run_these_small_instances(name: str, sizes: list[tuple[int, ...]]) -> None:
     """Between them they take every branch of the device's code; another size could leave one out unnoticed."""
-    made = MECHANISMS[name].miniatures(1.0)
+    made = serving(FiniteMechanism)[name].miniatures(1.0)
     assert [(small.domain_size, *small.parameters().values()) for small in made] == sizes
     assert {small.epsilon for small in made} == {1.0}

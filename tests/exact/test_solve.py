@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sottovoce.errors import MechanismError, PlanError, SurveyError
+from sottovoce.core.errors import MechanismError, PlanError, SurveyError
 from sottovoce.planning.solve import MAX_USERS, Target, check_target, fewest_users, least_epsilon, solve
 
 
@@ -59,7 +59,7 @@ def test_each_of_the_three_is_worked_out() -> None:
             1.0,
             None,
             1e-6,
-            "takes 4,000,000,000,000 people, more than there are .a plan stops at 10,000,000,000.; raise",
+            "needs 4,000,000,000,000 people; a plan allows at most 10,000,000,000: raise",
         ),
     ],
 )

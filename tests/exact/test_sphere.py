@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.sphere import FIXED_POINT, Sphere
 
 

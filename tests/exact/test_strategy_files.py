@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.strategies.files import load, save
 from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.optimize import optimize
@@ -99,7 +99,7 @@ def test_files_that_were_forged_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SurveyError, match="unknown kind"):
         load(path, Prefix(5), 1.0)
     forge(more=1)
-    with pytest.raises(MechanismError, match="does not say"):
+    with pytest.raises(MechanismError, match="malformed header"):
         load(path, Prefix(5), 1.0)
     blind = Dense(np.random.default_rng(1).normal(size=(3, 5)))
     forge(workload=blind.digest)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from listed_designs import Listed
-from sottovoce.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.strategies import STRATEGIES, Setting, Strategy
 from sottovoce.strategies.registry import find, restore
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
@@ -211,7 +211,7 @@ def test_attachments_must_be_there_and_be_the_right_ones(strategy: str) -> None:
         return restore(statement, design.workload, 1.0, 0.0, held)
 
     for held in ({}, {digest.replace(digest[0], "g"): content}):
-        with pytest.raises(SurveyError, match="attachment that is not here"):
+        with pytest.raises(SurveyError, match="attachment is missing"):
             restored(held)
     damaged = [b"", content[:3], content[:-1], content + b"\0", bytes(len(content)), foreign.attachment or b""]
     for at in range(0, len(content), max(1, len(content) // 40)):

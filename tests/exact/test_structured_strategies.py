@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from sottovoce.audit.conformance import check_instance
-from sottovoce.domain import Domain
-from sottovoce.errors import (
+from sottovoce.auditing.conformance import check_instance
+from sottovoce.core.errors import (
     CapacityError,
     MechanismError,
     NoReportsError,
     SurveyError,
     WorkloadError,
 )
+from sottovoce.domain import Domain
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.haar import Haar

@@ -16,8 +16,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
-from sottovoce.errors import DomainError, SurveyError
-from sottovoce.mechanisms import MECHANISMS
+from sottovoce.core.errors import DomainError, SurveyError
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.questions import Shares
 from sottovoce.workloads import Prefix
 from sottovoce.workloads.naming import value_at
@@ -76,7 +76,7 @@ def test_the_id_is_the_hash_of_the_canonical_bytes() -> None:
     )
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("domain", [2, ["a", "b", "ü"], range(-7, 40, 3), {"x": 5, "y": ["p", "q"]}], ids=repr)
 @pytest.mark.parametrize("epsilon", [2.0**-20, 0.1, 1, math.pi, 16.0])
 def test_json_restores_the_survey(name: str, domain: Any, epsilon: float) -> None:
@@ -334,7 +334,7 @@ junk = st.recursive(
 @st.composite
 def mutated(draw: st.DrawFn) -> Any:
     """A valid statement with up to three things replaced, removed, added or doubled somewhere inside."""
-    name = draw(st.sampled_from(sorted(MECHANISMS)))
+    name = draw(st.sampled_from(sorted(serving(FiniteMechanism))))
     statement = statement_of(name, draw(st.sampled_from(sorted(DOMAINS))))
     for _ in range(draw(st.integers(1, 3))):
         here: Any = statement

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sottovoce.errors import MechanismError, SurveyError, ValueOutsideDomainError, WorkloadError
+from sottovoce.core.errors import MechanismError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook, mark
 from sottovoce.mechanisms.gaussian import Gaussian

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from codec_rows import check_other_rows_are_refused
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 from sottovoce.kernels import counting
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook

@@ -7,12 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.kernels import normals
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.vector import as_vector, clip_to_ball
-from sottovoce.mechanisms.vector_registry import restore_vector
 from sottovoce.theory.calibration import discrete_gaussian_variance
 from sottovoce.theory.rejection import RejectionConstants, best_tilt_and_clip
 
@@ -207,7 +206,7 @@ def test_a_rejections_errors_in_numbers() -> None:
     ],
 )
 def test_a_survey_states_a_mechanisms_own_parameters_and_no_others(stated: dict[str, int], words: str) -> None:
-    good = restore_vector("rejection", 3, 1.0, 1.0, 0.0, {"clip": UNIT, "tilt": UNIT})
+    good = Rejection.restore({"clip": UNIT, "tilt": UNIT}, 3, 1.0, 1.0, 0.0)
     assert good == Rejection(3, 1.0, 1.0, 0.0, UNIT, UNIT)
     with pytest.raises(SurveyError, match=r"has parameters \['clip', 'tilt'\]; the survey " + words):
-        restore_vector("rejection", 3, 1.0, 1.0, 0.0, stated)
+        Rejection.restore(stated, 3, 1.0, 1.0, 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce import Domain
-from sottovoce.errors import SurveyError, WorkloadError
+from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.workloads import (
     Bins,
     Dense,

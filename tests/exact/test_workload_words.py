@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.domain import Domain
-from sottovoce.errors import SurveyError, WorkloadError
 from sottovoce.workloads import Bins, Dense, Features, Identity, Marginals, Parities, Prefix, Ranges, parse_workload
 
 

@@ -14,8 +14,9 @@ import pytest
 import rfc8785
 from scipy import sparse
 
-from sottovoce import Domain, errors, workloads
-from sottovoce.errors import CapacityError, ValueOutsideDomainError, WorkloadError
+from sottovoce import Domain, workloads
+from sottovoce.core import errors
+from sottovoce.core.errors import CapacityError, ValueOutsideDomainError, WorkloadError
 from sottovoce.workloads import (
     Bins,
     Dense,

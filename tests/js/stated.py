@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from sottovoce.audit.codebook import marks
+from sottovoce.auditing.codebook import marks
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import clip_to_ball

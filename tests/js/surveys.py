@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.mechanisms import MECHANISMS, ChannelMechanism
+from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, serving
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.fourier import Fourier
@@ -66,7 +66,7 @@ def miniatures(epsilon: float) -> dict[str, Case]:
 
 
 def _tiny(epsilon: float) -> Iterator[tuple[str, Case]]:
-    for kind in MECHANISMS.values():
+    for kind in serving(FiniteMechanism).values():
         for i, mechanism in enumerate(kind.miniatures(epsilon)):
             yield f"{kind.name} {i}", (distribution(mechanism), list(range(mechanism.domain_size)))
     for i, tree in enumerate(Hierarchical.miniatures(epsilon)):
@@ -125,7 +125,10 @@ def _sought(workload: Callable[[], Any], epsilon: float, strategy: str, mechanis
 
 
 LARGER: Final[dict[str, Callable[[], Any]]] = {
-    **{name: partial(sv.Survey.distribution, DOMAINS[i % 3], 1.0 + i % 3, name) for i, name in enumerate(MECHANISMS)},
+    **{
+        name: partial(sv.Survey.distribution, DOMAINS[i % 3], 1.0 + i % 3, name)
+        for i, name in enumerate(serving(FiniteMechanism))
+    },
     "direct": _sought(lambda: Prefix(12), 2.0, "direct", "codebook"),
     "direct, one query": _sought(lambda: Dense([[0.5, -1.0, 0.25, 2.0]]), 1.0, "direct", "binary"),
     "hierarchical": _sought(lambda: Prefix(range(18, 50)), 2.0, "hierarchical"),

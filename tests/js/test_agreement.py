@@ -16,11 +16,11 @@ import sottovoce as sv
 from js.bridge import Bridge, Refused, as_sent, double, doubles
 from js.surveys import LARGER, larger, last_value
 from property.test_expressions import domains, questions
-from sottovoce.errors import QueryError, SurveyError
+from sottovoce.core.errors import QueryError, SurveyError
+from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 from sottovoce.expressions import Query
-from sottovoce.mechanisms import MECHANISMS
-from sottovoce.signing import SigningKey, fingerprint, to_base64url
-from sottovoce.wire import batch_rows, batch_survey
+from sottovoce.formats.wire import batch_rows, batch_survey
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.workloads.naming import value_at
 
 together = settings(max_examples=150)
@@ -44,7 +44,7 @@ def surveys(draw: st.DrawFn) -> Any:
 
 @st.composite
 def distributions(draw: st.DrawFn) -> Any:
-    mechanism = draw(st.sampled_from(["auto", *MECHANISMS]))
+    mechanism = draw(st.sampled_from(["auto", *serving(FiniteMechanism)]))
     return sv.Survey.distribution(draw(domains), draw(epsilons), mechanism, title=draw(titles))
 
 

@@ -8,7 +8,8 @@ events of a survey together miss with a chance below 1e-8; of fewer than twenty 
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
@@ -22,9 +23,10 @@ import sottovoce as sv
 from js.bridge import Bridge
 from js.stated import probability
 from js.surveys import queries
-from sottovoce.mechanisms import MECHANISMS
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.hierarchical import Hierarchical
@@ -38,6 +40,11 @@ from sottovoce.workloads import Identity, Marginals, Prefix
 
 ALPHA: Final = 1e-8
 BUCKETS: Final = 16
+SIZES: Final = (500, 100, 60, 20, 8, 4, 2)
+MOST_MEMBERS: Final = 60
+"""Values of a mechanism whose reports are sets: each is a draw and an event of its own."""
+SEPARATED: Final = 13
+"""Standard deviations: about 6.5 for the half width of an interval, as much again for the draw itself."""
 LIMIT: Final = 3139872686
 """floor(2**32 e/(1 + e)): the most of 2**32 that keeps epsilon 1 against the rest."""
 
@@ -54,20 +61,42 @@ def fourier() -> Any:
     return queries(FourierStrategy(Marginals({"a": 7, "b": 5, "c": 3}, k=2), Fourier(105, 1.0, (7, 5, 3), 2, tilt=4)))
 
 
-SURVEYS: Final[dict[str, tuple[Callable[[], Any], Any, int]]] = {
-    **{name: (partial(sv.Survey.distribution, 500, 1.0, name), 123, 20_000) for name in MECHANISMS},
-    **{
-        name: (partial(sv.Survey.distribution, 60, 1.0, name), 12, 5_000)
-        for name in ("subset_selection", "unary_optimized", "unary_symmetric")
-    },
-    "hierarchical": (lambda: queries(HierarchicalStrategy(Prefix(365), Hierarchical(365, 1.0, 4, 3))), 200, 20_000),
-    "haar": (lambda: queries(HaarStrategy(Prefix(365), Haar(365, 1.0, 3))), 200, 20_000),
-    "fourier": (fourier, 77, 20_000),
-    "matrix_channel": (optimized, 1, 20_000),
-    "codebook": (partial(sv.Survey.mean, 100, 1.0, 2.0, mechanism="codebook"), np.linspace(-0.1, 0.1, 100), 1_000),
-    "binary": (partial(sv.Survey.mean, 1, 1.0, 1.0, mechanism="binary"), np.array([0.3]), 20_000),
+def distribution(name: str) -> tuple[Any, int, int]:
+    """A survey of shares over as many values as reports can tell apart, a value, and the number of reports."""
+    for size in SIZES:
+        survey = sv.Survey.distribution(size, 1.0, name)
+        is_number = isinstance(survey.mechanism.codec, IndexCodec)
+        value, n = size // 4, 40_000 if is_number else 5_000
+        if (is_number or size <= MOST_MEMBERS) and separation(survey, value, n) > SEPARATED:
+            return survey, value, n
+    pytest.fail(f"{name}: too few reports to tell two of {SIZES[-1]} values apart; draw more")
+
+
+def separation(survey: Any, value: int, n: int) -> float:
+    """How far counts of a value's reports are from those of another value's, in standard deviations."""
+    mechanism, size = survey.mechanism, survey.mechanism.domain_size
+    chances, told = events(survey, other := (value + size // 2) % size)
+    found: dict[Any, Fraction] = defaultdict(Fraction)
+    if isinstance(mechanism.codec, IndexCodec):
+        for output in mechanism.outputs():
+            for event in told(survey.tag + mechanism.encode(output)):
+                found[event] += mechanism.probability(output, value)
+    else:
+        found.update({value: chances[other], other: chances[value]})
+    pairs = [(float(found[event]), float(chances[event])) for event in found]
+    return max(abs(p - q) * math.sqrt(n / max(p * (1 - p), q * (1 - q))) for p, q in pairs if 0 < max(p, q) < 1)
+
+
+SURVEYS: Final[dict[str, Callable[[], tuple[Any, Any, int]]]] = {
+    **{name: partial(distribution, name) for name in serving(FiniteMechanism)},
+    "hierarchical": lambda: (queries(HierarchicalStrategy(Prefix(365), Hierarchical(365, 1.0, 4, 3))), 200, 20_000),
+    "haar": lambda: (queries(HaarStrategy(Prefix(365), Haar(365, 1.0, 3))), 200, 20_000),
+    "fourier": lambda: (fourier(), 77, 20_000),
+    "matrix_channel": lambda: (optimized(), 1, 20_000),
+    "codebook": lambda: (sv.Survey.mean(100, 1.0, 2.0, mechanism="codebook"), np.linspace(-0.1, 0.1, 100), 1_000),
+    "binary": lambda: (sv.Survey.mean(1, 1.0, 1.0, mechanism="binary"), np.array([0.3]), 20_000),
 }
-"""How to make each, a value, and how many reports to draw."""
+"""Makes each, with a value, and how many reports to draw."""
 
 
 def events(survey: Any, value: Any) -> Events:
@@ -127,8 +156,7 @@ def misses(counts: Counter[Any], chances: dict[Any, Fraction], n: int) -> list[A
 
 @pytest.mark.parametrize("name", SURVEYS)
 def test_events_are_as_frequent_as_python_states(client: Bridge, name: str) -> None:
-    make, value, n = SURVEYS[name]
-    survey = make()
+    survey, value, n = SURVEYS[name]()
     chances, told = events(survey, value)
     reports = client.reports(survey, [value] * n)
     counts = Counter(event for report in reports for event in told(report))

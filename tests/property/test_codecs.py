@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.errors import ReportError
-from sottovoce.mechanisms import MECHANISMS, Mechanism, create
+from sottovoce.core.errors import ReportError
+from sottovoce.mechanisms import FiniteMechanism, Mechanism, create, serving
 from sottovoce.mechanisms.codecs import (
     BitmapCodec,
     Codec,
@@ -25,7 +25,11 @@ from sottovoce.mechanisms.codecs import (
     subset_codec,
 )
 
-ALL = [create(name, J, e) for name in MECHANISMS for J, e in ((2, 1.0), (5, 2.0), (8, 0.5), (17, 1.0), (300, 4.0))]
+ALL = [
+    create(name, J, e)
+    for name in serving(FiniteMechanism)
+    for J, e in ((2, 1.0), (5, 2.0), (8, 0.5), (17, 1.0), (300, 4.0))
+]
 CODECS: list[Codec] = [m.codec for m in ALL] + [
     IndexCodec(256),
     IndexCodec(257),
@@ -119,7 +123,7 @@ def test_a_flipped_bit_never_passes_for_the_same_report(data: st.DataObject) -> 
     assert refused(codec.decode, flipped) or codec.decode(flipped) != codec.decode(payload)
 
 
-SMALL = [create(name, J, 1.0) for name in MECHANISMS for J in (2, 3, 7, 8, 9)]
+SMALL = [create(name, J, 1.0) for name in serving(FiniteMechanism) for J in (2, 3, 7, 8, 9)]
 
 
 @pytest.mark.parametrize("mechanism", SMALL, ids=lambda m: f"{m.name}-{m.domain_size}")

@@ -10,24 +10,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 from sottovoce.kernels import counting
-from sottovoce.mechanisms import MECHANISMS, Mechanism, VectorMechanism, create
+from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, Mechanism, VectorMechanism, create, serving
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.mechanisms.channel_registry import CHANNELS, typical
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
 
-EVERY = [*(f"{name}-{size}" for name in MECHANISMS for size in (5, 300)), *VECTOR_MECHANISMS, *CHANNELS]
+EVERY = [
+    *(f"{name}-{size}" for name in serving(FiniteMechanism) for size in (5, 300)),
+    *serving(VectorMechanism),
+    *serving(ChannelMechanism),
+]
 
 
 @cache
 def mechanism(name: str) -> Mechanism:
-    if name in CHANNELS:
-        return typical(name, 12, 1.0)
+    if name in serving(ChannelMechanism):
+        return serving(ChannelMechanism)[name].typical(12, 1.0)
     if name == "binary":
         return Binary(1, 1.0, 1.0, 0.0)
-    if name in VECTOR_MECHANISMS:
-        return VECTOR_MECHANISMS[name].best(6, 1.0, 1.0, 1e-6 if name == "gaussian" else 0.0, 10_000)
+    if name in serving(VectorMechanism):
+        return serving(VectorMechanism)[name].best(6, 1.0, 1.0, 1e-6 if name == "gaussian" else 0.0, 10_000)
     kind, size = name.split("-")
     return create(kind, int(size), 2.0)
 

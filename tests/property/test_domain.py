@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain, domain_from_statement
-from sottovoce.errors import DomainError, ValueOutsideDomainError
 
 EXACT = 2**53 - 1
 PLAIN = settings(deadline=None)
@@ -223,7 +223,7 @@ def test_values_outside_are_refused(domain: Domain, stranger: Any) -> None:
 def test_values_come_one_a_person(values: Any) -> None:
     """A text's characters, a histogram's keys and a set's members are no list of people."""
     for domain in (Domain.of(["a", "b", "c"]), Domain.of(5)):
-        with pytest.raises(ValueOutsideDomainError, match="one entry a person"):
+        with pytest.raises(ValueOutsideDomainError, match="one entry per person"):
             domain.indices(values)
 
 

@@ -13,8 +13,8 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sottovoce.core.errors import DomainError, SurveyError, ValueOutsideDomainError
 from sottovoce.domain import Domain, ProductDomain, RangeDomain, TextDomain, domain_from_statement
-from sottovoce.errors import DomainError, SurveyError, ValueOutsideDomainError
 
 PLAIN = settings(deadline=None)
 
@@ -147,7 +147,7 @@ def test_anything_else_is_refused_one_at_a_time_and_all_at_once(domain: TextDoma
         assert domain.indices(listed).tolist() == [domain.index(value) for value in listed]
     else:
         first = next(place for place, value in enumerate(listed) if not allowed(value))
-        with pytest.raises(ValueOutsideDomainError, match=f"^value number {first} of those given"):
+        with pytest.raises(ValueOutsideDomainError, match=f"^the value at position {first} is not"):
             domain.indices(listed)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.kernels import reference, threads
 from sottovoce.projections import Projected, project_simplex
 

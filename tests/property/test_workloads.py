@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from sottovoce import Domain
+from sottovoce.core.errors import ValueOutsideDomainError, WorkloadError
 from sottovoce.domain import LabelDomain, ProductDomain
-from sottovoce.errors import ValueOutsideDomainError, WorkloadError
 from sottovoce.workloads import (
     Bins,
     Dense,

@@ -13,11 +13,11 @@ import pytest
 from scipy.stats import binom, chi2
 
 import sottovoce as sv
-from sottovoce.mechanisms import MECHANISMS
+from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.simulation import histogram_of
 
 ALPHA = 1e-8
-J, N = 48, 100_000
+J, N = 48, 40_000
 REPEATS = 60
 
 
@@ -44,7 +44,7 @@ def variance_statistic(errors: np.ndarray, variance: np.ndarray) -> tuple[float,
     return float(statistic.min()), float(statistic.max()), share
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_raw_estimate_is_unbiased_with_the_exact_variance(name: str, epsilon: float) -> None:
     survey, p = sv.Survey.distribution(J, epsilon, name), zipf(J)
@@ -79,10 +79,10 @@ def test_power_a_bias_of_a_tenth_of_a_standard_error_shows() -> None:
     assert np.abs(errors.mean(axis=0) / (deviation / math.sqrt(REPEATS))).max() > limit
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 def test_intervals_cover(name: str) -> None:
-    """Misses of 90 % intervals over 40 runs of 48 values: per value Binomial(40, <= 0.105), the 0.005 for the
-    normal approximation at 10^5 reports (Berry-Esseen); alpha divided among values."""
+    """Misses of 90 % intervals over 40 runs of 48 values: per value Binomial(40, <= 0.108), the 0.008 for the
+    normal approximation at 40,000 reports (Berry-Esseen); alpha divided among values."""
     survey, p = sv.Survey.distribution(J, 1.0, name), zipf(J)
     misses, simultaneous, finite = np.zeros(J), 0, 0
     runs = 40
@@ -94,14 +94,14 @@ def test_intervals_cover(name: str) -> None:
         simultaneous += bool(((p < low) | (p > high)).any())
         low, high = estimate.interval(0.9, method="finite")
         finite += int(((p < low) | (p > high)).sum())
-    assert misses.max() <= binom.isf(ALPHA / J, runs, 0.105)
+    assert misses.max() <= binom.isf(ALPHA / J, runs, 0.108)
     # Together the misses must be near 10 %: fewer than 4 % would mean intervals twice too wide.
     assert 0.04 < misses.sum() / (runs * J) < 0.18
-    assert simultaneous <= binom.isf(ALPHA, runs, 0.105)
+    assert simultaneous <= binom.isf(ALPHA, runs, 0.108)
     assert finite <= misses.sum()
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("name", serving(FiniteMechanism))
 @pytest.mark.parametrize("shape", ["zipf", "uniform", "point"])
 def test_projection_never_hurts_and_the_bound_holds(name: str, shape: str) -> None:
     """Projected error <= raw error on every draw (a theorem); its mean stays below the bound, which is far

@@ -14,15 +14,15 @@ import pytest
 from scipy.special import erf
 from scipy.stats import chi2, norm
 
-from sottovoce.experiments.adaptive_error import MeasuredAdaptive, measure_adaptive
-from sottovoce.experiments.overfitting import OverfittingPoint, measure_overfitting, measure_reuse, save_picture
+from sottovoce.lab.experiments.adaptive_error import MeasuredAdaptive, measure_adaptive
+from sottovoce.lab.experiments.overfitting import OverfittingPoint, measure_overfitting, measure_reuse, save_picture
 from sottovoce.theory.bounds import debias
 
 ALPHA = 1e-8
 N = 100_000
 ROUNDS = (1, 2, 8, 64, 512)
 EPSILONS = (0.25, 1.0, 4.0)
-RUNS = {64: 16, 512: 4}
+RUNS = {64: 8, 512: 2}
 """Fifty elsewhere: the largest of many errors varies little, and a session of many rounds takes longest."""
 
 NORMALITY = 0.03

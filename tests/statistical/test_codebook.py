@@ -25,7 +25,7 @@ def runs(mechanism: Codebook, vector: np.ndarray, users: int, repeats: int) -> n
     return np.array(estimates) - vector
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+@pytest.mark.parametrize("epsilon", [0.5, 4.0])
 def test_variance_is_within_two_per_cent_of_the_formula(epsilon: float) -> None:
     """Each user with a rotation of its own, so that nothing but the formula is tested; K = 500, R = 24 give a
     standard deviation of 1.3 %, pooled over two populations 0.9 %: the check allows 2 % and 5.73 of those."""
@@ -43,7 +43,7 @@ def test_variance_is_within_two_per_cent_of_the_formula(epsilon: float) -> None:
     assert mechanism.noise <= 1.03 * 4.0 * limit_noise(epsilon)
 
 
-@pytest.mark.parametrize("dimension", [3, 100, 300])
+@pytest.mark.parametrize("dimension", [3, 300])
 @pytest.mark.parametrize("norm", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("shape", ["sparse", "dense"])
 def test_unbiased_for_vectors_of_any_norm(dimension: int, norm: float, shape: str) -> None:

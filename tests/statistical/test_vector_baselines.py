@@ -21,7 +21,7 @@ from sottovoce.randomness import tape_source
 
 Z = 6.9
 N, DIMENSION, RADIUS = 600_000, 6, 2.0
-EPSILONS = [0.5, 1.0, 2.0, 4.0]
+EPSILONS = [0.5, 4.0]
 MECHANISMS = [Gaussian, Rejection, Sphere]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import inspect
 import json
 import re
 import struct
@@ -20,13 +21,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 import sottovoce as sv
 from collector.service import running
-from sottovoce import aggregate_bytes, errors
-from sottovoce.client.fetch import Collector
-from sottovoce.collector.intake import BodyCode, ReportCode
+from sottovoce.collector import intake
+from sottovoce.collector.intake import ReportCode
 from sottovoce.collector.store.base import TokenRecord
 from sottovoce.collector.tokens import check_token
-from sottovoce.signing import SigningKey, fingerprint, to_base64url
-from sottovoce.wire import BATCH_MEDIA_TYPE, encode_batch
+from sottovoce.core import errors
+from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
+from sottovoce.device.fetch import CollectorClient
+from sottovoce.formats import aggregate_bytes
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 
 VECTORS = Path(__file__).resolve().parents[2] / "vectors"
 BODIES_AT_MOST = 10
@@ -73,7 +76,7 @@ def test_the_key() -> None:
 @every("envelopes", "tag")
 def test_the_library_takes_good_envelopes(case: dict[str, Any]) -> None:
     told = case["envelope"]
-    found = Collector(Told(told)).survey(told["id"], key().public).survey
+    found = CollectorClient(Told(told)).survey(told["id"], key().public).survey
     assert (found.id, found.to_json()) == (told["id"], told["statement"])
     assert to_base64url(key().sign(found.canonical)) == told["signature"]
 
@@ -81,20 +84,20 @@ def test_the_library_takes_good_envelopes(case: dict[str, Any]) -> None:
 @every("bad_envelopes", "fault")
 def test_the_library_refuses_bad_envelopes(case: dict[str, Any]) -> None:
     with pytest.raises(getattr(errors, case["error"])):
-        Collector(Told(case["envelope"])).survey(case["asked"], key().public)
+        CollectorClient(Told(case["envelope"])).survey(case["asked"], key().public)
 
 
 @every("bad_keys", "fault")
 def test_the_library_refuses_keys_that_anybody_can_sign_for(case: dict[str, Any]) -> None:
     for trusted in (None, bytes_of(case["envelope"]["key"])):
         with pytest.raises(getattr(errors, case["error"])):
-            Collector(Told(case["envelope"])).survey(case["asked"], trusted)
+            CollectorClient(Told(case["envelope"])).survey(case["asked"], trusted)
 
 
 @every("bad_rounds", "fault")
 def test_the_library_refuses_bad_rounds(case: dict[str, Any]) -> None:
     with pytest.raises(getattr(errors, case["error"])):
-        Collector(Told(case["envelope"])).round(surveys()[case["survey"]], case["round"], key().public)
+        CollectorClient(Told(case["envelope"])).round(surveys()[case["survey"]], case["round"], key().public)
 
 
 @every("batches", "survey")
@@ -268,4 +271,5 @@ def test_the_service_answers_every_body_as_it_must(tmp_path: Path) -> None:
 def test_every_verdict_has_a_body() -> None:
     verdicts = {code for part in get_args(ReportCode) for code in (get_args(part) or (part,))}
     assert {one["code"] for case in read()["bodies"] for one in case.get("refused", ())} == verdicts
-    assert {case["code"] for case in read()["bodies"] if "code" in case} == set(get_args(BodyCode)) - {"survey_deleted"}
+    raised = set(re.findall(r'Refusal\(\s*\d+,\s*"(\w+)"', inspect.getsource(intake)))
+    assert {case["code"] for case in read()["bodies"] if "code" in case} == raised - {"survey_deleted"}

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from expression_oracle import answer, kind
+from sottovoce.core.errors import QueryError
 from sottovoce.domain import Domain, domain_from_statement
-from sottovoce.errors import QueryError
 from sottovoce.expressions import Query, query
 from sottovoce.expressions.tree import SHAPES
 

@@ -57,7 +57,7 @@ export function encodeSubset(sorted: readonly number[], domainSize: number): Uin
 /** A report's width, if a survey may ask a device to send as much. */
 export function checkReportBytes(name: string, width: number): number {
   if (width > MAX_REPORT_BYTES) {
-    throw new MechanismError(`${name} would send ${width} bytes a report; at most ${MAX_REPORT_BYTES} are allowed`);
+    throw new MechanismError(`${name} would send ${width} bytes per report; at most ${MAX_REPORT_BYTES} are allowed`);
   }
   return width;
 }

@@ -1,7 +1,7 @@
 /**
- * A collector as a device sees it: surveys it believes only after checking every byte, and a place to send reports.
+ * The client of a collector: fetches and verifies surveys, and sends reports.
  *
- * The order matters: key, signature and id are checked over the bytes as they came, before anything in them is read.
+ * The order matters: key, signature and id are verified over the received bytes before these are parsed.
  */
 import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
@@ -15,7 +15,7 @@ import { BATCH_MEDIA_TYPE, checkSurveyId, encodeBatch } from "./wire.js";
 
 const MOST_ATTACHMENTS = 4;
 
-/** A survey as it travels. */
+/** A survey as the collector sends it. */
 interface Envelope {
   readonly id: string;
   readonly statement: string;
@@ -25,14 +25,14 @@ interface Envelope {
   readonly state: string;
 }
 
-/** A survey that was checked, by whom it was signed, and whether it takes reports, which nobody has signed. */
+/** A verified survey, the key that signed it, and its state, which is unsigned. */
 export interface Published {
   readonly survey: Survey | Panel;
   readonly key: Uint8Array;
   readonly state: string;
 }
 
-/** Reads and checks what a collector publishes, and hands it reports. */
+/** Fetches and verifies what a collector publishes, and sends it reports. */
 export class Collector {
   readonly #http: Http;
   readonly #patience: Patience;
@@ -45,22 +45,22 @@ export class Collector {
     this.#ends = ends;
   }
 
-  /** Its address, in the one spelling. */
+  /** Its address in canonical form. */
   get url(): string {
     return this.#http.url;
   }
 
-  /** The survey of that id, if it was signed with the trusted key; with its own where none is trusted yet. */
+  /** The survey of that id, verified with the trusted key, or with its own if there is none yet. */
   async survey(id: string, trusted: Uint8Array | null): Promise<Published> {
     return this.#checked(await this.#envelope(id), trusted);
   }
 
-  /** Rejects with `SignatureError` unless the survey of that id is there, signed with this key; it is not read. */
+  /** Rejects with `SignatureError` unless the survey of that id is signed with this key; it is not parsed. */
   async checkKey(id: string, key: Uint8Array): Promise<void> {
     await signed(await this.#envelope(id), key);
   }
 
-  /** The round of that number, if it belongs to this very panel; null while it is not open. */
+  /** The round of that number of this panel; null while it is not open. */
   async round(panel: Panel, number: number, trusted: Uint8Array): Promise<Published | null> {
     let answer: unknown;
     try {
@@ -77,13 +77,13 @@ export class Collector {
     return found;
   }
 
-  /** Hand over one report; on return the collector has it for good. */
+  /** Send one report; on return it is durable at the collector. */
   async send(surveyId: string, reportId: Uint8Array, report: Uint8Array): Promise<void> {
     const body = encodeBatch(surveyId, [[reportId, report]]);
     const path = `/v1/surveys/${surveyId}/reports`;
     const answer: any = await this.#try(() => this.#http.post(path, body, BATCH_MEDIA_TYPE));
     if (answer?.accepted !== 1) {
-      // Somebody between the two may answer anything with 200; only these words mean that the report was kept.
+      // A proxy may answer anything with status 200; only this means that the report was stored.
       throw new ServiceError("the collector does not say that it has the report", BAD_ANSWER);
     }
   }
@@ -93,7 +93,7 @@ export class Collector {
   }
 
   #get(path: string): Promise<unknown> {
-    // JSON within JSON: quotes take two bytes each, letters beyond ASCII up to three times their own.
+    // JSON within JSON: quotes take two bytes each, other characters up to three times as many.
     return this.#try(() => this.#http.get(path, 4 * MAX_SURVEY_BYTES + 2 ** 16));
   }
 
@@ -112,7 +112,7 @@ export class Collector {
     return { survey, key, state: envelope.state };
   }
 
-  /** What the statement names by a digest; reading the statement checks them against it. */
+  /** The attachments that the statement names by digest; parsing it verifies them. */
   async #attachments(envelope: Envelope): Promise<Record<string, Uint8Array>> {
     const named = envelope.attachments.filter((digest) => envelope.statement.includes(`"${digest}"`));
     if (named.length > MOST_ATTACHMENTS || !named.every((digest) => /^[0-9a-f]{64}$/.test(digest))) {
@@ -136,7 +136,7 @@ function readEnvelope(answer: unknown): Envelope {
   return found;
 }
 
-/** The key and the statement, once the signature and the id are right; nothing in the statement is read. */
+/** The key and the statement, after signature and id are verified; the statement is not parsed. */
 async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[Uint8Array, Uint8Array]> {
   const key = fromBase64url(envelope.key, PUBLIC_KEY_BYTES);
   if (trusted !== null && !equalBytes(key, trusted)) {
@@ -161,7 +161,7 @@ async function readSigned(
     return await readSurvey(statement, attachments);
   } catch (error) {
     if (error instanceof SottovoceError) throw error;
-    // Signed nonsense that no check foresaw is still nonsense, not this program's failure.
+    // Signed but invalid in a way that no check covers: still an invalid survey, not a failure of this program.
     throw new SurveyError(`the survey cannot be read (${(error as Error).name})`);
   }
 }

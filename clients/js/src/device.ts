@@ -1,7 +1,8 @@
 /**
- * A person's device: it answers a survey once, within its owner's budget, and writes that down before it sends.
+ * A person's device: answers a survey once, within its owner's budget, and records that before it sends.
  *
- * Until the report is drawn nothing looks at the private value: whether, when and to whom a device sends tells nothing.
+ * Nothing depends on the private value until the report is drawn, so whether, when and to whom a device sends reveals
+ * nothing.
  */
 import { equalBytes, fromBase64url } from "./bytes.js";
 import { Collector, type Published } from "./collector.js";
@@ -25,14 +26,14 @@ import { drawSeat, Panel } from "./surveys/panel.js";
 import type { Survey } from "./surveys/survey.js";
 import { checkSurveyId, REPORT_ID_BYTES } from "./wire.js";
 
-/** What a device is made with. */
+/** Options of a device. */
 export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
   /**
-   * The collectors' public key, 32 bytes or base64url, as the application was shipped with it. Without one, the first
-   * key that a collector shows is trusted and kept: somebody in between could show another that one time.
+   * The collectors' public key, 32 bytes or base64url, shipped with the application. Without one, the first key that a
+   * collector sends is trusted and pinned; a man in the middle could replace it that one time.
    */
   readonly key?: Uint8Array | string;
-  /** How often it tries again within one call. */
+  /** How requests are retried within one call. */
   readonly patience?: Partial<Patience>;
   /** Seconds that one call may take, with all attempts and waits. */
   readonly seconds?: number;
@@ -41,11 +42,11 @@ export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
 /** How one survey is answered. */
 export interface AnswerOptions {
   /**
-   * A value of the domain, the same for everybody, that stands for whatever is outside of it. Without one such a value
-   * is refused, and a device that stays silent because of its value gives that away.
+   * A value of the domain, the same for everybody, that replaces any value outside the domain. Without it such a value
+   * is refused, and a device that sends nothing reveals that.
    */
   readonly otherwise?: unknown;
-  /** False: only draw and record; `flush` sends it. */
+  /** If false, only draw and record; `flush` sends it later. */
   readonly send?: boolean;
 }
 
@@ -58,7 +59,7 @@ export class Device {
   readonly #patience: Patience;
   readonly #milliseconds: number;
 
-  /** Largest epsilons and deltas are 2 and 1e-6 a survey, 8 and 1e-5 in a life, unless the options say otherwise. */
+  /** Default limits on epsilon and delta: 2 and 1e-6 per survey, 8 and 1e-5 in all. */
   constructor(store: Store, options: DeviceOptions = {}) {
     const { key, patience, seconds = 300, insecure = false, timeout = 10, ...allowance } = options;
     this.#store = store;
@@ -69,20 +70,20 @@ export class Device {
     this.#milliseconds = 1000 * seconds;
   }
 
-  /** Everything ever answered, and what the budget has left. */
+  /** All answers, and the budget that is left. */
   async ledger(): Promise<Ledger> {
     return new Ledger(await this.#store.answers(), this.#allowance.budget, this.#allowance.deltaBudget);
   }
 
-  /** A survey, checked as for `answer`; nothing is drawn. */
+  /** Fetch and verify a survey as `answer` does; nothing is drawn. */
   async survey(url: string, id: string): Promise<Survey | Panel> {
     return (await this.#fetch(this.#collector(url), checkSurveyId(id))).survey;
   }
 
   /**
-   * Answer a survey, once. Asked again, the same bytes go out again until they have arrived, then nothing.
+   * Answer a survey, once. Called again, it sends the same bytes until they have arrived, and then nothing.
    *
-   * The first value stands: an answer drawn anew because the value has changed would tell that it has. Of a panel
+   * The first value stands: a second report because the value has changed would reveal that it has. For a panel
    * the device draws its round the first time, and answers that round once it is open.
    *
    * Rejects with `SignatureError`, `SurveyError` or `MismatchError` if the survey is not the collector's, cannot be
@@ -115,9 +116,9 @@ export class Device {
   }
 
   /**
-   * Send again everything that was not sent yet; the same bytes as ever.
+   * Send all unsent reports, with the same bytes.
    *
-   * What cannot be sent stays as it is, and its receipt says why: also where another key is shown now.
+   * A report that cannot be sent stays unsent, and its receipt says why.
    */
   async flush(): Promise<Receipt[]> {
     const receipts: Receipt[] = [];
@@ -134,10 +135,10 @@ export class Device {
   }
 
   /**
-   * Send an answer that has not arrived yet to another address from now on: its collector has moved there.
+   * Send an unsent answer to another address from now on, because its collector has moved there.
    *
-   * Only the owner can know that: anybody can show a survey, which is public, at an address of their own. The survey
-   * must be there, signed with the same key as when it was answered; nothing is sent before `flush` or `answer`.
+   * This never happens automatically: anybody can republish a survey at an address of their own. The survey must be
+   * there, signed with the same key; nothing is sent before `flush` or `answer`.
    */
   async move(id: string, url: string): Promise<Receipt> {
     const question = checkSurveyId(id);
@@ -153,7 +154,7 @@ export class Device {
     return new Collector(url, this.#http, this.#patience, performance.now() + this.#milliseconds);
   }
 
-  /** The survey under the trusted key; where none is, under the first that it shows, trusted from now on. */
+  /** The survey, verified with the trusted key; the first key seen is pinned if there is none. */
   async #fetch(collector: Collector, question: string): Promise<Published> {
     const trusted = this.#key ?? (await this.#store.pinned(collector.url));
     const found = await collector.survey(question, trusted);
@@ -179,7 +180,7 @@ export class Device {
     return asked;
   }
 
-  /** Refuse what takes no reports, or asks for more than the owner allows. */
+  /** Refuse a survey that is sealed or exceeds the owner's limits. */
   async #allow({ survey, state }: Published): Promise<void> {
     if (state !== "open") {
       throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
@@ -187,7 +188,7 @@ export class Device {
     checkBudget(this.#allowance, survey, await this.#store.answers());
   }
 
-  /** The answer that stands, drawn now if there was none. */
+  /** The recorded answer, drawn now if there is none. */
   async #record(
     collector: Collector,
     question: string,
@@ -224,7 +225,7 @@ export class Device {
     return kept;
   }
 
-  /** Send what stands to the key that it is for; `isKnown`: this call has seen that key there. */
+  /** Send a recorded answer to its key; `isKnown`: this call has verified the key there. */
   async #send(collector: Collector, kept: Answer, isKnown = false): Promise<Receipt> {
     if (kept.state === "sent") return receiptOf(kept);
     try {
@@ -246,7 +247,7 @@ export class Device {
   }
 }
 
-/** An answer is for the address it was drawn for: a survey is public, and anybody can show it at one of their own. */
+/** An answer is for one address: anybody can republish a survey at an address of their own. */
 function checkAddress(kept: Answer | null, collector: Collector): void {
   if (kept !== null && kept.collector !== collector.url) {
     throw new MismatchError(
@@ -255,15 +256,15 @@ function checkAddress(kept: Answer | null, collector: Collector): void {
   }
 }
 
-/** An answer is for one key: another one is another collector, whatever its address. */
+/** An answer is for one key: another key is another collector, whatever its address. */
 function checkKey(kept: Answer, key: Uint8Array): void {
   if (!equalBytes(kept.key, key)) throw new MismatchError("this device has given its answer to another key");
 }
 
-/** Whether an answer may only be sent after asking again what it is for: in a round not yet over. */
+/** Whether the question must be fetched again before sending: for an unsent answer to a round. */
 const needsAnotherLook = (kept: Answer): boolean => kept.survey !== kept.question && kept.state !== "sent";
 
-/** The value, or what stands for it; the public default is looked at first, whatever the value is. */
+/** The value or its replacement; the public replacement is checked first, whatever the value is. */
 function choose({ values }: Survey, value: unknown, options: AnswerOptions): unknown {
   if ("otherwise" in options) {
     if (values.has(options.otherwise)) return [options.otherwise, value][Number(values.has(value))];
@@ -279,7 +280,7 @@ function choose({ values }: Survey, value: unknown, options: AnswerOptions): unk
 const titleOf = ({ title, seat }: Survey): string =>
   seat ? `${title || seat.panel.title || "(no title)"}, round ${seat.round}` : title;
 
-/** The day in UTC; empty where the clock is so wrong that there is none. */
+/** The day in UTC; empty if the clock is out of range. */
 const today = (): string => /^\d{4}-\d\d-\d\d/.exec(new Date().toJSON())?.[0] ?? "";
 
 const publicKey = (key: Uint8Array | string): Uint8Array =>

@@ -5,33 +5,13 @@
  */
 import { equalBytes } from "./bytes.js";
 import { MechanismError, MismatchError } from "./errors.js";
-import { matrixChannel } from "./explain/channel.js";
-import { impossible, type Law, type Reported } from "./explain/law.js";
-import { hadamard, hadamardBlocks, projectiveGeometry, randomizedResponse } from "./explain/positions.js";
+import { impossible } from "./explain/law.js";
 import { isLess, logOf, numberOf, over } from "./explain/ratios.js";
-import { fourier, haar, hierarchical } from "./explain/sampled.js";
 import { likelihoods, ofOne } from "./explain/sentences.js";
-import { subsetSelection, unary } from "./explain/sets.js";
-import { binary, codebook } from "./explain/vectors.js";
 import { factor } from "./explain/words.js";
+import { LAWS } from "./mechanisms/registry.js";
 import type { Survey } from "./surveys/survey.js";
 import { type Ratio, withinEpsilon } from "./thresholds.js";
-
-const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
-  ["hadamard", hadamard],
-  ["hadamard_blocks", hadamardBlocks],
-  ["projective_geometry", projectiveGeometry],
-  ["randomized_response", randomizedResponse],
-  ["subset_selection", subsetSelection],
-  ["unary_optimized", unary],
-  ["unary_symmetric", unary],
-  ["matrix_channel", matrixChannel],
-  ["hierarchical", hierarchical],
-  ["haar", haar],
-  ["fourier", fourier],
-  ["codebook", codebook],
-  ["binary", binary],
-]);
 
 /** What a report says about the answer behind it. */
 export interface Explanation {

@@ -1,28 +1,28 @@
-/** Requests to a collector: one host, bounded answers, no redirects, no cookies, every failure a `ServiceError`. */
+/** HTTP requests to a collector: one host, bounded responses, no redirects, no cookies, every failure a `ServiceError`. */
 import { concat } from "./bytes.js";
 import { ServiceError } from "./errors.js";
 import { oneLine } from "./text.js";
 
-/** Code of an answer that no collector gives: a captive portal's page, an endless body, a redirect. */
+/** Code of a response that is not a collector's: a captive portal, an endless body, a redirect. */
 export const BAD_ANSWER = "bad_answer";
 
-/** Code of a request whose time was over before its answer was. */
+/** Code of a request that exceeded its deadline. */
 export const TOO_SLOW = "too_slow";
 
-/** Bytes of an answer that are read where nothing else is said. */
+/** Default limit on the size of a response. */
 const LONGEST_ANSWER = 2 ** 16;
-/** Milliseconds after which a request is given up, whatever still comes in. */
+/** Milliseconds after which a request is aborted in any case. */
 const LONGEST = 120_000;
 
 /** How requests are made. */
 export interface HttpOptions {
-  /** Allow plain http to other hosts than this one, where anybody in between could put another key in place. */
+  /** Allow plain http to other hosts, where anybody on the way could replace the key. */
   readonly insecure?: boolean;
-  /** Seconds without any progress after which a request is given up. */
+  /** Seconds without progress after which a request is aborted. */
   readonly timeout?: number;
 }
 
-/** The one spelling of a collector's address. */
+/** The canonical form of a collector's address. */
 export function collectorUrl(url: unknown, insecure = false): string {
   const bad = (why: string) => new ServiceError(`the collector's address must ${why}`, "bad_address");
   if (typeof url !== "string" || !/^https?:\/\/[!-~]+$/i.test(url) || url.includes("\\") || !URL.canParse(url)) {
@@ -38,7 +38,7 @@ export function collectorUrl(url: unknown, insecure = false): string {
   return parsed.origin + parsed.pathname.replace(/\/+$/, "");
 }
 
-/** A collector as HTTP sees it. */
+/** A connection to a collector. */
 export class Http {
   readonly url: string;
   readonly #timeout: number;
@@ -61,7 +61,7 @@ export class Http {
     return this.#request(path, {}, most);
   }
 
-  /** Send a body; the answer's JSON. */
+  /** Send a body; returns the response's JSON. */
   async post(path: string, body: Uint8Array<ArrayBuffer>, contentType: string): Promise<unknown> {
     const sent = { method: "POST", body, headers: { "Content-Type": contentType } };
     return parsed(await this.#request(path, sent, LONGEST_ANSWER));
@@ -97,7 +97,7 @@ export class Http {
       if (!response.ok) throw refusal(response, body);
       return body;
     } catch (error) {
-      controller.abort(); // nothing of an answer that was given up keeps a connection
+      controller.abort(); // an aborted response must not keep a connection
       if (error instanceof ServiceError) throw error;
       throw new ServiceError(
         `the collector at ${this.url} ${late ? "answers too slowly" : "cannot be reached"}`,
@@ -134,7 +134,7 @@ function parsed(body: Uint8Array): unknown {
   }
 }
 
-/** The error that an answer other than 2xx stands for; its words are the collector's if it is one. */
+/** The error for a response other than 2xx, with the collector's message if there is one. */
 function refusal(response: Response, body: Uint8Array): ServiceError {
   const told = response.headers.get("Retry-After") ?? "";
   const seconds = /^[0-9]{1,9}$/.test(told) ? Number(told) : null;

@@ -1,14 +1,14 @@
-/** Every epsilon a device ever spent, for what, and what its owner allows. */
+/** The ledger of a device, and its privacy budget. */
 import { left, toNumber, total, units } from "./amounts.js";
 import { BudgetError } from "./errors.js";
 import type { Answer } from "./store.js";
 import { oneLine } from "./text.js";
 
-/** Caps of one survey, budgets of a life; none of them infinite, for that would be no promise. */
+/** Limits of one survey (caps) and of all together (budgets); all are finite. */
 export interface Allowance {
   /** Largest epsilon of one survey. */
   readonly cap: number;
-  /** Largest sum of epsilons over the device's life. */
+  /** Largest sum of all epsilons. */
   readonly budget: number;
   readonly deltaCap: number;
   readonly deltaBudget: number;
@@ -16,7 +16,7 @@ export interface Allowance {
 
 export const ALLOWANCE: Allowance = { cap: 2, budget: 8, deltaCap: 1e-6, deltaBudget: 1e-5 };
 
-/** What an owner allows, if it is a promise. */
+/** Check an owner's limits. */
 export function checkAllowance(allowance: Allowance): Allowance {
   for (const [name, amount] of Object.entries(allowance)) {
     if (typeof amount !== "number" || !(amount >= 0 && amount < Infinity)) {
@@ -29,7 +29,7 @@ export function checkAllowance(allowance: Allowance): Allowance {
 /**
  * Throw `BudgetError` unless the owner allows a survey of this cost after these answers.
  *
- * Looks at the survey and the ledger only: a refusal tells nothing about the person's value.
+ * Depends on the survey and the ledger only, so a refusal reveals nothing about the person's value.
  */
 export function checkBudget(
   allowance: Allowance,
@@ -50,7 +50,7 @@ export function checkBudget(
   }
 }
 
-/** One answer, in words its owner can read; neither the report nor its id. */
+/** One answer, without the report and its id. */
 export interface Entry {
   readonly day: string;
   readonly collector: string;
@@ -62,9 +62,9 @@ export interface Entry {
 }
 
 /**
- * All answers of a device, oldest first, and what they leave. Everything drawn counts, whether it arrived or not.
+ * All answers of a device, oldest first, and the budget left. Every drawn report counts, whether it arrived or not.
  *
- * Epsilons and deltas add up (basic composition), although each survey may be chosen after the answers before it.
+ * Epsilons and deltas add up (basic composition), which also holds for adaptively chosen surveys.
  */
 export class Ledger {
   readonly entries: readonly Entry[];
@@ -90,7 +90,7 @@ export class Ledger {
     return toNumber(total(this.entries.map((entry) => entry.epsilon)));
   }
 
-  /** What the budget still allows. */
+  /** The budget that is left. */
   get left(): number {
     return left(
       this.budget,
@@ -103,7 +103,7 @@ export class Ledger {
     return toNumber(total(this.entries.map((entry) => entry.delta)));
   }
 
-  /** What the budget still allows. */
+  /** The budget that is left. */
   get deltaLeft(): number {
     return left(
       this.deltaBudget,

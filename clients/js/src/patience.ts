@@ -1,15 +1,15 @@
-/** When a device tries again: later and later, not all devices at once, and never sooner than it was told. */
+/** Retries with exponential, randomized delays, never sooner than the collector asked for. */
 import { ServiceError } from "./errors.js";
 import { TOO_SLOW } from "./http.js";
 import { systemSource } from "./source.js";
 
-/** How often and how long a device tries within one call; what is still unsent then stays for `Device.flush`. */
+/** How requests are retried within one call; a report that is unsent then waits for `Device.flush`. */
 export interface Patience {
   /** Attempts within one call. */
   readonly attempts: number;
   /** After attempt k, counted from 0, it waits a uniform time below `first` * 2^k seconds. */
   readonly first: number;
-  /** At most so many seconds; told by the collector to wait longer, it gives up for this call. */
+  /** Largest wait in seconds; if the collector asks for more, the call gives up. */
   readonly longest: number;
 }
 
@@ -17,7 +17,7 @@ export const PATIENCE: Patience = { attempts: 4, first: 0.5, longest: 30 };
 
 const PARTS = 2 ** 20;
 
-/** Whether the same request may succeed later: no connection, too many at once, or the collector's own trouble. */
+/** Whether a retry may succeed: no connection, too many requests, or a failure of the collector. */
 export const isPassing = (error: ServiceError): boolean =>
   error.code !== TOO_SLOW && ([0, 408, 425, 429].includes(error.status) || error.status >= 500);
 
@@ -34,7 +34,7 @@ export async function patiently<Found>(
       if (!(error instanceof ServiceError) || attempt + 1 >= patience.attempts) throw error;
       const told = error.retryAfter ?? 0;
       if (!isPassing(error) || told > patience.longest) throw error;
-      // On top of what the collector says, so that devices told the same do not come back at once.
+      // On top of Retry-After, so that devices do not return all at once.
       const own = (Math.min(patience.longest, patience.first * 2 ** attempt) * systemSource.below(PARTS)) / PARTS;
       const wait = 1000 * (told + own);
       if (performance.now() + wait >= ends) throw error;

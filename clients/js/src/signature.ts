@@ -5,19 +5,19 @@ import { SignatureError } from "./errors.js";
 export const PUBLIC_KEY_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
 
-/** Stands before what is signed, so that a signature made for anything else never passes for a survey's. */
+/** Prefix of the signed bytes, so that a signature for anything else is never valid for a survey. */
 const CONTEXT = new TextEncoder().encode("sottovoce survey 1\0");
 
 const FIELD = 2n ** 255n - 19n;
 
-/** Height of two of the four points of order 8; the other two lie at its negative. */
+/** The y coordinate of two of the four points of order 8; the other two have its negative. */
 const EIGHTH = 0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n;
 
 /**
- * A public key that only the holder of a private one can sign for; any other throws `SignatureError`.
+ * Return a valid public key; any other throws `SignatureError`.
  *
- * Under one of the eight points of small order a signature made of nothing fits many messages. A height of 2^255 - 19
- * or more is a second spelling of a smaller one, and a key must have one fingerprint.
+ * For the eight points of small order anybody can forge signatures. A y coordinate of 2^255 - 19 or more is not
+ * canonical, and a key must have one fingerprint.
  */
 export function checkPublicKey(key: Uint8Array): Uint8Array {
   const height = key.length === PUBLIC_KEY_BYTES ? BigInt(`0x${toHex(key.slice().reverse())}`) % 2n ** 255n : 0n;

@@ -1,26 +1,25 @@
 /**
- * What a device writes down for good: keys it trusts, rounds it has drawn, answers it has given.
+ * The durable state of a device: trusted keys, drawn rounds, recorded answers.
  *
- * One promise matters: `record` draws at most once for a survey, however many calls, tabs and crashes there are, and
- * what it returns is durable.
+ * `record` draws at most once per survey, whatever calls, tabs and crashes there are, and its result is durable.
  */
 import { LedgerError } from "./errors.js";
 
 export type AnswerState = "unsent" | "sent" | "refused";
 
-/** A report that was drawn, for whom, and what it cost. Holds no value: nobody can tell one from it. */
+/** A drawn report, its recipient and its cost. It does not contain the value. */
 export interface Answer {
-  /** Id of what was asked once and for all: the survey, or the panel that a round belongs to. */
+  /** Id of the survey, or of the panel that a round belongs to. */
   readonly question: string;
-  /** Id of the survey the report is of; for a round the round's. */
+  /** Id of the survey that the report belongs to; for a panel the round's. */
   readonly survey: string;
   readonly collector: string;
-  /** Whose signature the survey bore. */
+  /** The key that signed the survey. */
   readonly key: Uint8Array;
   readonly title: string;
   readonly epsilon: number;
   readonly delta: number;
-  /** As the device's clock had it, for people to read; nothing depends on it. */
+  /** The date by the device's clock, for information only. */
   readonly day: string;
   readonly reportId: Uint8Array;
   readonly report: Uint8Array;
@@ -32,27 +31,27 @@ export type Draw = (answers: readonly Answer[]) => Answer;
 
 /** Methods reject with `LedgerError`, or with what `draw` throws, and have then changed nothing. */
 export interface Store {
-  /** The key that this collector's surveys must be signed with. */
+  /** The pinned key of this collector. */
   pinned(collector: string): Promise<Uint8Array | null>;
-  /** Trust a key from now on, unless one stands already; the one that stands. */
+  /** Pin a key unless there is one already; returns the pinned key. */
   pin(collector: string, key: Uint8Array): Promise<Uint8Array>;
-  /** The round this device has in a panel; drawn if there is none, then kept for ever. */
+  /** The device's round in a panel; drawn if there is none, then kept forever. */
   seat(question: string, draw: () => number): Promise<number>;
-  /** What was answered. */
+  /** The recorded answer to a question. */
   answer(question: string): Promise<Answer | null>;
-  /** All that was ever answered, oldest first. */
+  /** All recorded answers, oldest first. */
   answers(): Promise<readonly Answer[]>;
-  /** The answer that stands; if there is none, what `draw` makes of all so far. Nothing is recorded meanwhile. */
+  /** The recorded answer; if there is none, the result of `draw` for all so far. Nothing is recorded meanwhile. */
   record(question: string, draw: Draw): Promise<Answer>;
-  /** Change an answer's state; one that was sent stays so. */
+  /** Change an answer's state, unless it is "sent". */
   mark(question: string, state: AnswerState): Promise<void>;
-  /** Send an answer to another address from now on; one that is not "unsent" stays as it is. */
+  /** Change the address of an answer that is "unsent". */
   move(question: string, collector: string): Promise<void>;
 }
 
 const STATES: readonly unknown[] = ["unsent", "sent", "refused"];
 
-/** What was kept, if it is whole; a device that misreads its records would answer twice. */
+/** Check stored records; a device that misreads them would answer twice. */
 export function checkAnswer(kept: unknown): Answer {
   const found = (kept ?? {}) as Answer;
   const texts = [found.question, found.survey, found.collector, found.title, found.day];
@@ -74,7 +73,7 @@ export function damaged(reason: string): LedgerError {
   );
 }
 
-/** Forgets everything with the page or process: for simulated devices and tests, never for a person's. */
+/** A store in memory, for simulated devices and tests only. */
 export class MemoryStore implements Store {
   readonly #keys = new Map<string, Uint8Array>();
   readonly #seats = new Map<string, number>();

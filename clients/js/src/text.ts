@@ -1,6 +1,6 @@
-/** Text from strangers, such as a survey's title, as it may be shown: one line, nothing that moves the cursor. */
+/** Untrusted text, such as a survey's title, made safe to show: one line, no control characters. */
 
-/** The text without control, formatting and other unprintable characters, cut where it is too long. */
+/** The text without control, formatting and other unprintable characters, shortened if it is too long. */
 export function oneLine(text: string, longest = 200): string {
   const shown = Array.from(text.slice(0, 4 * longest), (sign) =>
     /[^\p{C}\p{Z}]/u.test(sign) ? sign : /\s/u.test(sign) ? " " : "",

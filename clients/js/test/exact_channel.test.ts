@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "../src/bytes.js";
 import { encodeIndex, encodeSubset } from "../src/codecs.js";
-import { readMechanism } from "../src/mechanisms/registry.js";
+import { FINITE, readMechanism } from "../src/mechanisms/registry.js";
 import type { FiniteMechanism } from "../src/mechanisms/finite.js";
 import { ONE } from "../src/source.js";
 import { exactly, expBounds, favouring, type Ratio, withinEpsilon } from "../src/thresholds.js";
 import { type Law, lawOf } from "./enumerate.js";
+import { vectors } from "./vectors.js";
 
 type Stated = { name: string; [parameter: string]: number | string };
 
@@ -46,6 +47,12 @@ const MINIATURES: [size: number, stated: Stated][] = [
     [size, { name: "unary_optimized" }],
     [size, { name: "unary_symmetric" }],
   ]),
+  // The small surveys of every mechanism's vectors.
+  ...[...FINITE.keys()].flatMap((name) =>
+    vectors(name)
+      .filter((entry: any) => entry.domain_size <= 5)
+      .map((entry: any): [number, Stated] => [entry.domain_size, entry.survey.design.mechanism]),
+  ),
 ];
 
 const read = (size: number, stated: Stated, epsilon: number): FiniteMechanism =>

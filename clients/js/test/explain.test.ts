@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { concat, fromHex } from "../src/bytes.js";
 import { MismatchError, ReportError, ValueOutsideDomainError } from "../src/errors.js";
 import { explain, type Explanation } from "../src/explain.js";
+import { FINITE } from "../src/mechanisms/registry.js";
 import { readSurvey, Survey } from "../src/surveys/survey.js";
 import { lawOf } from "./enumerate.js";
 import { panel, queries, range, shares, vector } from "./stated.js";
@@ -62,6 +63,12 @@ async function miniatures(epsilon: number): Promise<[Survey, unknown[]][]> {
     [await asked(tables([3, 2], 2), parities([3, 2], 2, 8), "fourier", more), values(6)],
     [await mean(2, CODEBOOK, more), vectorsOf2],
     [await mean(1, { name: "binary" }, more), [[2], [-2], [0], [1e308], [NaN], [0.3]]],
+    ...(await Promise.all(
+      [...FINITE.keys()].map(async (name): Promise<[Survey, unknown[]]> => {
+        const { domain_size, survey } = vectors(name).find((entry: any) => entry.domain_size === 5);
+        return [await distribution(domain_size, survey.design.mechanism, more), values(domain_size)];
+      }),
+    )),
     [await distribution(5, { name: "hadamard" }, round), values(9)],
     [await read(vector(1, 1, { name: "binary" }, round)), values(9)],
   ];

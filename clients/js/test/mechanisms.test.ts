@@ -3,23 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toHex } from "../src/bytes.js";
 import { SottovoceError, ValueOutsideDomainError } from "../src/errors.js";
+import { FINITE } from "../src/mechanisms/registry.js";
 import { Source } from "../src/source.js";
 import { readSurvey, Survey } from "../src/surveys/survey.js";
 import { replay } from "./replay.js";
 import { range, shares } from "./stated.js";
 import { vectors } from "./vectors.js";
 
-const NAMES = [
-  "hadamard",
-  "hadamard_blocks",
-  "projective_geometry",
-  "randomized_response",
-  "subset_selection",
-  "unary_optimized",
-  "unary_symmetric",
-];
-
-for (const name of NAMES) {
+for (const name of FINITE.keys()) {
   test(`${name}: every report of the vectors`, async () => {
     let compared = 0;
     for (const entry of vectors(name)) {
@@ -45,6 +36,11 @@ for (const name of NAMES) {
     assert.ok(compared >= 20);
   });
 }
+
+test("a mechanism of another package is refused, with those that there are", async () => {
+  const stated = JSON.stringify(shares(range(5), { name: "lazy_response_of_mine" }));
+  await assert.rejects(readSurvey(stated), { name: "MechanismError", message: /one of randomized_response, .*no other$/ });
+});
 
 test("every bad survey is refused", async () => {
   for (const { fault, text } of vectors("bad_surveys")) {

@@ -1,10 +1,11 @@
 /** Charts show the numbers they are given: in order, together, and with nothing made up where something is unknown. */
+import type { Picture } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extent, ordered, told, type BarsSpec } from "../src/charts/bars_data.js";
 import { columnsOf, shapeOf, type LinesSpec } from "../src/charts/lines_data.js";
 import { promise } from "../src/views/bound.js";
-import { drawn, halfWidth, upward, type Choice, type Picture } from "../src/views/survey_picture.js";
+import { drawn, halfWidth, upward, type Choice } from "../src/views/survey_picture.js";
 
 const BARS: BarsSpec = {
   labels: ["a", "b", "c", "d"],

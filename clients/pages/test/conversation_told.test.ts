@@ -1,9 +1,8 @@
 /** What a filling round says, and what a saved conversation holds. */
+import type { Picture, RoundStatus, Status } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RoundInfo, Status } from "../src/parts/live.js";
 import { conversationOf } from "../src/views/conversation_export.js";
-import type { Picture } from "../src/views/conversation_picture.js";
 import { barLength, fillingWords } from "../src/views/conversation_progress.js";
 import { overtaken } from "../src/views/conversation_rounds.js";
 
@@ -21,7 +20,7 @@ test("the bar has room for the minimum and for the usual number, and is never of
 
 test("a conversation is saved with every question, and no answer where there is none", () => {
   const status = { id: "f".repeat(64), title: "</script>", kind: "adaptive", epsilon: 1, rounds: 3, minimum_reports: 10 } as Status;
-  const info: RoundInfo = { id: "a".repeat(64), round: 1, state: "sealed", n_reports: 40, waiting: 0, query: "age < 30", labels: [] };
+  const info: RoundStatus = { id: "a".repeat(64), round: 1, state: "sealed", n_reports: 40, waiting: 0, query: "age < 30", labels: [] };
   const picture = { n_reports: 41, level: 0.95, positions: null, labels: ["age < 30"], value: [0.2], raw: [0.2], low: [0.1], high: [null] } as unknown as Picture;
   const saved: any = conversationOf(status, [{ info, picture }, { info: { ...info, round: 2, n_reports: 3 }, picture: null }]);
   assert.equal(saved.title, "</script>");
@@ -30,7 +29,7 @@ test("a conversation is saved with every question, and no answer where there is 
 });
 
 test("news that was overtaken on its way opens no closed round again, and takes none away", () => {
-  const round = (id: string, state: RoundInfo["state"], n_reports = 0): RoundInfo => ({ id, round: 1, state, n_reports, waiting: 0, query: "", labels: [] });
+  const round = (id: string, state: RoundStatus["state"], n_reports = 0): RoundStatus => ({ id, round: 1, state, n_reports, waiting: 0, query: "", labels: [] });
   assert.ok(overtaken([round("a", "open", 9)], [round("a", "sealed", 9)]));
   assert.ok(overtaken([round("a", "sealed")], [round("a", "sealed"), round("b", "open")]));
   assert.ok(!overtaken([round("a", "sealed", 5)], [round("a", "open", 9)]));

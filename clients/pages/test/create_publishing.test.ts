@@ -1,10 +1,11 @@
 /** Publishing while the collector goes away: the same survey again until it is taken, and refusals at once. */
+import type { DraftAnswer } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { publish, type Stated } from "../src/dashboard/form/publishing.js";
+import { publish } from "../src/dashboard/form/publishing.js";
 import { Refusal, Unreachable } from "../src/parts/api.js";
 
-const STATED: Stated = {
+const STATED: DraftAnswer = {
   id: "ab".repeat(32),
   statement: '{"format":2}',
   attachments: { cd: "AAAA" },

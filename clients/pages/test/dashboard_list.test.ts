@@ -1,12 +1,12 @@
 /** The list: which surveys match, what they come to, which count is asked for next. */
+import type { Status, SurveyEntry } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AGAIN, nextOf } from "../src/dashboard/list/counting.js";
-import { matching, nameOf, totals, type Entry } from "../src/dashboard/list/entries.js";
+import { matching, nameOf, totals } from "../src/dashboard/list/entries.js";
 import { kindName } from "../src/dashboard/list/kinds.js";
-import type { Status } from "../src/parts/live.js";
 
-const entry = (id: string, title: string, state = "open", kind = "shares"): Entry => ({
+const entry = (id: string, title: string, state: SurveyEntry["state"] = "open", kind = "shares"): SurveyEntry => ({
   id,
   title,
   state,
@@ -20,7 +20,7 @@ const ALL = [
   entry("cc33cc33", "", "open", "vector"),
 ];
 const EVERYTHING = { text: "", state: "all", kind: "all" };
-const ids = (entries: Entry[]): string[] => entries.map(({ id }) => id);
+const ids = (entries: SurveyEntry[]): string[] => entries.map(({ id }) => id);
 
 test("words are looked for in titles in any order and case, and at the beginning of ids", () => {
   assert.deepEqual(ids(matching(ALL, EVERYTHING)), ["aa11aa11", "bb22bb22", "cc33cc33"]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { routeOf } from "../src/dashboard/routes.js";
-import { allows } from "../src/dashboard/session.js";
+import { allows, type Scope } from "../src/dashboard/session.js";
 import { sentence } from "../src/parts/trouble.js";
 
 test("every address has its view; one that is no survey's has none", () => {
@@ -24,8 +24,8 @@ test("every address has its view; one that is no survey's has none", () => {
 });
 
 test("all tokens read, an admin's opens everything, the others what they say", () => {
-  const opens = (...scopes: string[]): string[] =>
-    ["read", "ask", "publish", "admin"].filter((scope) => allows({ scopes, note: "" }, scope));
+  const opens = (...scopes: Scope[]): Scope[] =>
+    (["read", "ask", "publish", "admin"] as const).filter((scope) => allows({ scopes, note: "" }, scope));
   assert.deepEqual(opens("read"), ["read"]);
   assert.deepEqual(opens("ask"), ["read", "ask"]);
   assert.deepEqual(opens("publish"), ["read", "publish"]);

@@ -1,11 +1,13 @@
 /** What a collector declares, as far as tests need it: every kind of parameter, a group, a default, a panel. */
-import type { Declared, Parameter } from "../src/questions/declared.js";
+import type { ParameterEntry, Questions } from "../src/parts/api_types.js";
 
-const parameter = (given: Partial<Parameter> & Pick<Parameter, "name" | "kind" | "example">): Parameter => ({
+const parameter = (given: Partial<ParameterEntry> & Pick<ParameterEntry, "name" | "kind" | "example">): ParameterEntry => ({
   help: `about ${given.name}`,
   default: null,
   required: true,
   group: "",
+  low: null,
+  high: null,
   ...given,
 });
 
@@ -17,7 +19,7 @@ const VALUES = [
 ];
 const RADIUS = parameter({ name: "radius", kind: "number", example: "1", default: 1, low: 1e-6, high: 1e6 });
 
-export const DECLARED: Declared = {
+export const DECLARED: Questions = {
   questions: [
     { kind: "shares", summary: "shares of values", parameters: VALUES, strategies: ["histogram"], mechanisms: ["hadamard"] },
     {

@@ -1,8 +1,9 @@
 /** Following a survey: by events, by asking where there are none, and back again. */
+import type { RoundStatus, Status } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 import { Refusal, Unreachable } from "../src/parts/api.js";
-import { ASK_EVERY, follow, PATIENCE, TRY_AGAIN, type RoundInfo, type Status } from "../src/parts/live.js";
+import { ASK_EVERY, follow, PATIENCE, TRY_AGAIN } from "../src/parts/live.js";
 
 const ID = "ab".repeat(32);
 const STATUS: Status = {
@@ -77,12 +78,12 @@ async function pass(milliseconds: number): Promise<void> {
 }
 
 function begin(): {
-  told: [Status, RoundInfo[] | undefined][];
+  told: [Status, RoundStatus[] | undefined][];
   troubles: (Error | null)[];
   stop: () => void;
   source: () => FakeSource;
 } {
-  const told: [Status, RoundInfo[] | undefined][] = [];
+  const told: [Status, RoundStatus[] | undefined][] = [];
   const troubles: (Error | null)[] = [];
   const stop = follow(
     ID,

@@ -1,4 +1,5 @@
 /** What is promised: no more than holds, and delta beside epsilon wherever there is one. */
+import type { Picture } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSurvey } from "../../js/src/index.js";
@@ -6,7 +7,6 @@ import { vector } from "../../js/test/stated.js";
 import { likelier, promised } from "../src/parts/promise.js";
 import { troubleOf } from "../src/survey/trouble.js";
 import { statements } from "../src/views/certificate.js";
-import type { Picture } from "../src/views/survey_picture.js";
 
 test("delta stands beside epsilon where it is not 0, rounded up and never away", () => {
   assert.equal(promised({ epsilon: 1, delta: 0 }), "ε = 1");

@@ -1,9 +1,10 @@
 /** Sliders over round numbers, numbers as people write them, and plans in words. */
+import type { Planned, PlannedOption } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nearest, numberOf, stops } from "../src/views/planner_scale.js";
 import { stateOf } from "../src/views/planner_state.js";
-import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, type PlanAnswer, type PlanOption } from "../src/views/planner_words.js";
+import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames } from "../src/views/planner_words.js";
 import { DECLARED } from "./declared.js";
 
 test("stops go up from end to end, and no step is larger than it must be", () => {
@@ -39,7 +40,7 @@ test("numbers in words", () => {
 });
 
 test("a plan leads with the margin, and says both errors", () => {
-  const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1 } as PlanAnswer;
+  const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1 } as Planned;
   const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), found)).join(" ");
   const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 0.1.";
   assert.equal(told("error"), `± 3.31 points With 1,000 people at epsilon 1: ${both}`);
@@ -48,14 +49,14 @@ test("a plan leads with the margin, and says both errors", () => {
 });
 
 test("a panel's plan tells its largest error, rounded up", () => {
-  const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311 } as PlanAnswer;
+  const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311 } as Planned;
   const { large, sentence } = headline(stateOf("?kind=adaptive", DECLARED), found);
   assert.equal(large, "Error below 0.0332");
   assert.match(sentence, /over 10 rounds .* below 0\.0332; about 100 people answer each round\.$/);
 });
 
 test("designs go by their mechanism where all have one strategy", () => {
-  const option = (strategy: string, mechanism: string | null) => ({ name: `${strategy} with ${mechanism}`, strategy, mechanism }) as PlanOption;
+  const option = (strategy: string, mechanism: string | null) => ({ name: `${strategy} with ${mechanism}`, strategy, mechanism }) as PlannedOption;
   assert.deepEqual([...shortNames([option("histogram", "unary_optimized")]).values()], ["unary optimized"]);
   assert.deepEqual([...shortNames([option("haar", "rejection"), option("direct", "codebook")]).values()], ["haar with rejection", "direct with codebook"]);
 });

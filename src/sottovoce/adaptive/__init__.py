@@ -1,16 +1,17 @@
-"""Adaptive sessions: ask, read the answer, ask again; and strategies that do so by themselves."""
+"""Adaptive sessions, in which a question may depend on earlier answers, and strategies that choose the questions."""
 
 from sottovoce.adaptive.answer import ChoiceAnswer, RoundAnswer
-from sottovoce.adaptive.heavy_hitters import Found, HeavyHitters, HeavyHittersResult
+from sottovoce.adaptive.heavy_hitters import HeavyHitter, HeavyHitters, HeavyHittersResult
 from sottovoce.adaptive.history import History
 from sottovoce.adaptive.maximize import Maximize, MaximizeResult
 from sottovoce.adaptive.quantile import Quantile, QuantileResult
 from sottovoce.adaptive.session import Session
-from sottovoce.adaptive.strategy import Strategy, StrategyPlan
+from sottovoce.adaptive.strategy import AdaptiveStrategy, StrategyPlan
 
 __all__ = [
+    "AdaptiveStrategy",
     "ChoiceAnswer",
-    "Found",
+    "HeavyHitter",
     "HeavyHitters",
     "HeavyHittersResult",
     "History",
@@ -20,6 +21,5 @@ __all__ = [
     "QuantileResult",
     "RoundAnswer",
     "Session",
-    "Strategy",
     "StrategyPlan",
 ]

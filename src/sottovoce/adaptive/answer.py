@@ -1,4 +1,4 @@
-"""What one round gave: the answer to a question, or a distribution over choices, with its interval and bound."""
+"""The result of one round: a mean, or a distribution over choices, with its interval and bound."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, final
 
-from sottovoce.errors import SessionError
+from sottovoce.core.errors import SessionError
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.estimate import Estimate, check_level
@@ -16,13 +16,13 @@ from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["ChoiceAnswer", "Ends", "RoundAnswer", "answer_of"]
+__all__ = ["ChoiceAnswer", "RoundAnswer", "RoundInterval", "answer_of"]
 
 Method = Literal["normal", "finite"]
 
 
-class Ends(NamedTuple):
-    """Where a true answer lies, by an interval."""
+class RoundInterval(NamedTuple):
+    """An interval for the true answer."""
 
     low: float
     high: float
@@ -36,17 +36,17 @@ class RoundAnswer:
     Attributes
     ----------
     round
-        Which round it was, from 1.
+        Number of the round, from 1.
     query
         The question, as text.
     value
-        The estimate, within what the question's values can be; 0, or the nearest to it, when nobody answered.
+        The estimate, clipped to the query's range; the value nearest to 0 if nobody answered.
     raw
-        The unbiased estimate before clipping; not a number when nobody answered.
+        The unbiased estimate before clipping; NaN if nobody answered.
     n_reports
-        How many people answered.
+        The number of people who answered.
     bound
-        What the expected error stays below, whatever the truth is.
+        Upper bound on the expected error, for every population.
     """
 
     round: int
@@ -55,20 +55,20 @@ class RoundAnswer:
     raw: float
     n_reports: int
     bound: Bound
-    _range: Ends
+    _range: RoundInterval
     _estimate: Estimate | None
 
-    def interval(self, level: float = 0.95, method: Method = "normal") -> Ends:
-        """Where the true answer lies, at that level, for this question alone; see `Session.intervals` for all at once.
+    def interval(self, level: float = 0.95, method: Method = "normal") -> RoundInterval:
+        """Confidence interval for this question alone; see `Session.intervals` for simultaneous intervals.
 
-        "normal" takes the exact variance and a normal quantile; "finite" is Hoeffding's, valid for any number of
-        reports. When nobody answered it is all that the question's values can be.
+        "normal" uses the exact variance and a normal quantile; "finite" uses Hoeffding's inequality, for any number of
+        reports. If nobody answered, it is the whole range of the query.
         """
         if self._estimate is None:
             check_level(level, method)
             return self._range
         low, high = self._estimate.interval(level, method=method)
-        return Ends(float(low[0]), float(high[0]))
+        return RoundInterval(float(low[0]), float(high[0]))
 
     @property
     def empty(self) -> bool:
@@ -76,7 +76,7 @@ class RoundAnswer:
         return self.n_reports == 0
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Everything as plain values."""
+        """All fields as plain values."""
         low, high = self.interval(level)
         return {
             "round": self.round,
@@ -105,7 +105,7 @@ class RoundAnswer:
 class ChoiceAnswer:
     """How people are distributed over the choices of one round.
 
-    `estimate` is None when nobody answered. `labels` name the choices; without any, they are known by number.
+    `estimate` is None if nobody answered. Choices without `labels` are named by number.
     """
 
     round: int
@@ -123,20 +123,20 @@ class ChoiceAnswer:
     def _named(self, number: str) -> str:
         return self.labels[int(number)] if self.labels else number
 
-    def known(self) -> Estimate:
-        """The estimate; raises `SessionError` when nobody answered."""
+    def require_estimate(self) -> Estimate:
+        """The estimate; raises `SessionError` if nobody answered."""
         if self.estimate is None:
             raise SessionError(f"nobody answered round {self.round}: there is nothing to estimate from")
         return self.estimate
 
     def top(self, k: int = 10) -> list[tuple[str, float]]:
-        """The k most frequent choices by name, with their projected frequencies; none when nobody answered."""
+        """The k most frequent choices by name, with their projected frequencies; empty if nobody answered."""
         if self.estimate is None:
             return []
         return [(self._named(line.label), line.value) for line in self.estimate.top(k)]
 
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Everything as plain values; the twenty most frequent choices."""
+        """All fields as plain values, with the twenty most frequent choices."""
         lines = [] if self.estimate is None else self.estimate.top(20, level)
         return {
             "round": self.round,
@@ -154,11 +154,11 @@ class ChoiceAnswer:
         if self.empty:
             return f"<round {self.round}: nobody answered>"
         first = ", ".join(f"{label} {value:.3g}" for label, value in self.top(3))
-        return f"<round {self.round}: {first}; {len(self.known()):,} choices, {self.n_reports:,} reports>"
+        return f"<round {self.round}: {first}; {len(self.require_estimate()):,} choices, {self.n_reports:,} reports>"
 
 
 def answer_of(asked: Survey, seat: Seat, aggregate: Aggregate, labels: Sequence[str]) -> Any:
-    """What a round's reports say: a `RoundAnswer` or a `ChoiceAnswer`."""
+    """The `RoundAnswer` or `ChoiceAnswer` estimated from a round's reports."""
     n = aggregate.n_reports
     estimate = asked.estimate(aggregate) if n else None
     nothing = Bound(asked.question.workload.diameter, "nobody answered: only what the values can be is known")
@@ -166,7 +166,7 @@ def answer_of(asked: Survey, seat: Seat, aggregate: Aggregate, labels: Sequence[
     if isinstance(asked.question, Shares):
         return ChoiceAnswer(seat.round, seat.query.text, labels, n, bound, estimate)
     low, high = asked.answer_range
-    ends = Ends(float(low), float(high))
+    ends = RoundInterval(float(low), float(high))
     value = min(max(0.0, ends.low), ends.high) if estimate is None else float(estimate.values[0])
     raw = math.nan if estimate is None else float(estimate.raw[0])
     return RoundAnswer(seat.round, seat.query.text, value, raw, n, bound, ends, estimate)

@@ -1,4 +1,4 @@
-"""Small files that are there whole or not at all: replaced at once, or created by exactly one of many."""
+"""Small files that are replaced atomically, or created by exactly one of several processes."""
 
 from __future__ import annotations
 
@@ -8,80 +8,73 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from sottovoce.durable import create_whole, left_beside, sync, write_whole
-from sottovoce.errors import SessionError
+from sottovoce.core.errors import SessionError
+from sottovoce.core.files import create_file, replace_file, sync
 
-__all__ = ["create_text", "is_there", "place_of", "read_for_good", "read_text", "replace_text", "sweep"]
+__all__ = ["create_text", "exists", "read_durably", "read_text", "replace_text", "resolve_path"]
 
 _MODE: Final = 0o600
-"""What a session or a seat holds is for its owner's eyes only."""
+"""Readable by the owner only."""
 
 
-def place_of(path: Any) -> Path:
-    """The file a path means, in full, links followed: the same file from every folder and under every name."""
+def resolve_path(path: Any) -> Path:
+    """The absolute path with links resolved."""
     try:
         return Path(os.fspath(path)).resolve()
     except (TypeError, ValueError, OSError, RuntimeError):
         pass
-    raise SessionError("the path is not the name of a file: give a text or a pathlib.Path, for example 'session.json'")
+    raise SessionError("path must be a text or a pathlib.Path, for example 'session.json'")
 
 
-def is_there(path: Path) -> bool:
-    """Whether there is anything under that name."""
+def exists(path: Path) -> bool:
+    """Whether the path exists."""
     try:
         path.lstat()
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
-        raise SessionError(f"{path} cannot be looked at: {_reason(error)}") from error
+        raise SessionError(f"{path} cannot be accessed: {_reason(error)}") from error
     return True
 
 
 def read_text(path: Path) -> str:
-    """What a file holds."""
+    """The content of a file."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise SessionError(f"{path} cannot be read: {_reason(error)}") from error
 
 
-def read_for_good(path: Path) -> str:
-    """What a file holds, once its name is sure to survive a power cut: whoever made it may not have come so far."""
+def read_durably(path: Path) -> str:
+    """The content of a file, after syncing its folder: its creator may not have done so yet."""
     text = read_text(path)
     try:
         sync(path.parent)
     except OSError as error:
-        raise SessionError(f"the folder of {path} cannot be written for good: {_reason(error)}") from error
+        raise SessionError(f"the folder of {path} cannot be synced: {_reason(error)}") from error
     return text
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Put `text` in place of whatever the file held; after a crash it holds either all of the old or all of the new."""
+    """Replace the content of a file; after a crash it is either the old or the new content."""
     with _written(path):
-        write_whole(path, text.encode(), _MODE)
+        replace_file(path, text.encode(), _MODE)
 
 
 def create_text(path: Path, text: str) -> str:
-    """Create a file, unless somebody else has or does so at the same time; return what it holds in the end.
+    """Create a file unless another process has created it; return its content.
 
     Linking a finished file to its name succeeds for exactly one process, and never replaces anything.
     """
     with _written(path):
         try:
-            create_whole(path, text.encode(), _MODE)
+            create_file(path, text.encode(), _MODE)
         except OSError:
-            # Somebody was faster, or has swept up after being faster.
-            if not is_there(path):
+            # Another process was faster.
+            if not exists(path):
                 raise
-            return read_for_good(path)
+            return read_durably(path)
     return text
-
-
-def sweep(path: Path) -> None:
-    """Remove what crashes have left beside a file that is there for good; who is still writing has lost the race."""
-    for left in left_beside(path):
-        with contextlib.suppress(OSError):
-            left.unlink()
 
 
 @contextlib.contextmanager
@@ -95,4 +88,4 @@ def _written(path: Path) -> Iterator[None]:
 
 
 def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or "it is not text, or not a name"
+    return getattr(error, "strerror", None) or "invalid text or name"

@@ -1,9 +1,9 @@
-"""What growing prefixes find: which rounds to hold, how common a value must be, what recall to expect.
+"""Growing prefixes: the schedule of rounds, the frequency a value needs to be found, and the expected recall.
 
 A value is written as `length` digits of some `base`. A stage asks for the next digits of the prefixes kept so far, and
 keeps the best of its choices; the last one keeps k. Every estimate is the truth plus normal noise of exactly known
-variance, fresh in each stage, so a value of frequency p outlives a stage whose weakest kept estimate is t with
-probability Phi((p - t)/sigma). The t of a stage is where the expected number of estimates above it is what is kept.
+variance, fresh in each stage, so a value of frequency p survives a stage whose smallest kept estimate is t with
+probability Phi((p - t)/sigma). The t of a stage is where the expected number of estimates above it is the number kept.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import PlanError
-from sottovoce.mechanisms import choose
+from sottovoce.adaptive.rounds import mechanism_of_choices
+from sottovoce.core.errors import PlanError
 
 __all__ = ["Stage", "detectable_frequency", "predicted_recall", "shortest_schedules"]
 
 Floats = NDArray[np.float64]
 
 _SCHEDULES: Final = 2
-"""How many are compared: each round more leaves fewer people to all of them."""
+"""Number of schedules compared: each further round leaves fewer people per round."""
 
 _FAR: Final = 40.0
-"""So many deviations from the truth no estimate lies."""
+"""No estimate is this many standard deviations from the truth."""
 
 _LEAST: Final = math.log(1e-18)
-"""Below the frequency of one person in all that are."""
+"""Below the frequency of one person in the world."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One round: from `start` digits to `stop`, for `room` prefixes, as one question with so many `choices`."""
+    """One round: from `start` to `stop` digits of `room` prefixes, as one question with this number of `choices`."""
 
     start: int
     stop: int
@@ -47,9 +47,9 @@ class Stage:
 def shortest_schedules(base: int, length: int, k: int, most_choices: int, most_kept: int) -> list[tuple[Stage, ...]]:
     """Schedules worth comparing, the one of fewest rounds first.
 
-    The first round takes as many digits as it has choices for, because it has no prefixes to tell apart; the others
-    share the rest evenly, and keep as many prefixes as their choices allow: the more are kept, the less often a common
-    value is lost. At least twice as many are kept as are wanted.
+    The first round takes as many digits as its choices allow, because it has no prefixes; the others share the rest
+    evenly, and keep as many prefixes as their choices allow: the more are kept, the less often a common value is lost.
+    At least 2 k are kept.
 
     Examples
     --------
@@ -72,9 +72,7 @@ def shortest_schedules(base: int, length: int, k: int, most_choices: int, most_k
         if len(found) == _SCHEDULES:
             break
     if not found:
-        raise PlanError(
-            f"{k} values cannot be followed with {most_choices} choices a round: allow at least {2 * k * base + 1}"
-        )
+        raise PlanError(f"{k} values need at least {2 * k * base + 1} choices per round; {most_choices} are allowed")
     return found
 
 
@@ -87,8 +85,8 @@ def _digits_within(base: int, most_choices: int) -> int:
 
 @lru_cache(maxsize=64)
 def _variance(choices: int, epsilon: float) -> tuple[float, float]:
-    """(a, b) where n Var of a choice of frequency p is a + b p - p^2, exactly, for the mechanism a round would use."""
-    mechanism = choose(choices, epsilon)
+    """(a, b) such that n Var of a choice of frequency p is exactly a + b p - p^2, for the mechanism of a round."""
+    mechanism = mechanism_of_choices(choices, epsilon)
     alone = np.zeros(choices)
     a = float(mechanism.variance(alone, 1)[0])
     alone[0] = 1.0
@@ -96,7 +94,7 @@ def _variance(choices: int, epsilon: float) -> tuple[float, float]:
 
 
 def _survival(frequencies: Floats, alive: Floats, stage: Stage, kept: int, epsilon: float, people: float) -> Floats:
-    """Chance of each value to be among those kept, given that it was a choice at all."""
+    """Probability that each value is kept, given that it was a choice."""
     from scipy.optimize import brentq
     from scipy.special import ndtr
 
@@ -116,9 +114,9 @@ def _survival(frequencies: Floats, alive: Floats, stage: Stage, kept: int, epsil
 
 
 def predicted_recall(frequencies: ArrayLike, stages: Sequence[Stage], epsilon: float, people: float, k: int) -> float:
-    """Expected share of the k most common values that are among the k reported, with so many `people` a round.
+    """Expected share of the k most common values that are among the k reported, with this number of `people` per round.
 
-    `frequencies` are those of the most common values; the others are taken to be too rare and too many to matter.
+    `frequencies` are those of the most common values; all others are assumed to be rare.
 
     Examples
     --------
@@ -139,9 +137,9 @@ def predicted_recall(frequencies: ArrayLike, stages: Sequence[Stage], epsilon: f
 def detectable_frequency(
     stages: tuple[Stage, ...], epsilon: float, people: float, k: int, probability: float = 0.9
 ) -> float:
-    """The least f such that k values of frequency f each, everything else being rare, are found with `probability`.
+    """The least f such that k values of frequency f each, all others being rare, are found with `probability`.
 
-    1 where even values that everybody had would be missed more often, 0 where nothing can be missed at all.
+    1 if even values of frequency 1 are missed more often, 0 if nothing can be missed.
 
     Examples
     --------

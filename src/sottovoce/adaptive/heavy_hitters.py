@@ -1,4 +1,4 @@
-"""The most common values of a set far too large to list: prefixes that grow, round by round, where people are."""
+"""The most common values of a very large domain, by prefixes that grow round by round."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from sottovoce.adaptive.answer import ChoiceAnswer
 from sottovoce.adaptive.growing_prefixes import Stage, detectable_frequency, predicted_recall, shortest_schedules
 from sottovoce.adaptive.prefixes import Digits, digits_of
 from sottovoce.adaptive.session import Session
-from sottovoce.adaptive.strategy import Strategy, attribute_of, check_share
+from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_share
+from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.domain import Domain
 from sottovoce.expressions import Query
-from sottovoce.limits import check_epsilon, check_integer
 from sottovoce.planning.solve import MAX_USERS
 from sottovoce.surveys.panel import MAX_CHOICES
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["Found", "HeavyHitters", "HeavyHittersResult"]
+__all__ = ["HeavyHitter", "HeavyHitters", "HeavyHittersResult"]
 
 _MOST_FOUND: Final = 512
 _MOST_KEPT: Final = 2 * _MOST_FOUND
-"""Prefixes that travel with a question: every device downloads them."""
+"""Prefixes sent with a question: every device downloads them."""
 
 
-class Found(NamedTuple):
+class HeavyHitter(NamedTuple):
     """A common value, the share of people who have it, and an interval for that share."""
 
     value: int | str
@@ -39,7 +39,7 @@ class Found(NamedTuple):
 
     @property
     def certain(self) -> bool:
-        """Whether the interval excludes 0, and so somebody has it where it holds; otherwise it may be mere noise."""
+        """Whether the interval excludes 0; otherwise the value may be noise."""
         return self.low > 0
 
 
@@ -51,17 +51,17 @@ class HeavyHittersResult:
     Attributes
     ----------
     found
-        Values with their raw frequencies. Their intervals hold together, for all the choices of the last round and not
-        only for those shown, so having been selected does not make them wrong. Where they all hold, somebody has every
-        value that is `certain`; any other may be noise.
+        Values with their raw frequencies. Their intervals hold simultaneously for all choices of the last round, not
+        only for those shown, so selection does not invalidate them. If they hold, somebody has every value that is
+        `certain`; any other may be noise.
     detectable
-        If k values had this frequency, and all others were rare, each would be found with the strategy's probability.
+        k values of this frequency, all others being rare, are each found with the strategy's probability.
     rounds, empty_rounds
-        How many questions were asked, and how many of them nobody answered.
+        Number of questions asked, and of those that nobody answered.
     """
 
     attribute: str
-    found: tuple[Found, ...]
+    found: tuple[HeavyHitter, ...]
     detectable: float
     confidence: float
     rounds: int
@@ -72,35 +72,35 @@ class HeavyHittersResult:
         """The values alone."""
         return [one.value for one in self.found]
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[HeavyHitter]:
         return iter(self.found)
 
     def __len__(self) -> int:
         return len(self.found)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """All fields as plain values."""
         return {**asdict(self), "found": [one._asdict() | {"certain": one.certain} for one in self.found]}
 
 
 @final
 @dataclass(frozen=True)
-class HeavyHitters(Strategy):
-    """The k most common values of an integer or text attribute, which is never listed.
+class HeavyHitters(AdaptiveStrategy):
+    """The k most common values of an integer or text attribute, without listing its values.
 
-    A round asks everybody in it one question: which of the kept prefixes continues how? The error of a choice does not
-    grow with their number, so a few rounds of very many choices are better than many of few.
+    A round asks one question: which of the kept prefixes does your value have, and what are its next digits? The error
+    of a choice does not grow with the number of choices, so few rounds with many choices are better than the reverse.
 
     Parameters
     ----------
     attribute
         Its name; "value" for a domain without names.
     k
-        How many values to find.
+        Number of values to find.
     probability
-        With which the plan's frequency is to be found.
+        With which values of the planned frequency are found.
     most_choices
-        Largest number of choices of one round; the collector keeps a few times as many counters.
+        Maximum number of choices in one round; the collector keeps a few times as many counters.
 
     Examples
     --------
@@ -124,13 +124,13 @@ class HeavyHitters(Strategy):
         object.__setattr__(self, "most_choices", check_integer("most_choices", self.most_choices, 2, MAX_CHOICES))
 
     def schedule(self, domain: object, epsilon: float, users: int) -> tuple[Stage, ...]:
-        """The stages that find values of the least frequency, if every stage is a round."""
+        """The stages with the least detectable frequency, one round per stage."""
         return self._schedule(Domain.of(domain), epsilon, lambda stages: users / len(stages), MAX_ROUNDS)
 
     def _schedule(
         self, domain: Domain, epsilon: float, people: Callable[[tuple[Stage, ...]], float], rounds: int
     ) -> tuple[Stage, ...]:
-        """The best stages of at most so many rounds, else the fewest; `people` are those in one round."""
+        """The best stages with at most `rounds` rounds, or the fewest; `people` is the number of people per round."""
         digits = self._digits(domain)
         schedules = shortest_schedules(digits.base, digits.length, self.k, self.most_choices, _MOST_KEPT)
         fitting = [stages for stages in schedules if len(stages) <= rounds] or schedules[:1]
@@ -160,11 +160,11 @@ class HeavyHitters(Strategy):
         words = f"the frequency that {self.k} values need to be found with probability {self.probability:g}"
         return len(stages), Bound(least, words)
 
-    def _useless(self, domain: Domain) -> Bound:
+    def _trivial_error(self, domain: Domain) -> Bound:
         return Bound(1 / self.k, f"no {self.k} values can all be more common than {1 / self.k:.3g}")
 
     def run(self, session: Session, confidence: float = 0.95) -> HeavyHittersResult:
-        """Grow prefixes. After a round that nobody answers they grow at random, and nothing is found after the last."""
+        """Grow prefixes. An empty round keeps arbitrary prefixes; if the last round is empty, nothing is found."""
         panel = session.panel
         people = max(1, session.crowd.users) / panel.rounds
         certainty, digits = check_share("confidence", confidence), self._digits(panel.domain)
@@ -178,18 +178,18 @@ class HeavyHitters(Strategy):
             best = _best(answers[-1], digits.possible(prefixes, stage.start, stage.stop), kept)
             span = digits.base ** (stage.stop - stage.start)
             prefixes = [digits.extend(prefixes[i // span], i % span, stage.start, stage.stop) for i in best]
-        found: list[Found] = []
+        found: list[HeavyHitter] = []
         if (last := answers[-1].estimate) is not None:
             low, high = last.interval(certainty, simultaneous=True)
             for prefix, i in zip(prefixes, best, strict=True):
                 frequency = float(last.raw[i].clip(0, 1))
-                found.append(Found(digits.value(prefix), frequency, float(low[i]), float(high[i])))
+                found.append(HeavyHitter(digits.value(prefix), frequency, float(low[i]), float(high[i])))
         least = self._detectable(stages, panel.epsilon, people)
         empty = sum(answer.empty for answer in answers)
         return HeavyHittersResult(self.attribute, tuple(found), least, certainty, len(stages), empty)
 
     def _question(self, digits: Digits, prefixes: list[Any], stage: Stage) -> tuple[Query, int]:
-        """The number of a person's prefix and next digits; everybody with another prefix is in the last choice."""
+        """The number of a person's prefix and next digits; people with another prefix are the last choice."""
         following = digits.next(stage.start, stage.stop)
         span = digits.base ** (stage.stop - stage.start)
         if not stage.start:
@@ -200,7 +200,7 @@ class HeavyHitters(Strategy):
 
 
 def _best(answer: ChoiceAnswer, possible: NDArray[np.bool_], kept: int) -> list[int]:
-    """The choices of highest estimates among those that stand for something, the highest first."""
+    """The valid choices with the highest estimates, the highest first."""
     allowed = np.flatnonzero(possible.ravel())
     if answer.estimate is None:
         return [int(i) for i in allowed[:kept]]

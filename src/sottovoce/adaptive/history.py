@@ -1,4 +1,4 @@
-"""A session's answers so far, as a table, as JSON, as a DataFrame."""
+"""A session's answers as a table, as JSON, or as a DataFrame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final, overload
 
 from sottovoce.adaptive.answer import ChoiceAnswer, RoundAnswer
-from sottovoce.errors import MissingExtraError
+from sottovoce.surveys.estimate import import_pandas
 
 __all__ = ["History"]
 
@@ -39,7 +39,7 @@ class History(Sequence[AnyAnswer]):
         return iter(self.answers)
 
     def to_dicts(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """One dictionary an answer."""
+        """One dictionary per answer."""
         return [answer.to_dict(level) for answer in self.answers]
 
     def to_json(self, level: float = 0.95) -> str:
@@ -47,14 +47,8 @@ class History(Sequence[AnyAnswer]):
         return json.dumps(self.to_dicts(level), ensure_ascii=False)
 
     def to_pandas(self, level: float = 0.95) -> Any:
-        """A DataFrame with a line a round; a round of choices shows its most frequent one. Needs pandas."""
-        try:
-            import pandas as pd
-        except ImportError:
-            pd = None
-        if pd is None:
-            raise MissingExtraError("to_pandas needs pandas: pip install 'sottovoce[pandas]'")
-        return pd.DataFrame(self._lines(level), columns=list(_COLUMNS)).set_index("round")
+        """A DataFrame with one row per round; a round of choices shows its most frequent one. Needs pandas."""
+        return import_pandas().DataFrame(self._lines(level), columns=list(_COLUMNS)).set_index("round")
 
     def _lines(self, level: float = 0.95) -> list[tuple[int, str, float | None, float | None, float | None, int]]:
         lines = []
@@ -66,7 +60,6 @@ class History(Sequence[AnyAnswer]):
         return lines
 
     def __repr__(self) -> str:
-        """A plain table."""
         if not self.answers:
             return "<no question asked yet>"
         rows = [("round", "answer", "95 % interval", "reports", "query")] + [

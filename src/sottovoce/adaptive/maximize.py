@@ -1,4 +1,4 @@
-"""The conjunction that most people satisfy, one condition an attribute: improved one attribute at a time."""
+"""The conjunction that most people satisfy, one condition per attribute, by coordinate ascent."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple, final
 import numpy as np
 
 from sottovoce.adaptive.answer import ChoiceAnswer
+from sottovoce.adaptive.rounds import mechanism_of_choices
 from sottovoce.adaptive.session import Session
-from sottovoce.adaptive.strategy import Strategy, attribute_of, check_share
+from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_share
+from sottovoce.core.errors import DomainError, SurveyError
+from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain, LabelDomain, RangeDomain
-from sottovoce.errors import DomainError, SurveyError
 from sottovoce.expressions import Query
 from sottovoce.expressions.tree import integer_node
-from sottovoce.limits import check_integer
-from sottovoce.mechanisms import choose
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS
 from sottovoce.theory.bounds import Bound
 
@@ -27,7 +27,7 @@ _MOST_ALTERNATIVES: Final = 2**12
 
 
 class Coordinate(NamedTuple):
-    """One attribute's alternatives: how each reads, and the expression for the number of a person's own."""
+    """One attribute's alternatives: their conditions as text, and the expression for a person's alternative."""
 
     name: str
     conditions: tuple[str, ...]
@@ -35,7 +35,7 @@ class Coordinate(NamedTuple):
 
     @classmethod
     def of(cls, name: str, values: Domain, bins: int) -> Coordinate:
-        """Every label; every integer of a range, or as many bins of it as are allowed."""
+        """All labels; all integers of a range, or at most `bins` bins of it."""
         attribute = ["attribute", name]
         if isinstance(values, LabelDomain) and values.size <= _MOST_ALTERNATIVES:
             conditions = tuple(f"{name} == {label!r}" for label in values.names)
@@ -61,14 +61,14 @@ class MaximizeResult:
     Attributes
     ----------
     conditions
-        One an attribute.
+        One per attribute.
     frequency, low, high
-        The share of people who satisfy all of them, and where it lies by an interval that holds for all the
-        alternatives of the round it is from; not known where nobody answered that round.
+        The share of people who satisfy all of them, with an interval that holds simultaneously for all alternatives of
+        the last round; None, 0 and 1 if nobody answered it.
     settled
-        Whether no attribute's condition changed any more, given all the others.
+        Whether no change of a single condition was an improvement.
     rounds, empty_rounds
-        How many questions were asked, and how many of them nobody answered.
+        Number of questions asked, and of those that nobody answered.
     """
 
     conditions: tuple[str, ...]
@@ -82,31 +82,31 @@ class MaximizeResult:
 
     @property
     def query(self) -> str:
-        """The conjunction as a query, to be asked again of other people."""
+        """The conjunction as a query."""
         return " and ".join(self.conditions)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """All fields as plain values."""
         return {**asdict(self), "conditions": list(self.conditions), "query": self.query}
 
 
 @final
 @dataclass(frozen=True)
-class Maximize(Strategy):
-    """Look for the most common combination of values, one a named attribute.
+class Maximize(AdaptiveStrategy):
+    """Search for the most common combination of values of several attributes.
 
     A round asks how people who satisfy the other attributes' conditions are distributed over one attribute's
-    alternatives, and takes the best. On attributes that had no turn yet there is no condition. It finds
-    a combination that no change of one condition improves by more than the noise, which need not be the best of all.
+    alternatives, and takes the best. Attributes without a turn so far have no condition. The result is a combination
+    that no change of one condition improves by more than the noise, which need not be the best of all.
 
     Parameters
     ----------
     attributes
         Names, in the order of their turns.
     cycles
-        How many turns each attribute gets at most.
+        Maximum number of turns of each attribute.
     bins
-        Into how many parts of equal width a range of more integers is divided.
+        Maximum number of parts of equal width into which a range of integers is divided.
 
     Examples
     --------
@@ -131,30 +131,30 @@ class Maximize(Strategy):
         object.__setattr__(self, "bins", check_integer("bins", self.bins, 2, _MOST_ALTERNATIVES))
 
     def coordinates(self, domain: Domain) -> list[Coordinate]:
-        """What each attribute may be asked to satisfy."""
+        """The alternatives of each attribute."""
         return [Coordinate.of(name, attribute_of(domain, name), self.bins) for name in self.attributes]
 
     @property
     def _most_rounds(self) -> int:
-        # One attribute alone has no others that could change.
+        # With a single attribute nothing else can change.
         return self.cycles * len(self.attributes) if len(self.attributes) > 1 else 1
 
     def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
         # The best alternative is fixed before its noise is drawn, so the choice falls short by no more than the
         # largest of all noises, which are sub-Gaussian.
         shortfalls = [
-            math.sqrt(2 * choose(size + 1, epsilon).proxy * math.log(size) * self._most_rounds / users)
+            math.sqrt(2 * mechanism_of_choices(size + 1, epsilon).proxy * math.log(size) * self._most_rounds / users)
             for size in {len(one.conditions) for one in self.coordinates(domain)}
         ]
         words = "the most by which a round's choice is expected to be less common than the best one"
         return self._most_rounds, Bound(max(shortfalls), words)
 
-    def _useless(self, domain: Domain) -> Bound:
+    def _trivial_error(self, domain: Domain) -> Bound:
         most = max(len(one.conditions) for one in self.coordinates(domain))
         return Bound(1 / most, f"the best of {most} alternatives may be no more common than {1 / most:.3g}")
 
     def run(self, session: Session, confidence: float = 0.95) -> MaximizeResult:
-        """Search until no condition changes any more or the rounds are used; an empty round changes nothing."""
+        """Search until no condition changes or no round is left; an empty round changes nothing."""
         panel, certainty = session.panel, check_share("confidence", confidence)
         coordinates = self.coordinates(panel.domain)
         self._check_rounds(session, len(coordinates))

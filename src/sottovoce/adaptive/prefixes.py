@@ -1,4 +1,4 @@
-"""Values as strings of digits, so that prefixes of them can be asked about: an integer's bits, a text's letters."""
+"""Values as strings of digits whose prefixes can be asked for: an integer's bits, a text's letters."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import DomainError
 from sottovoce.domain import Domain, RangeDomain, TextDomain
-from sottovoce.errors import DomainError
 from sottovoce.expressions.tree import integer_node
 
 __all__ = ["Bits", "Digits", "Letters", "digits_of"]
@@ -24,11 +24,11 @@ class Digits(Protocol):
 
     @property
     def base(self) -> int:
-        """How many digits there are."""
+        """The base of the digits."""
 
     @property
     def length(self) -> int:
-        """How many digits a value has."""
+        """The number of digits of a value."""
 
     @property
     def root(self) -> Any:
@@ -41,10 +41,10 @@ class Digits(Protocol):
         """The expression for the number that the digits from `start` to `stop` make."""
 
     def possible(self, prefixes: Sequence[Any], start: int, stop: int) -> Mask:
-        """Which numbers can follow which prefix: a row a prefix."""
+        """Which numbers can follow each prefix: one row per prefix."""
 
     def extend(self, prefix: Any, number: int, start: int, stop: int) -> Any:
-        """The prefix made longer by the digits of a number."""
+        """The prefix extended by the digits of a number."""
 
     def value(self, prefix: Any) -> int | str:
         """The value that a prefix of full length is."""
@@ -62,15 +62,13 @@ class Bits:
 
     @property
     def length(self) -> int:
-        """Bits of the last position."""
         return (self.values.size - 1).bit_length()
 
     def listed(self, prefix: int) -> Any:
-        """The number."""
         return integer_node(prefix)
 
     def next(self, start: int, stop: int) -> Any:
-        """What the longer prefix adds to the shorter one."""
+        """The longer prefix modulo the shorter one's place value."""
         return ["%", ["prefix", ["attribute", self.name], stop], integer_node(2 ** (stop - start))]
 
     def possible(self, prefixes: Sequence[int], start: int, stop: int) -> Mask:
@@ -80,18 +78,16 @@ class Bits:
         return np.asarray(np.arange(2 ** (stop - start)) <= room[:, None])
 
     def extend(self, prefix: int, number: int, start: int, stop: int) -> int:
-        """Shifted in."""
         return (prefix << (stop - start)) + number
 
     def value(self, prefix: int) -> int:
-        """The integer at that position."""
         return self.values.start + self.values.step * prefix
 
 
 @final
 @dataclass(frozen=True)
 class Letters:
-    """The characters of a text, 0 where it has ended; a prefix is a text, shorter than asked for if it has ended."""
+    """The characters of a text, 0 after its end; a prefix is a text, which may end early."""
 
     name: str
     values: TextDomain
@@ -99,16 +95,13 @@ class Letters:
 
     @property
     def base(self) -> int:
-        """The alphabet, and the end."""
         return len(self.values.alphabet) + 1
 
     @property
     def length(self) -> int:
-        """Of the longest text."""
         return self.values.max_length
 
     def listed(self, prefix: str) -> Any:
-        """The text."""
         return prefix
 
     def next(self, start: int, stop: int) -> Any:
@@ -127,17 +120,15 @@ class Letters:
         return np.asarray(np.where(ended[:, None], numbers == 0, texts))
 
     def extend(self, prefix: str, number: int, start: int, stop: int) -> str:
-        """The letters appended."""
         codes = [number // self.base**i % self.base for i in reversed(range(stop - start))]
         return prefix + "".join(self.values.alphabet[code - 1] for code in codes if code)
 
     def value(self, prefix: str) -> str:
-        """The text itself."""
         return prefix
 
 
 def digits_of(name: str, values: Domain) -> Digits:
-    """The attribute's values as digits; refused where they are labels, which have no prefixes."""
+    """The attribute's values as digits; refused for labels, which have no prefixes."""
     if isinstance(values, RangeDomain):
         return Bits(name, values)
     if isinstance(values, TextDomain):

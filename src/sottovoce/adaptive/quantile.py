@@ -1,4 +1,4 @@
-"""A quantile of an integer attribute of up to 2**63 values, by bisection: one bit a person, one question a bit."""
+"""A quantile of an integer attribute with up to 2**63 values, by bisection: one question per bit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Final, final
 import numpy as np
 
 from sottovoce.adaptive.session import Session
-from sottovoce.adaptive.strategy import Strategy, attribute_of, check_share
+from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_share
+from sottovoce.core.errors import DomainError
 from sottovoce.domain import Domain, RangeDomain
-from sottovoce.errors import DomainError
 from sottovoce.expressions import Query
 from sottovoce.expressions.tree import integer_node
 from sottovoce.theory.adaptive_bounds import predicted_worst_error
@@ -27,16 +27,16 @@ _DEEPEST: Final = 20
 @final
 @dataclass(frozen=True)
 class QuantileResult:
-    """Where the quantile was found.
+    """The estimated quantile.
 
     Attributes
     ----------
     value
         The quantile.
     low, high
-        Values between which the true one lies with the probability `confidence`, all rounds considered.
+        Confidence interval for the true quantile, valid over all rounds, at level `confidence`.
     rounds, empty_rounds
-        How many questions were asked, and how many of them nobody answered.
+        Number of questions asked, and of those that nobody answered.
     """
 
     attribute: str
@@ -49,18 +49,18 @@ class QuantileResult:
     empty_rounds: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """All fields as plain values."""
         return asdict(self)
 
 
 @final
 @dataclass(frozen=True)
-class Quantile(Strategy):
-    """The value below or at which a share `level` of people lie.
+class Quantile(AdaptiveStrategy):
+    """The value at or below which a share `level` of people lie.
 
-    The error is in rank: how far `level` is from the shares of people below the value and up to it. When all answers
-    are within e of the truth, so is the rank: every value ever taken for a lower end had an estimated share below
-    `level` and every upper end one not below, and in the end the two are neighbours.
+    The error is in rank: the distance of `level` from the shares of people below the value and up to it. If all answers
+    are within e of the truth, so is the rank: every lower end had an estimated share below `level`, every upper end one
+    not below, and at the end the two are neighbours.
 
     Examples
     --------
@@ -88,16 +88,16 @@ class Quantile(Strategy):
 
     def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
         rounds = (self._range(domain).size - 1).bit_length()
-        # For however many people: the error falls with the root of their number.
+        # For any number of people: the error falls with the root of their number.
         worst = predicted_worst_error(rounds, 0.5, epsilon, _MANY) * math.sqrt(_MANY / users)
         return rounds, Bound(worst, "the expected largest error of all shares asked, never below the error in rank,")
 
-    def _useless(self, domain: Domain) -> Bound:
+    def _trivial_error(self, domain: Domain) -> Bound:
         least = min(self.level, 1 - self.level)
         return Bound(least, f"the smallest or the largest value is within {least:.3g} without any answers")
 
     def run(self, session: Session, confidence: float = 0.95) -> QuantileResult:
-        """Bisect; a round that nobody answers counts as if the share asked for were reached."""
+        """Bisect; an empty round counts as if the share had been reached."""
         panel, radius = session.panel, session.panel.radius
         certainty, values = check_share("confidence", confidence), self._range(panel.domain)
         self._check_rounds(session, (values.size - 1).bit_length())
@@ -119,7 +119,7 @@ class Quantile(Strategy):
         return QuantileResult(self.attribute, self.level, value, sure[0], sure[1], certainty, len(asked), empty)
 
     def _question(self, value: int, radius: float) -> Query:
-        # +-r and not 0 or 1, so that everybody's bit says all that it can: half the error.
+        # +-r instead of 0 and 1 halves the error.
         return Query.from_tree(["if", ["<=", ["attribute", self.attribute], integer_node(value)], radius, -radius])
 
 
@@ -129,10 +129,10 @@ def _share(answer: float, radius: float) -> float:
 
 
 def smooth_rank_error(rounds: int, epsilon: float, users: int, level: float = 0.5) -> float:
-    """The expected error in rank where people are spread evenly, by the normal law.
+    """The expected error in rank for uniformly distributed people, by the normal approximation.
 
-    Then every question halves the share between the ends, so that only a few are about shares near `level`, where an
-    answer can mislead: the error is about that of one answer, where the plan's bound has the largest of all of them.
+    Then every question halves the share between the ends, so only a few are about shares near `level`, where an answer
+    can be wrong: the error is about that of one answer, while the plan's bound is for the largest of all.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def smooth_rank_error(rounds: int, epsilon: float, users: int, level: float = 0.
 
     deviation = math.sqrt((debias(epsilon) ** 2 / 4 - (level - 0.5) ** 2) * rounds / users)
     chances = np.ones(1)
-    # Ends that are close beside one answer's deviation decide nothing any more.
+    # Ends that are close relative to one answer's standard deviation do not matter.
     for depth in range(min(rounds, _DEEPEST, math.ceil(math.log2(_CLOSE / deviation)))):
         shares = (np.arange(2**depth) + 0.5) / 2**depth
         reached = ndtr((shares - level) / deviation)

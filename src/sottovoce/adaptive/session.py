@@ -1,4 +1,4 @@
-"""An adaptive session: ask a question, read its answer, ask the next. What it knows can be kept and taken up again."""
+"""An adaptive session: one question after another. Its state can be saved and continued."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Final, Self, final
 
-from sottovoce.adaptive.answer import ChoiceAnswer, Ends, RoundAnswer, answer_of
+from sottovoce.adaptive.answer import ChoiceAnswer, RoundAnswer, RoundInterval, answer_of
 from sottovoce.adaptive.crowd import Crowd, SimulatedCrowd
-from sottovoce.adaptive.files import create_text, is_there, place_of, read_text, replace_text
+from sottovoce.adaptive.files import create_text, exists, read_text, replace_text, resolve_path
 from sottovoce.adaptive.history import AnyAnswer, History
 from sottovoce.adaptive.rounds import seat_of
-from sottovoce.adaptive.state import Past, State
-from sottovoce.errors import SessionError, SurveyError
+from sottovoce.adaptive.state import FinishedRound, SessionState
+from sottovoce.core.errors import SessionError, SurveyError
+from sottovoce.core.limits import check_integer
 from sottovoce.expressions import Query
-from sottovoce.limits import check_integer
-from sottovoce.surveys.estimate import Interval
+from sottovoce.surveys.estimate import Interval, check_level
 from sottovoce.surveys.panel import MAX_CHOICES, Panel
 from sottovoce.surveys.simulation import Seed
 from sottovoce.surveys.survey import Survey
@@ -33,11 +33,11 @@ Progress = Callable[[int], object]
 
 @final
 class Session:
-    """Questions to the people of a panel, one a round; make one with `Session.simulated`.
+    """Questions to the people of a panel, one per round; make one with `Session.simulated`.
 
-    Everything it knows is in `state`: who goes on from it asks the same people. A question is noted before it is
-    asked, so that a session that was cut short in the middle of a round finishes that round first and asks nobody
-    twice. A file belongs to one session at a time; one that finds it changed stops before it asks.
+    `state` is the complete state: a session that continues from it asks the same people. A question is recorded before
+    it is asked, so a session interrupted in the middle of a round finishes that round first and asks nobody twice. A
+    file belongs to one session at a time; a session that finds its file changed stops before it asks.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Session:
         self,
         panel: Panel,
         crowd: Crowd,
-        past: Sequence[Past] = (),
+        past: Sequence[FinishedRound] = (),
         path: Path | None = None,
         opened: tuple[Survey, tuple[str, ...]] | None = None,
     ) -> None:
@@ -75,12 +75,12 @@ class Session:
         Parameters
         ----------
         values
-            Everybody's record: a mapping of columns, a DataFrame, a list of records, or an array of their numbers.
+            The records: a mapping of columns, a DataFrame, a list of records, or an array of their numbers.
         seed
-            Makes the session repeat itself exactly; None for a fresh one.
+            Makes the session reproducible; None for a random one.
         path
-            A file that keeps the session, written after every answer. If it is there already, the session goes on
-            from it; the same values must be given again.
+            A file with the session's state, written after every answer. If it exists, the session continues from it;
+            the same values must be given again.
         """
         return cls.start(panel, lambda kept: SimulatedCrowd.of(panel, values, seed, kept), path)
 
@@ -91,18 +91,18 @@ class Session:
         crowd: Callable[[dict[str, Any] | None], Crowd],
         path: str | PathLike[str] | None = None,
     ) -> Self:
-        """A new session, or the one that `path` keeps; `crowd` makes its people, from what was kept of them."""
-        where = None if path is None else place_of(path)
+        """A new session, or the one saved in `path`; `crowd` makes the people from their saved state."""
+        where = None if path is None else resolve_path(path)
         if where is None:
             return cls(panel, crowd(None))
-        if not is_there(where):
+        if not exists(where):
             session = cls(panel, crowd(None), (), where)
             text = session.state.to_json()
             session._written = create_text(where, text)
             if session._written == text:
                 return session
         text = read_text(where)
-        state = State.from_json(panel, text)
+        state = SessionState.from_json(panel, text)
         session = cls(panel, crowd(state.crowd), state.past, where)
         session._written = text
         if state.opened is not None:
@@ -113,11 +113,11 @@ class Session:
 
     @property
     def remaining(self) -> int:
-        """How many questions may still be asked."""
+        """The number of rounds left."""
         return self.panel.rounds - len(self._past)
 
     def ask(self, query: Query | str, *, progress: Progress | None = None) -> RoundAnswer:
-        """The mean of a query over the population that people were drawn from, by the people of the next round.
+        """Estimate the mean of a query over the population, from the people of the next round.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Session:
             An expression such as ``"age < 30 and country in ('FR', 'DE')"``, or any `sottovoce.query`. Its values
             must stay within the panel's radius.
         progress
-            Called with the number of people done since its last call.
+            Called with the number of people done since the last call.
         """
         asked = Survey.round(self.panel, self._next(), query)
         seat_of(asked).check_radius()
@@ -135,15 +135,15 @@ class Session:
     def choose(
         self, query: Query | str, choices: int | Sequence[str], *, progress: Progress | None = None
     ) -> ChoiceAnswer:
-        """How the population is distributed over the values 0 .. k-1 of an integer query, by the next round's people.
+        """Estimate the distribution of an integer query over 0 .. k-1, from the people of the next round.
 
         Parameters
         ----------
         query
-            The number of a person's choice; one beyond the last counts as the last, one below 0 as 0. With
+            The number of a person's choice; larger numbers count as the last choice, negative ones as 0. With
             ``find(country, ('FR', 'DE'))`` the last of three choices is everybody else.
         choices
-            Their names, or how many there are.
+            Their names, or their number.
         """
         labels = _labels(choices)
         size = check_integer("choices", len(labels) if labels else choices, 2, MAX_CHOICES)
@@ -152,9 +152,9 @@ class Session:
         return answer
 
     def finish(self, *, progress: Progress | None = None) -> AnyAnswer | None:
-        """The answer to a question that was cut short, whose people have begun to answer; None when there is none.
+        """Finish an interrupted question; None if there is none.
 
-        Asking does this by itself before it asks anything new.
+        `ask` and `choose` do this first.
         """
         if self._opened is None:
             return None
@@ -166,8 +166,8 @@ class Session:
         self.finish()
         if not self.remaining:
             raise SessionError(
-                f"all {self.panel.rounds} rounds have been asked, and everybody has answered once; make a panel of "
-                "more rounds, and ask other people, to go on"
+                f"all {self.panel.rounds} rounds have been asked, and everybody has answered once; to continue, make a "
+                "panel with more rounds and ask other people"
             )
         return len(self._past) + 1
 
@@ -178,7 +178,7 @@ class Session:
         except SessionError:
             self._opened = None  # nobody has been asked yet
             raise
-        past = Past(asked, labels, self.crowd.answer(asked, progress, labels))
+        past = FinishedRound(asked, labels, self.crowd.answer(asked, progress, labels))
         answer = answer_of(asked, seat_of(asked), past.aggregate, labels)
         self._past.append(past)
         self._answers.append(answer)
@@ -186,7 +186,7 @@ class Session:
         self._keep()
         return answer
 
-    # --- what has been learned --------------------------------------------------------------
+    # --- results --------------------------------------------------------------
 
     @property
     def history(self) -> History:
@@ -195,26 +195,25 @@ class Session:
 
     @property
     def bound(self) -> Bound:
-        """What the expected largest error over all rounds stays below, however the questions were chosen.
+        """Upper bound on the expected largest error over all rounds, for any choice of questions.
 
-        The error is against the population that people were drawn from, each independently; not against the mean over
-        these very people, of whom earlier rounds have already told something.
+        The error is relative to the population from which people were drawn independently, not to the mean over these
+        people, about whom earlier rounds already carry information.
         """
         if not self.crowd.users:
-            return Bound(2 * self.panel.radius, "nobody is there to answer: 2 r")
+            return Bound(2 * self.panel.radius, "there are no people: 2 r")
         return adaptive_bound(self.panel.rounds, self.panel.radius, self.panel.epsilon, self.crowd.users)
 
-    def intervals(self, level: float = 0.95, method: Any = "normal") -> list[Ends | Interval | None]:
-        """Intervals of all answers that hold together, for all the rounds there may be (Bonferroni over rounds).
+    def intervals(self, level: float = 0.95, method: Any = "normal") -> list[RoundInterval | Interval | None]:
+        """Simultaneous intervals of all answers (Bonferroni over all rounds of the panel).
 
-        For the population that people were drawn from, each independently, and then valid however each question was
-        chosen: given everything before, a round's people are fresh draws from it. A round of choices has an interval a
-        choice, all of them holding together too; None when nobody answered it.
+        For the population from which people were drawn independently, and valid for any choice of questions: given
+        earlier rounds, a round's people are fresh draws. A round of choices has one interval per choice, also
+        simultaneous; None if nobody answered it.
         """
-        if not isinstance(level, float) or not 0 < level < 1:
-            raise SurveyError("level must be a number between 0 and 1, for example 0.95")
+        check_level(level, method)
         each = min(1 - (1 - level) / self.panel.rounds, _ALMOST_SURE)
-        found: list[Ends | Interval | None] = []
+        found: list[RoundInterval | Interval | None] = []
         for answer in self._answers:
             if isinstance(answer, RoundAnswer):
                 found.append(answer.interval(each, method))
@@ -223,25 +222,25 @@ class Session:
                 found.append(None if estimate is None else estimate.interval(each, simultaneous=True, method=method))
         return found
 
-    # --- keeping ----------------------------------------------------------------------------
+    # --- saving ----------------------------------------------------------------------------
 
     @property
-    def state(self) -> State:
-        """Everything the session knows: the panel, the questions, the counts of their reports."""
+    def state(self) -> SessionState:
+        """The panel, the questions, and the counts of their reports."""
         opened, labels = (None, ()) if self._opened is None else self._opened
-        return State(self.panel, self.crowd.state(), tuple(self._past), opened, labels)
+        return SessionState(self.panel, self.crowd.state(), tuple(self._past), opened, labels)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Keep the session in a file, replaced as a whole; `Session.simulated` goes on from it."""
-        replace_text(place_of(path), self.state.to_json())
+        """Save the session in a file, replaced atomically; `Session.simulated` continues from it."""
+        replace_text(resolve_path(path), self.state.to_json())
 
     def _keep(self) -> None:
         if self._path is None:
             return
-        if not is_there(self._path) or read_text(self._path) != self._written:
+        if not exists(self._path) or read_text(self._path) != self._written:
             raise SessionError(
-                f"{self._path} has been changed or removed since this session wrote it, perhaps by another one that "
-                "goes on from it; nobody was asked: start from the file again, with one session at a time"
+                f"{self._path} has been changed or removed since this session wrote it, perhaps by another session; "
+                "nobody was asked: start again from the file, with one session at a time"
             )
         text = self.state.to_json()
         replace_text(self._path, text)
@@ -255,10 +254,10 @@ class Session:
 
 
 def _labels(choices: object) -> tuple[str, ...]:
-    """The names of choices, where they are named; none where only their number is given."""
+    """The names of the choices; empty if only their number is given."""
     if isinstance(choices, Sequence) and not isinstance(choices, (str, bytes, bytearray)):
         labels = tuple(str(name) for name in choices)
         if len(set(labels)) < len(labels):
             raise SurveyError("two choices have the same name; give every choice its own")
-        return labels or ("",)  # too few, and refused as such
+        return labels or ("",)  # refused later as too few
     return ()

@@ -1,4 +1,4 @@
-"""What all strategies share: a plan before anybody is asked, a panel made by it, and a run over its session."""
+"""The base of all adaptive strategies: plan, make a panel, run over a session."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from numbers import Real
 from typing import Any, final
 
 from sottovoce.adaptive.session import Session
+from sottovoce.core.errors import PlanError, SessionError, SurveyError
+from sottovoce.core.limits import DEFAULT_USERS, check_epsilon, check_integer
 from sottovoce.domain import Domain
-from sottovoce.errors import PlanError, SessionError, SurveyError
-from sottovoce.limits import DEFAULT_USERS, check_epsilon, check_integer
 from sottovoce.planning.solve import MAX_USERS
 from sottovoce.surveys.panel import Panel
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["Strategy", "StrategyPlan", "attribute_of", "check_share"]
+__all__ = ["AdaptiveStrategy", "StrategyPlan", "attribute_of", "check_share"]
 
 
 @final
 @dataclass(frozen=True)
 class StrategyPlan:
-    """What a strategy will do and how well, known before it starts.
+    """The plan of an adaptive strategy: rounds and expected error.
 
     Attributes
     ----------
     rounds
-        How many questions it asks at most.
+        Maximum number of questions.
     users, epsilon
-        What it was planned for.
+        The given number of people and epsilon.
     error
-        The error to expect as a number, and in words what that number is.
+        The expected error, and which error it is.
     """
 
     rounds: int
@@ -43,7 +43,7 @@ class StrategyPlan:
 
     @property
     def users_per_round(self) -> float:
-        """How many people a round has on average."""
+        """The mean number of people per round."""
         return self.users / self.rounds
 
     def users_needed(self, target: float) -> int:
@@ -51,7 +51,7 @@ class StrategyPlan:
         wanted = check_share("target", target)
         low, high = 1.0, float(MAX_USERS)
         if self.error_of(MAX_USERS) > wanted:
-            raise PlanError(f"no number of people up to {MAX_USERS:,} brings the error to {wanted:g}; allow more of it")
+            raise PlanError(f"an error of {wanted:g} needs more than {MAX_USERS:,} people; allow a larger error")
         while high / low > 1.0005:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if self.error_of(round(middle)) <= wanted else (middle, high)
@@ -59,7 +59,7 @@ class StrategyPlan:
         return math.ceil(high / unit) * unit
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
+        """All fields as plain values."""
         return {
             "rounds": self.rounds,
             "users": self.users,
@@ -69,39 +69,39 @@ class StrategyPlan:
         }
 
 
-class Strategy(abc.ABC):
-    """Questions that choose themselves, each after the answers before it."""
+class AdaptiveStrategy(abc.ABC):
+    """A strategy that chooses each question from the answers before it."""
 
     @abc.abstractmethod
     def _forecast(self, domain: Domain, epsilon: float, users: int) -> tuple[int, Bound]:
-        """How many questions it asks at most, and the error to expect; raises where the domain does not suit it."""
+        """The maximum number of questions and the expected error; raises for an unsuitable domain."""
 
     @abc.abstractmethod
-    def _useless(self, domain: Domain) -> Bound:
-        """The error from which on one might as well ask nobody, and why."""
+    def _trivial_error(self, domain: Domain) -> Bound:
+        """The error that can be reached without asking anybody, and why."""
 
     @abc.abstractmethod
     def run(self, session: Session) -> Any:
-        """Ask, and say what was found."""
+        """Ask the questions and return the result."""
 
     @final
     def plan(self, domain: object, epsilon: float, users: int = DEFAULT_USERS) -> StrategyPlan:
-        """How many rounds it takes and what error to expect; raises `PlanError` where that would be no answer at all.
+        """The number of rounds and the expected error; raises `PlanError` if the error is no better than without data.
 
         Parameters
         ----------
         domain
-            What one person's record can be, as for `Survey.adaptive`.
+            The possible records, as for `Survey.adaptive`.
         epsilon
-            The privacy of everybody's one report.
+            The privacy parameter of each report.
         users
-            How many people there are, in all rounds together.
+            The number of people in all rounds together.
         """
         records, strength = Domain.of(domain), check_epsilon(epsilon)
         people = check_integer("users", users, 1, MAX_USERS)
         rounds, error = self._forecast(records, strength, people)
         plan = StrategyPlan(rounds, people, strength, error, lambda n: self._forecast(records, strength, n)[1].value)
-        useless = self._useless(records)
+        useless = self._trivial_error(records)
         if error.value >= useless.value:
             raise PlanError(
                 f"{people:,} people are too few at epsilon {strength:g}: {error.statement} would be {error.value:.3g}, "
@@ -111,7 +111,7 @@ class Strategy(abc.ABC):
 
     @final
     def panel(self, domain: object, epsilon: float, users: int = DEFAULT_USERS, *, title: str = "") -> Panel:
-        """The panel to publish: as many rounds as planned."""
+        """The panel to publish, with the planned number of rounds."""
         rounds = self.plan(domain, epsilon, users).rounds
         return Panel(Domain.of(domain), rounds, epsilon, 1.0, title)
 
@@ -120,15 +120,15 @@ class Strategy(abc.ABC):
         if session.remaining < rounds:
             raise SessionError(
                 f"{type(self).__name__} asks {rounds} questions and the session has {session.remaining} left; "
-                f"make a panel with {type(self).__name__}.panel, or of more rounds"
+                f"make a panel with {type(self).__name__}.panel, or with more rounds"
             )
 
 
 def attribute_of(domain: Domain, name: object) -> Domain:
-    """The domain of the attribute of that name."""
+    """The domain of the attribute with that name."""
     known = dict(Domain.attributes_of(domain))
     if not isinstance(name, str) or name not in known:
-        raise SurveyError(f"there is no attribute {name!r}; there are {', '.join(map(repr, known))}")
+        raise SurveyError(f"unknown attribute {name!r}; the attributes are {', '.join(map(repr, known))}")
     return known[name]
 
 

@@ -1,4 +1,4 @@
-"""The way to a collector: requests with an analyst's token, and surveys that are verified before anybody sees them."""
+"""A connection to a collector: requests with an analyst's token, and verified surveys."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import final
 
 from sottovoce.analyst.pin import check_key, check_pin
 from sottovoce.analyst.records import read
-from sottovoce.client.fetch import Collector as Publications
-from sottovoce.client.fetch import Listed
-from sottovoce.client.http import Http
-from sottovoce.client.patience import Patience
-from sottovoce.limits import check_integer
+from sottovoce.core.limits import check_integer
+from sottovoce.device.fetch import CollectorClient, Listed
+from sottovoce.device.http import Http
+from sottovoce.device.patience import Patience
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
@@ -20,31 +19,31 @@ __all__ = ["Connection", "check_minimum"]
 
 @final
 class Connection:
-    """A collector reached over `http`; with `key`, only the one that holds this key."""
+    """A collector reached over `http`; with `key`, only the one that has this key."""
 
     def __init__(self, http: Http, key: str | None = None) -> None:
         self.http = http
-        # What devices check, analysts check with the same code. They wait for nobody: a person is looking.
-        self._published = Publications(http, Patience(attempts=1))
+        # Analysts verify with the same code as devices, without retries: a person is waiting.
+        self._published = CollectorClient(http, Patience(attempts=1))
         self._pin = None if key is None else check_pin(key)
 
     @cached_property
     def key(self) -> bytes:
-        """The collector's public key, with which it signs surveys; the pinned one, where one was given."""
-        told = read(self.http.get("/v1/key"), dict[str, str])
-        return check_key(told.get("key", ""), self._pin)
+        """The collector's public key, which must match the pinned one if one was given."""
+        sent = read(self.http.get("/v1/key"), dict[str, str])
+        return check_key(sent.get("key", ""), self._pin)
 
     def surveys(self) -> list[Listed]:
         """All surveys that are open or sealed, oldest first."""
         if self._pin is not None:
-            _ = self.key  # the list is not signed; at least it comes from the collector that was meant
+            _ = self.key  # the list is unsigned; at least it comes from the right collector
         return self._published.surveys()
 
     def fetch(self, survey_id: str) -> Survey | Panel:
-        """The survey of that id, if the collector has signed it."""
+        """The survey with that id, verified."""
         return self._published.survey(survey_id, self.key).survey
 
 
 def check_minimum(number: int | None) -> int | None:
-    """A minimum of reports as a request states it; None leaves it to the collector."""
+    """Check a minimum number of reports; None leaves it to the collector."""
     return None if number is None else check_integer("minimum_reports", number, 1, 2**53)

@@ -1,4 +1,4 @@
-"""Which of a collector's surveys is meant: by its id, the beginning of one, or its title."""
+"""Find a survey by its id, the beginning of its id, or its title."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from sottovoce.client.fetch import Listed
-from sottovoce.client.text import one_line
-from sottovoce.errors import ServiceError, SurveyError
+from sottovoce.core.errors import ServiceError, SurveyError
+from sottovoce.device.fetch import Listed
+from sottovoce.device.text import one_line
 from sottovoce.surveys.statement import is_digest
 
 __all__ = ["find_survey"]
@@ -18,9 +18,9 @@ _SHOWN: Final = 8
 
 
 def find_survey(name: str, surveys: Callable[[], Iterable[Listed]]) -> str:
-    """The id, if `name` is one; else that of the only survey whose id begins so (4 digits or more) or has this title.
+    """The id of the only survey with this id, title, or beginning of an id (4 digits or more).
 
-    The list is asked for only where it is needed. Nobody has signed it: whatever is found must be verified.
+    The list is fetched only if needed. It is unsigned: the survey must be verified.
 
     Examples
     --------
@@ -47,8 +47,8 @@ def find_survey(name: str, surveys: Callable[[], Iterable[Listed]]) -> str:
     }
     if not found:
         raise ServiceError(
-            f"there is no survey with the title {one_line(name)!r} or an id that begins so; 'sottovoce survey list' "
-            "shows what there is",
+            f"there is no survey with the title {one_line(name)!r} or an id that begins with it; "
+            "'sottovoce survey list' lists all",
             code="unknown_survey",
             status=404,
         )
@@ -56,5 +56,5 @@ def find_survey(name: str, surveys: Callable[[], Iterable[Listed]]) -> str:
         first = list(found.values())[:_SHOWN]
         shown = ", ".join(f"{one.id[:12]} ({one_line(one.title, 40) or 'no title'})" for one in first)
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-        raise SurveyError(f"{len(found)} surveys fit {one_line(name)!r}: {shown}{more}; name one by its id")
+        raise SurveyError(f"{len(found)} surveys match {one_line(name)!r}: {shown}{more}; name one by its id")
     return next(iter(found))

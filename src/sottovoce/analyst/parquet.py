@@ -1,7 +1,7 @@
-"""Reports as Parquet files, one a segment: written whole or not at all, taken up again, never overwritten.
+"""Reports as Parquet files, one per segment: written whole or not at all, resumable, never overwritten.
 
-Columns: ``report_id`` (16 bytes), ``report`` (the bytes a device sent), ``epoch`` (coarse time). The file's metadata
-has the format's version, the survey's id and statement, the segment's number and how many reports the segment held.
+Columns: ``report_id`` (16 bytes), ``report`` (the bytes a device sent), ``epoch`` (coarse time). The metadata
+has the format's version, the survey's id and statement, the segment's number and its number of reports.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.client.http import BAD_ANSWER
-from sottovoce.durable import beside, sync
-from sottovoce.errors import MismatchError, ReportError, ServiceError
-from sottovoce.report_files import EXPORT_FORMAT, LAYOUT, PREFIX, REPORT, REPORT_ID, pyarrow
+from sottovoce.core.errors import MismatchError, ReportError, ServiceError
+from sottovoce.core.files import creating, write_errors
+from sottovoce.device.http import BAD_ANSWER
+from sottovoce.formats.report_files import EXPORT_FORMAT, LAYOUT, PREFIX, REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import REPORT_ID_BYTES, batch_rows
 
 if TYPE_CHECKING:
-    from sottovoce.analyst.records import SegmentInfo
+    from sottovoce.formats.service_json import SegmentEntry
 
 __all__ = ["EXPORT_FORMAT", "Folder", "read_export"]
 
@@ -35,7 +35,7 @@ Rows = NDArray[np.uint8]
 
 
 class _Described(NamedTuple):
-    """What a file's metadata says."""
+    """The metadata of a file."""
 
     number: int
     n: int
@@ -47,11 +47,11 @@ class Folder:
     def __init__(self, survey: Survey, path: str | os.PathLike[str]) -> None:
         self.survey, self.path = survey, Path(path)
         self._width = len(survey.tag) + survey.mechanism.report_bytes
-        pyarrow()  # found missing before anything is fetched
+        pyarrow()  # fails early if it is missing
 
     def prepare(self) -> None:
-        """Make the folder, and refuse it where it holds another survey's files or cannot be written to."""
-        with _writing(self.path):
+        """Make the folder; refuse it if it contains files of another survey or is not writable."""
+        with _write_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             for left in self.path.glob(".reports-*.part"):
                 left.unlink()
@@ -62,19 +62,19 @@ class Folder:
         """The exported files, in order."""
         return sorted(path for path in self.path.glob("reports-*.parquet") if _NAME.fullmatch(path.name))
 
-    def missing(self, listed: list[SegmentInfo]) -> list[SegmentInfo]:
-        """Those of a collector's segments that have no file yet; raises where a file is of another segment."""
+    def missing(self, listed: list[SegmentEntry]) -> list[SegmentEntry]:
+        """The collector's segments without a file; raises if a file does not match its segment."""
         held = {described.number: described.n for described in map(self._described, self.files())}
         for segment in listed:
             if held.get(segment.number, segment.n) != segment.n:
                 raise MismatchError(
                     f"{self._place(segment.number)} was written from a segment of {held[segment.number]:,} reports, "
-                    f"and the collector's has {segment.n:,}: it is of another collector. It was left as it is; name "
+                    f"and the collector's has {segment.n:,}: it is from another collector. It was not changed; name "
                     "another folder"
                 )
         return [segment for segment in listed if segment.number not in held]
 
-    def superseded(self, listed: list[SegmentInfo]) -> dict[int, set[bytes]]:
+    def superseded(self, listed: list[SegmentEntry]) -> dict[int, set[bytes]]:
         """By epoch, the report ids in files whose segments the collector has since merged into later ones."""
         current = {segment.number for segment in listed}
         found: dict[int, set[bytes]] = {}
@@ -87,7 +87,7 @@ class Folder:
                     found.setdefault(epoch, set()).add(report_id)
         return found
 
-    def write(self, segment: SegmentInfo, body: bytes, written: set[bytes]) -> int:
+    def write(self, segment: SegmentEntry, body: bytes, written: set[bytes]) -> int:
         """Write a segment's file, without the reports whose ids are in `written`; returns how many it holds."""
         pa, pq = pyarrow()
 
@@ -111,12 +111,8 @@ class Folder:
             schema=self._schema(segment),
         )
         place = self._place(segment.number)
-        with _writing(self.path):
-            with beside(place) as part:
-                pq.write_table(table, part, **LAYOUT)
-                sync(part)
-                os.link(part, place)  # unlike a rename, never replaces a file that stands
-            sync(self.path)
+        with _write_errors(self.path), creating(place) as part:
+            pq.write_table(table, part, **LAYOUT)
         return len(ids)
 
     def batches(self) -> Iterator[tuple[Path, Rows, list[bytes]]]:
@@ -134,7 +130,7 @@ class Folder:
     def _place(self, number: int) -> Path:
         return self.path / f"reports-{number:010d}.parquet"
 
-    def _schema(self, segment: SegmentInfo) -> Any:
+    def _schema(self, segment: SegmentEntry) -> Any:
         pa, _ = pyarrow()
         stated = {
             "format": str(EXPORT_FORMAT),
@@ -153,7 +149,7 @@ class Folder:
         )
 
     def _described(self, path: Path) -> _Described:
-        """What a file says of itself; raises unless it is an export of this survey in this format."""
+        """The metadata of a file; raises unless it is an export of this survey in this format."""
         pa, pq = pyarrow()
 
         try:
@@ -163,25 +159,25 @@ class Folder:
             described = _Described(int(stated[PREFIX + "segment"]), int(stated[PREFIX + "reports"]))
         except (pa.ArrowException, OSError, KeyError, ValueError) as error:
             raise MismatchError(
-                f"{path} is no file that an export wrote, or is damaged; it was left as it is: name another folder"
+                f"{path} is not an exported file, or is damaged; it was not changed: name another folder"
             ) from error
         if version != str(EXPORT_FORMAT):
-            raise MismatchError(f"{path} was exported in format {version}; this version knows {EXPORT_FORMAT}")
+            raise MismatchError(f"{path} was exported in format {version}; this version reads {EXPORT_FORMAT}")
         if survey != self.survey.id or self._place(described.number).name != path.name:
             raise MismatchError(
-                f"{path} holds reports of survey {survey[:12]}, segment {described.number}, and not what its name and "
-                f"survey {self.survey.id[:12]} say; it was left as it is: name another folder"
+                f"{path} contains segment {described.number} of survey {survey[:12]}, which does not match its name or "
+                f"survey {self.survey.id[:12]}; it was not changed: name another folder"
             )
         return described
 
 
 def read_export(survey: Survey, folder: str | os.PathLike[str]) -> Aggregate:
-    """Count the exported reports of a survey anew: the same integers as the collector's aggregate.
+    """Count the exported reports of a survey again: the same integers as the collector's aggregate.
 
     Raises
     ------
     MismatchError
-        If a file is of another survey, or no file that an export wrote.
+        If a file is of another survey, or not an exported file.
     ReportError
         If a report is malformed, or two have one id.
     """
@@ -191,11 +187,11 @@ def read_export(survey: Survey, folder: str | os.PathLike[str]) -> Aggregate:
         aggregate = aggregate.add(reports)
         ids.append((path, report_ids))
     if not ids:
-        raise ReportError(f"there are no exported reports in {held.path}; name the folder that was exported to")
+        raise ReportError(f"there are no exported reports in {held.path}; name the folder of an export")
     together = np.concatenate([report_ids for _, report_ids in ids])
     if len(np.unique(together, axis=0)) < len(together):
         raise ReportError(
-            f"two reports in {held.path} have one id: files of different exports lie in one folder; export anew"
+            f"two reports in {held.path} have the same id: it mixes files of different exports; export again"
         )
     return aggregate
 
@@ -206,13 +202,8 @@ def _read_table(path: Path) -> Any:
     try:
         return pq.read_table(path, columns=[REPORT_ID, REPORT, "epoch"], page_checksum_verification=True)
     except (pa.ArrowException, OSError) as error:
-        raise MismatchError(f"{path} is damaged and cannot be read; it was left as it is") from error
+        raise MismatchError(f"{path} is damaged and cannot be read; it was not changed") from error
 
 
-@contextlib.contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ReportError(f"{folder} cannot be written to: {reason}; name a folder that can") from error
+def _write_errors(folder: Path) -> contextlib.AbstractContextManager[None]:
+    return write_errors(folder, ReportError, "name another folder")

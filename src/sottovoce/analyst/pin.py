@@ -1,12 +1,12 @@
-"""The collector's key as an analyst may pin it: the key itself, or the beginning of its fingerprint."""
+"""A pinned key of a collector: the key itself, or the beginning of its fingerprint."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from sottovoce.errors import SignatureError
-from sottovoce.signing import PUBLIC_KEY_BYTES, fingerprint, from_base64url
+from sottovoce.core.errors import SignatureError
+from sottovoce.core.signing import PUBLIC_KEY_BYTES, fingerprint, from_base64url
 
 __all__ = ["check_key", "check_pin"]
 
@@ -14,7 +14,7 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16,64}")
 
 
 def check_pin(pin: str) -> str:
-    """A public key in base64url, or the beginning of its fingerprint in hexadecimal; raises unless it is one."""
+    """A public key in base64url, or the beginning of its fingerprint in hexadecimal; raises otherwise."""
     if not isinstance(pin, str):
         raise SignatureError("key must be the collector's public key, or 16 characters or more of its fingerprint")
     if not _FINGERPRINT.fullmatch(pin):
@@ -23,13 +23,13 @@ def check_pin(pin: str) -> str:
 
 
 def check_key(text: str, pin: str | None) -> bytes:
-    """The collector's public key; raises unless it is the pinned one, where one is."""
+    """Decode the collector's public key; raises if it is not the pinned one."""
     public = from_base64url(text, PUBLIC_KEY_BYTES)
     if pin is not None:
-        fits = fingerprint(public).startswith(pin) if _FINGERPRINT.fullmatch(pin) else from_base64url(pin) == public
-        if not fits:
+        matches = fingerprint(public).startswith(pin) if _FINGERPRINT.fullmatch(pin) else from_base64url(pin) == public
+        if not matches:
             raise SignatureError(
-                f"the collector has another key than the one given: its fingerprint is {fingerprint(public)[:16]}; is "
-                "this the right address?"
+                f"the collector's key is not the given one: its fingerprint is {fingerprint(public)[:16]}; check the "
+                "address"
             )
     return public

@@ -1,19 +1,24 @@
-"""The `sottovoce` command: thin commands over the library, one file each, imported when they are needed.
+"""The `sottovoce` command: thin commands over the library, one file each, imported when they are run.
 
-Exit status: 0 done; 1 an audit found a mechanism unsound; 2 something was asked for wrongly; 130 interrupted.
+Exit status: 0 success; 1 an audit or a reproduction failed; 2 an error; 130 interrupted; 141 closed pipe.
 """
 
 from __future__ import annotations
 
+import _thread
 import contextlib
+import io
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 __all__ = ["main"]
 
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+_AGAIN_SECONDS = 0.05
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,8 +37,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        status = _run(words)
-        sys.stdout.flush()
+        with _no_interrupt_lost(), _plain_warnings():
+            status = _run(words)
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -43,23 +49,73 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from sottovoce.cli.output import report_error, tolerate_narrow_encodings
     from sottovoce.cli.parser import UsageError, build_parser
-    from sottovoce.errors import SottovoceError
+    from sottovoce.core.errors import SottovoceError
 
-    tolerate_narrow_encodings()
+    _replace_unencodable_characters()
     try:
-        arguments = build_parser().parse_args(words)
+        arguments = build_parser(words).parse_args(words)
         return int(arguments.run(arguments))
     except SystemExit as done:  # argparse after --help and --version
         return int(done.code or 0)
     except (SottovoceError, UsageError, MemoryError) as error:
+        from sottovoce.cli.output import report_error
+
         report_error(error, as_json="--json" in words)
         return 2
 
 
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """A warning is one line on standard error, without the place in the source that Python shows."""
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        from sottovoce.cli.output import report_warning
+
+        report_warning(str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
+
+
+def _replace_unencodable_characters() -> None:
+    """A terminal that cannot show a character shows a question mark instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+@contextlib.contextmanager
+def _no_interrupt_lost() -> Iterator[None]:
+    """Ctrl-C may come while Python ignores errors, as in a finalizer, or wraps them, as while a class is made."""
+    before = sys.unraisablehook
+
+    def deliver_again(ignored: Any) -> None:
+        if issubclass(ignored.exc_type, KeyboardInterrupt):
+            import threading
+
+            # Later, and from elsewhere: an interrupt inside this hook would be ignored too.
+            threading.Timer(_AGAIN_SECONDS, _thread.interrupt_main).start()
+        else:
+            before(ignored)
+
+    sys.unraisablehook = deliver_again
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt):
+            cause = cause.__cause__
+        if cause is None:
+            raise
+        raise cause from None
+    finally:
+        sys.unraisablehook = before
+
+
 def _stop_writing() -> None:
-    """The reader went away (`| head`): what is still buffered goes nowhere, without a complaint at exit."""
+    """The reader has closed the pipe (`| head`): discard what is still buffered, without an error at exit."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

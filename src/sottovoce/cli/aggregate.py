@@ -1,4 +1,4 @@
-"""`sottovoce aggregate`: count reports at rest, on this machine or on Spark."""
+"""`sottovoce aggregate`: count reports in files, on this machine or on Spark."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.arguments import Commands, check_place
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
-from sottovoce.promise import delta_of, promised
+from sottovoce.core.words import delta_of, guarantee
 
 if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
     from sottovoce.engines import Counted, Tally
     from sottovoce.surveys.survey import Survey
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Count reports that lie in files: Parquet with the columns report_id and report, as exports have them, or raw batches
-(.svr). Each report id counts once, whatever the files; what is no report of the survey is refused, with how many there
-are. The result is one small file, the same to the last byte on any engine.
+Count reports in files: Parquet with the columns report_id and report, as exports have them, or raw batches (.svr).
+Each report id counts once over all files. Rows that are not reports of the survey are an error, with their number.
+The result is one file, byte for byte the same on any engine.
 """
 
 _EXAMPLES = f"""\
 SURVEY is a file with the survey's JSON (.json), or a survey at a collector: its id, the beginning of its id, or its
-title. Left out, it is what the metadata of the exported files states; all of them must state the same.
+title. Without it, the survey is read from the metadata of the exported files, which must all be of one survey.
 
-An interrupted run goes on where it was when the same is typed again. It keeps its progress in a folder beside the
-result, which is removed at the end; --restart begins anew.
+The same command resumes an interrupted run. Progress is kept in a folder beside the result, which is removed at the
+end; --restart starts again.
 
 {CONNECTION}
 examples:
   sottovoce aggregate --reports colours
   sottovoce aggregate survey.json --reports 'lake/2026-*/*.parquet' more.svr --out colours.bin --memory 4GiB
   sottovoce aggregate survey.json --reports /lake/colours --engine spark --master spark://head:7077
-  sottovoce aggregate "Favourite colour" --reports colours --hand-in      a collector that only gathers
+  sottovoce aggregate "Favourite colour" --reports colours --hand-in      for a collector that only collects
   sottovoce estimate --aggregate colours.bin
 """
 
@@ -59,48 +59,55 @@ def memory(text: str) -> int:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
     if found is None or found[2] not in _UNITS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write it like 512MiB or 4GiB")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of memory; write it like 512MiB or 4GiB")
     return int(float(found[1]) * _UNITS[found[2]])
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "aggregate", help="count reports in files, here or on Spark", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("survey", nargs="?", metavar="SURVEY", help="survey.json, or a survey at a collector")
     parser.add_argument(
-        "--reports", nargs="+", required=True, metavar="PATH", help="files, folders or globs; a folder is not searched"
+        "--reports",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="files, folders or globs; subfolders are not searched",
     )
-    parser.add_argument("--engine", choices=("local", "spark"), default="local", help="where (default: local)")
+    parser.add_argument("--engine", choices=("local", "spark"), default="local", help="where to count (default: local)")
     parser.add_argument("--master", metavar="URL", help="of a Spark cluster, spark://host:7077 (default: this machine)")
     parser.add_argument(
         "--out", type=Path, default=Path("aggregate.bin"), metavar="FILE", help="the result (default: aggregate.bin)"
     )
     parser.add_argument(
-        "--skip-faults", action="store_true", help="leave out what is no report of the survey, and say how much"
+        "--skip-faults",
+        action="store_true",
+        help="skip rows and files that are not reports of the survey, and count them",
     )
     parser.add_argument(
-        "--hand-in", action="store_true", help="also give the counts to the collector, where the survey is sealed"
+        "--hand-in", action="store_true", help="also send the counts to the collector; the survey must be sealed"
     )
-    parser.add_argument("--memory", type=memory, metavar="SIZE", help="about how much to use here (default: 1GiB)")
-    parser.add_argument("--work", type=Path, metavar="DIR", help="for progress and spilling (default: FILE.work)")
-    parser.add_argument("--restart", action="store_true", help="begin anew where a run was interrupted")
+    parser.add_argument("--memory", type=memory, metavar="SIZE", help="memory to use, about (default: 1GiB)")
+    parser.add_argument(
+        "--work", type=Path, metavar="DIR", help="folder for progress and temporary files (default: FILE.work)"
+    )
+    parser.add_argument("--restart", action="store_true", help="start again instead of resuming an interrupted run")
     add_connection(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
-    from sottovoce.errors import SottovoceError
+    from sottovoce.core.errors import SottovoceError
+    from sottovoce.core.files import check_file
 
     if arguments.engine == "spark" and (arguments.memory or arguments.restart or arguments.work):
-        raise UsageError("--memory, --work and --restart are for --engine local; Spark has settings of its own")
+        raise UsageError("--memory, --work and --restart are for --engine local; Spark has its own settings")
     if arguments.engine == "local" and arguments.master:
         raise UsageError("--master is the address of a Spark cluster; add --engine spark")
-    check_place(arguments.out, "aggregate")
+    check_file(arguments.out, "aggregate")
     survey = _survey(arguments)
-    # Before hours of counting rather than after them.
+    # Fail before hours of counting, not after them.
     live = connected(arguments).survey(survey.id) if arguments.hand_in else None
     began = time.perf_counter()
     with _counted(arguments, survey) as counted:
@@ -111,7 +118,7 @@ def _run(arguments: argparse.Namespace) -> int:
         try:
             live.hand_in(written.aggregate())
         except SottovoceError as error:
-            error.add_note(f"; the counts were not handed in, and are kept in {str(arguments.out)!r}")
+            error.add_note(f"; the counts were not handed in; they are in {str(arguments.out)!r}")
             raise
     found = {
         "survey": survey.id,
@@ -129,11 +136,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _survey(arguments: argparse.Namespace) -> Survey:
-    """The survey that was named, or the one that the files state."""
-    from sottovoce.engines.files import find, stated_survey
+    """The survey that was named, or the one in the metadata of the files."""
+    from sottovoce.engines.files import find_files, stated_survey
 
     if arguments.survey is None:
-        return stated_survey(find(arguments.reports))
+        return stated_survey(find_files(arguments.reports))
     if not arguments.survey.endswith(".json"):
         return connected(arguments).survey(arguments.survey).answerable
     return survey_file(Path(arguments.survey))
@@ -141,7 +148,7 @@ def _survey(arguments: argparse.Namespace) -> Survey:
 
 def survey_file(path: Path) -> Survey:
     """The survey whose JSON a file holds."""
-    from sottovoce.errors import SurveyError
+    from sottovoce.core.errors import SurveyError
     from sottovoce.surveys.survey import Survey
 
     try:
@@ -152,7 +159,7 @@ def survey_file(path: Path) -> Survey:
         ) from error
     survey = Survey.from_json(text)
     if not isinstance(survey, Survey):
-        raise SurveyError(f"{str(path)!r} is a panel; reports are of one of its rounds: name that")
+        raise SurveyError(f"{str(path)!r} is a panel; reports belong to one of its rounds: name the round")
     return survey
 
 
@@ -180,7 +187,7 @@ def _counted(arguments: argparse.Namespace, survey: Survey) -> Iterator[Counted]
 
 @contextlib.contextmanager
 def _bar() -> Iterator[Callable[[int, int], object]]:
-    """A bar on standard error, gone afterwards; nothing where that is no terminal."""
+    """A progress bar on standard error; nothing where that is no terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -197,29 +204,29 @@ def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
     out = console()
     table = titled_table(
         f"{shown(survey.title) or survey.id[:12]}: {survey.mechanism.name}, "
-        f"{promised(survey.epsilon, delta_of(survey))}"
+        f"{guarantee(survey.epsilon, delta_of(survey))}"
     )
     table.add_column("", min_width=24)
     table.add_column("number", justify="right", style="bold")
     table.add_column("", style="dim")
     rows = (
         ("files read", tally.files, ""),
-        ("rows", tally.rows, f"{found['rows_per_second']:,.0f} a second"),
+        ("rows", tally.rows, f"{found['rows_per_second']:,.0f} per second"),
         ("reports counted", tally.counted, ""),
-        ("duplicates", tally.duplicates, "an id counts once" if tally.duplicates else ""),
-        ("of another survey", tally.foreign, "left out" if tally.foreign else ""),
-        ("malformed", tally.malformed, "left out" if tally.malformed else ""),
-        ("files that cannot be used", len(tally.bad_files), "left out" if tally.bad_files else ""),
+        ("duplicates", tally.duplicates, "each id counts once" if tally.duplicates else ""),
+        ("of another survey", tally.foreign, "skipped" if tally.foreign else ""),
+        ("malformed", tally.malformed, "skipped" if tally.malformed else ""),
+        ("unusable files", len(tally.bad_files), "skipped" if tally.bad_files else ""),
     )
     for what, n, note in rows:
         table.add_row(what, f"{n:,}", note)
     out.print(table)
     for bad in tally.bad_files[:_BAD_SHOWN]:
-        out.print(f"left out: {shown(bad.path)} ({shown(bad.reason)})", soft_wrap=True)
+        out.print(f"skipped: {shown(bad.path)} ({shown(bad.reason)})", soft_wrap=True)
     if len(tally.bad_files) > _BAD_SHOWN:
         out.print(f"and {len(tally.bad_files) - _BAD_SHOWN:,} more; --json lists all")
     place = shown(found["aggregate"])
-    out.print(f"{place}: {found['aggregate_bytes']:,} bytes. What it says:", soft_wrap=True)
+    out.print(f"{place}: {found['aggregate_bytes']:,} bytes. To estimate from it:", soft_wrap=True)
     out.print(f"  sottovoce estimate --aggregate {place}", soft_wrap=True)
     if found["handed_in"]:
-        out.print("The collector has the counts, and answers from them.")
+        out.print("The collector has the counts and uses them from now on.")

@@ -1,36 +1,33 @@
-"""`sottovoce answer`: be a device, answer one survey, and see what that cost."""
+"""`sottovoce answer`: answer one survey as a device does, and show what that cost."""
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.arguments import Commands, add_json, number
+from sottovoce.cli.arguments import add_json, add_number
+from sottovoce.cli.device_options import add_device, one_line_errors
 from sottovoce.cli.output import print_json
-from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP
+from sottovoce.core.limits import DEFAULT_CAP
 from sottovoce.surveys.statement import is_digest
 
 if TYPE_CHECKING:
-    from sottovoce.client import Collector, Device, Receipt
+    from sottovoce.cli.parser import Parser
+    from sottovoce.device import CollectorClient, Device, Receipt
 
-__all__ = ["DEFAULT_STORE", "fit_for_a_terminal", "register"]
-
-DEFAULT_STORE: Final = Path("device.db")
+__all__ = ["register"]
 
 _DESCRIPTION = """\
-Answer a survey as a device does: fetch it, check its signature, check your budget, randomize the value here, write
-that down, send the report. Asked again, it sends the same bytes until they have arrived, and never draws again.
+Answer a survey as a device does: fetch it, verify its signature, check the budget, randomize the value here, record
+the report, send it. Run again, it sends the same bytes until they have arrived, and never draws a second report.
 """
 
 _EXAMPLES = """\
 SURVEY is an id, the first 8 or more digits of one, or a title. VALUE is a label, an integer, a record such as
-age=31,country=FR, or for the mean of vectors numbers such as 0.5,-1,2; "-" reads it from standard input, where other
-users of this machine cannot see it. Write -- before a value that begins with a dash.
+age=31,country=FR, or a vector such as 0.5,-1,2; "-" reads it from standard input, where other users of this machine
+cannot see it. Write -- before a value that begins with a dash.
 
 examples:
   sottovoce answer http://127.0.0.1:8470 Colours red
@@ -40,77 +37,65 @@ examples:
 
 _SHORTEST_PREFIX: Final = 8
 _MOST_SHOWN: Final = 8
-_LONGEST_ERROR: Final = 1000
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "answer", help="answer a survey, as a device does", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.hides_words = True
     parser.add_argument("url", metavar="URL", help="address of the collector")
     parser.add_argument("survey", metavar="SURVEY", help="id of the survey, the beginning of one, or a title")
     parser.add_argument("value", metavar="VALUE", help="the private value, or - to read it from standard input")
     parser.add_argument(
-        "--otherwise", metavar="VALUE", help="stands for any value that the survey does not have; else that is refused"
+        "--otherwise", metavar="VALUE", help="send this value for any value outside the domain (default: refuse those)"
     )
+    parser.add_argument("--key", metavar="KEY", help="the collector's public key (default: trust the first one seen)")
+    add_number(parser, "--cap", "E", "largest epsilon of one survey", DEFAULT_CAP)
+    add_device(parser)
     parser.add_argument(
-        "--store", type=Path, default=DEFAULT_STORE, metavar="FILE", help="the device's records (default: device.db)"
+        "--allow-mechanism",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="let this mechanism of another package run here; can be repeated",
     )
-    parser.add_argument("--key", metavar="KEY", help="the collector's public key; else the first one seen is trusted")
-    parser.add_argument(
-        "--cap", type=number, default=DEFAULT_CAP, metavar="E", help="largest epsilon of one survey (default: 2)"
-    )
-    parser.add_argument(
-        "--budget", type=number, default=DEFAULT_BUDGET, metavar="E", help="largest sum of all epsilons (default: 8)"
-    )
-    parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.client import Device
+    from sottovoce.device import Device
 
     text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
-    settings = {"cap": arguments.cap, "budget": arguments.budget, "insecure": arguments.insecure}
-    with fit_for_a_terminal(), Device(arguments.store, key=arguments.key, **settings) as device:
+    settings = {
+        "cap": arguments.cap,
+        "budget": arguments.budget,
+        "insecure": arguments.insecure,
+        "allow_mechanisms": arguments.allow_mechanism,
+    }
+    with one_line_errors(), Device(arguments.store, key=arguments.key, **settings) as device:
         before = len(device.ledger)
         receipt = _answer(device, arguments, text)
         _show(device, receipt, anew=len(device.ledger) > before, as_json=arguments.json)
     return 0 if receipt.state in ("sent", "waiting") else 2
 
 
-@contextlib.contextmanager
-def fit_for_a_terminal() -> Iterator[None]:
-    """Errors of a device may repeat a stranger's words: on the way to the screen they become one short line."""
-    from sottovoce.client.text import one_line
-    from sottovoce.errors import SottovoceError
-
-    try:
-        yield
-    except SottovoceError as error:
-        error.args = (one_line(str(error), _LONGEST_ERROR),)
-        raise
-
-
 def _line(raw: bytes) -> str:
-    """A line as a command line would have it: bytes that are no UTF-8 are kept, and are in no domain."""
+    """A line decoded as command lines are: bytes that are not UTF-8 are kept, and are in no domain."""
     return raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
 def _answer(device: Device, arguments: argparse.Namespace, text: str) -> Receipt:
     from sottovoce.cli.private_value import read_value
-    from sottovoce.client import REFUSE
-    from sottovoce.errors import SignatureError
+    from sottovoce.core.errors import SignatureError
+    from sottovoce.device import REFUSE
 
     survey_id = _find(device.collector(arguments.url), arguments.survey)
     if _has_answered(device, survey_id):
         return device.answer(arguments.url, survey_id, None)
     survey = device.survey(arguments.url, survey_id)
     if arguments.survey not in (survey.title, survey_id[: len(arguments.survey)]):
-        raise SignatureError("the collector lists another title for this survey than the one that was signed")
+        raise SignatureError("the collector lists this survey under another title than the signed one")
     otherwise = REFUSE if arguments.otherwise is None else read_value(survey, arguments.otherwise)
     return device.answer(arguments.url, survey_id, read_value(survey, text), otherwise=otherwise)
 
@@ -119,12 +104,12 @@ def _has_answered(device: Device, survey_id: str) -> bool:
     return any(entry.survey == survey_id for entry in device.ledger)
 
 
-def _find(collector: Collector, wanted: str) -> str:
-    """The id that is meant. The list is unsigned; whatever is found is checked before it is answered."""
-    from sottovoce.errors import SurveyError
+def _find(collector: CollectorClient, wanted: str) -> str:
+    """The id of the named survey. The list is unsigned; the survey is verified before it is answered."""
+    from sottovoce.core.errors import SurveyError
 
     if not wanted:
-        raise SurveyError("no survey is named; give its title or its id")
+        raise SurveyError("no survey is given; name it by title or id")
     if is_digest(wanted):
         return wanted
     is_prefix = re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},63}}", wanted) is not None
@@ -137,9 +122,9 @@ def _find(collector: Collector, wanted: str) -> str:
         return found.pop()
     if found:
         shown = ", ".join(sorted(found)[:_MOST_SHOWN]) + (", and more" if len(found) > _MOST_SHOWN else "")
-        raise SurveyError(f"{len(found)} surveys are called that; name one by its id: {shown}")
+        raise SurveyError(f"{len(found)} surveys match; name one by its id: {shown}")
     raise SurveyError(
-        f"the collector has no survey of that title or id; give a title, or {_SHORTEST_PREFIX} to 64 hexadecimal digits"
+        f"the collector has no such survey; give its title, or {_SHORTEST_PREFIX} to 64 hexadecimal digits of its id"
     )
 
 
@@ -151,9 +136,9 @@ def _show(device: Device, receipt: Receipt, *, anew: bool, as_json: bool) -> Non
     print(f"{receipt.title or 'survey'} ({receipt.survey[:12]}), asked by {receipt.collector}")
     print(f"  {receipt}")
     if receipt.state != "waiting" and not anew:
-        print("  this device had answered before: the first value stands, nothing was drawn again")
+        print("  this device answered before: its first report stands, and no other was drawn")
     elif receipt.state != "waiting":
         delta = f" and delta {receipt.delta:.3g}" if receipt.delta else ""
-        print(f"  it was randomized on this device with epsilon {receipt.epsilon:.4g}{delta}, once and for all")
+        print(f"  randomized on this device with epsilon {receipt.epsilon:.4g}{delta}; no other report will be drawn")
     print()
     print(ledger)

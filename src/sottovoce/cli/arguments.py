@@ -1,21 +1,30 @@
-"""Numbers as people write them, and the options that several commands share."""
+"""How numbers are read, and options that several commands share."""
 
 from __future__ import annotations
 
 import argparse
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
 
-__all__ = ["Commands", "add_json", "add_kind", "check_place", "name_neighbours", "number", "whole_number"]
+__all__ = [
+    "Commands",
+    "add_epsilon",
+    "add_integer",
+    "add_json",
+    "add_number",
+    "add_subcommands",
+    "name_neighbours",
+    "number",
+    "whole_number",
+]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-"""Where commands, or the kinds of one command, are added."""
+"""Where subcommands are added."""
 
-_LONGEST = 40  # decimal places before the point; beyond them no option has a meaning
+_LONGEST = 40  # digits before the decimal point; no option takes larger numbers
 
 
 def whole_number(text: str) -> int:
@@ -39,7 +48,7 @@ def whole_number(text: str) -> int:
 
 
 def number(text: str) -> float:
-    """A real number; whether it is in range is for the library to say."""
+    """A real number; the library checks its range."""
     try:
         return float(text)
     except ValueError:
@@ -47,29 +56,45 @@ def number(text: str) -> float:
     raise argparse.ArgumentTypeError(f"{text!r} is not a number; write it like 1, 0.5 or 1e-2")
 
 
-def check_place(path: Path, what: str) -> None:
-    """Refuse a file whose folder is not there: found out before the work and not after it."""
-    from sottovoce.errors import SimulationError
-
-    if not path.parent.is_dir():
-        raise SimulationError(f"there is no directory {str(path.parent)!r} for the {what}; make it, or name another")
+class _Options(Protocol):
+    def add_argument(self, *names: str, **settings: Any) -> object: ...
 
 
-def add_json(parser: Parser) -> None:
-    """The option every command has."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output, nothing else")
-
-
-def add_kind(commands: Commands, name: str, summary: str, examples: str) -> Commands:
-    """A command that takes a kind of survey as its next word; returns where the kinds are added."""
-    command = commands.add_parser(name, help=summary, description=summary, epilog=examples)
-    return command.add_subparsers(
-        title="kinds", metavar="KIND", dest=f"{name}_kind", required=True, parser_class=type(command)
+def add_integer(
+    parser: _Options, option: str, metavar: str, meaning: str, default: int | None = None, *, required: bool = False
+) -> None:
+    """An option that takes a whole number; its help names the default."""
+    shown = "" if default is None else f" (default: {default:,})"
+    parser.add_argument(
+        option, type=whole_number, default=default, required=required, metavar=metavar, help=meaning + shown
     )
 
 
+def add_number(
+    parser: _Options, option: str, metavar: str, meaning: str, default: float | None = None, *, required: bool = False
+) -> None:
+    """An option that takes a real number; its help names the default."""
+    shown = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(option, type=number, default=default, required=required, metavar=metavar, help=meaning + shown)
+
+
+def add_epsilon(parser: _Options, *, required: bool = True) -> None:
+    """`--epsilon`, the privacy loss of one report."""
+    add_number(parser, "--epsilon", "E", "privacy loss of one report", required=required)
+
+
+def add_json(parser: _Options) -> None:
+    """`--json`, which every command has."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object on standard output, nothing else")
+
+
+def add_subcommands(parser: Parser, title: str, metavar: str) -> Commands:
+    """Make the command take one more word; returns where the choices for it are added."""
+    return parser.add_subparsers(title=title, metavar=metavar, required=True, parser_class=type(parser))
+
+
 def name_neighbours(kinds: Commands) -> None:
-    """Tell every kind which options its neighbours have, so that it can say where an option belongs."""
+    """Let every kind know the options of its siblings, so that an error can say where an option belongs."""
     options = {name: set(parser._option_string_actions) for name, parser in kinds.choices.items()}
     for name, parser in kinds.choices.items():
         for other, known in options.items():

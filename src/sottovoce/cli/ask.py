@@ -1,4 +1,4 @@
-"""`sottovoce ask`: one question to the devices of a panel, and its answer."""
+"""`sottovoce ask`: ask the devices of a panel one question and show the answer."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, number, whole_number
+from sottovoce.cli.arguments import add_integer, add_number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import Advance, console, print_json, progress, titled_table, working
-from sottovoce.plural import counted
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.adaptive.history import AnyAnswer
     from sottovoce.adaptive.session import Session
+    from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Ask the next question of a panel: open its next round, wait for the devices of that round, close it, and
-read the answer. Each question may depend on all answers before it. Ctrl-C leaves the round open; the same command
-finishes it and asks nobody twice.
+Ask the next question of a panel: open its next round, wait for the devices of that round, close it, and estimate the
+answer. A question may depend on all earlier answers. Ctrl-C leaves the round open; the same command resumes it, and
+nobody is asked twice.
 """
 
 _EXAMPLES = f"""\
-A round is over once --reports are counted, or after --seconds, whichever comes first; never before the collector's
-minimum of reports is reached. What a question may be is in the documentation under 'expressions'.
+A round ends once --reports are counted or after --seconds, whichever comes first, but never before the collector's
+minimum number of reports. The documentation describes questions under 'expressions'.
 
 {CONNECTION}
 examples:
@@ -37,17 +38,19 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser("ask", help="ask the devices of a panel", description=_DESCRIPTION, epilog=_EXAMPLES)
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
     parser.add_argument("question", metavar="QUESTION", help="an expression over a person's record")
-    parser.add_argument("--reports", type=whole_number, metavar="N", help="close the round after so many reports")
-    parser.add_argument("--seconds", type=number, metavar="S", help="close the round after so long")
+    add_integer(parser, "--reports", "N", "close the round after this number of reports")
+    add_number(parser, "--seconds", "S", "close the round after this time")
     parser.add_argument(
-        "--choices", metavar="C", help="ask how people are distributed over these: names with commas, or how many"
+        "--choices",
+        metavar="C",
+        help="ask for the distribution over these choices: names separated by commas, or their number",
     )
-    parser.add_argument("--level", type=number, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
+    add_number(parser, "--level", "P", "confidence level of the intervals", 0.95)
     add_connection(parser)
     parser.set_defaults(run=_run)
 
@@ -61,7 +64,7 @@ def _run(arguments: argparse.Namespace) -> int:
     asked = query(arguments.question)
     live = connected(arguments).survey(arguments.survey)
     if isinstance(live.survey, Panel):
-        asked.check(live.survey.domain)  # a mistake is told before anybody is waited for
+        asked.check(live.survey.domain)  # report an error before waiting for devices
     session = live.session(reports=arguments.reports, seconds=arguments.seconds, finish=False)
     try:
         answer = None
@@ -75,7 +78,7 @@ def _run(arguments: argparse.Namespace) -> int:
             finished = False
     except KeyboardInterrupt:
         left_open = len(session.history) + 1
-        sys.stderr.write(f"round {left_open} stays open on the collector; the same command waits for it again\n")
+        sys.stderr.write(f"round {left_open} stays open on the collector; the same command resumes it\n")
         raise
     if arguments.json:
         result = {"survey": live.id, "answer": answer.to_dict(arguments.level), "finished": finished}
@@ -86,13 +89,13 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _waiting(arguments: argparse.Namespace, words: str) -> AbstractContextManager[Advance]:
-    """A bar where it is known how many are waited for."""
+    """A progress bar if the number of reports is known."""
     return _counting(words) if arguments.reports is None else progress(words, arguments.reports, "reports")
 
 
 @contextmanager
 def _counting(words: str) -> Iterator[Advance]:
-    """A line that counts, for a wait whose length nobody knows."""
+    """A counter, for a wait of unknown length."""
     count = 0
     with working(words) as tell:
 
@@ -109,7 +112,7 @@ def _choices(text: str) -> int | list[str]:
 
 
 def _is_same(answer: AnyAnswer, question: str, choices: str | None) -> bool:
-    """Whether the round that was open asked what is to be asked now."""
+    """Whether the round that was open asked the same question."""
     from sottovoce.adaptive.answer import RoundAnswer
 
     return answer.query == question and isinstance(answer, RoundAnswer) == (choices is None)
@@ -124,11 +127,11 @@ def _ask(session: Session, arguments: argparse.Namespace, advance: Advance) -> A
 def _show(session: Session, title: str, level: float) -> None:
     history = session.history
     panel = session.panel
-    left = counted(session.remaining, "round")
+    left = plural(session.remaining, "round")
     table = titled_table(
         f"{shown(title) or panel.id[:12]}: {len(history):,} of {panel.rounds:,} rounds asked, epsilon "
         f"{panel.epsilon:g}",
-        f"intervals hold for one question at a time; {left} left",
+        f"each interval holds for one question; {left} left",
     )
     table.add_column("round", justify="right")
     table.add_column("question", overflow="fold")

@@ -1,4 +1,4 @@
-"""`sottovoce audit`: is it private? The exact epsilon of what leaves the device, and a certified lower bound."""
+"""`sottovoce audit`: the exact epsilon of what leaves the device, and a certified lower bound."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.audit import DEFAULT_DELTA
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.auditing import DEFAULT_DELTA
+from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
 from sottovoce.cli.output import console, print_json, progress, titled_table
 
 if TYPE_CHECKING:
-    from sottovoce.audit import AuditResult
+    from sottovoce.auditing import AuditResult
+    from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
 
@@ -21,13 +22,12 @@ GRID = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The epsilons of `--all`."""
 
 SAMPLES = (100, 10**9)
-"""Fewer reports certify nothing, more would take days."""
+"""Fewer samples certify nothing; more would take days."""
 
 _DESCRIPTION = """\
-Audit mechanisms at a stated epsilon. The device code is run on every outcome of its randomness where that
-is possible, which gives the exact epsilon of the bytes it sends; beside it stands a lower bound that is
-certified from sampled reports alone. The exit status is 1 if any deployable mechanism reveals more than
-it states.
+Audit mechanisms at a stated epsilon. Where possible the device code is run on every outcome of its randomness, which
+gives the exact epsilon of the bytes it sends; a lower bound is certified from sampled reports alone. The exit status
+is 1 if the exact epsilon of a deployable mechanism is above the stated one.
 """
 
 _EXAMPLES = """\
@@ -36,33 +36,23 @@ examples:
   sottovoce audit hadamard subset_selection --epsilon 0.5
   sottovoce audit randomized_response --epsilon 2 --values 5
   sottovoce audit codebook gaussian --published
-  sottovoce audit --all --html soundness.html          every mechanism at several epsilons, on one page
+  sottovoce audit --all --html soundness.html          every mechanism at several epsilons, as one page
   sottovoce audit --json | jq '.results[] | select(.sound | not)'
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "audit", help="check that mechanisms are as private as they say", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("mechanisms", nargs="*", metavar="MECHANISM", help="which to audit (default: all)")
-    parser.add_argument("--epsilon", type=number, metavar="E", help="the stated epsilon (default: 1)")
+    add_epsilon(parser, required=False)
+    add_integer(parser, "--values", "J", "number of values (default: a small domain)")
+    add_integer(parser, "--samples", "N", "sampled reports per value (default: 20,000)")
+    add_number(parser, "--delta", "D", "delta of the Gaussian mechanisms", DEFAULT_DELTA)
     parser.add_argument(
-        "--values", type=whole_number, metavar="J", help="how many values there are (default: a small domain)"
-    )
-    parser.add_argument(
-        "--samples", type=whole_number, metavar="N", help="reports drawn for each value of a pair (default: 20,000)"
-    )
-    parser.add_argument(
-        "--delta",
-        type=number,
-        default=DEFAULT_DELTA,
-        metavar="D",
-        help=f"what gaussian, and the printed Gaussian, may leave out (default: {DEFAULT_DELTA:g})",
-    )
-    parser.add_argument(
-        "--published", action="store_true", help="add the paper's printed algorithms, which are never deployed"
+        "--published",
+        action="store_true",
+        help="also audit the paper's algorithms as printed, which are never deployed",
     )
     parser.add_argument(
         "--all",
@@ -77,11 +67,11 @@ def register(commands: Commands) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
 
-    from sottovoce.audit.page import PUBLISHED_PREFIX, render
-    from sottovoce.audit.published import audit_published_gaussian, audit_published_rejection
-    from sottovoce.experiments.whole_files import check_file, write_file
+    from sottovoce.auditing.page import PUBLISHED_PREFIX, render
+    from sottovoce.core.files import check_file, write_file
+    from sottovoce.lab.published.audit import audit_published_gaussian, audit_published_rejection
 
-    names, epsilons = _asked(arguments)
+    names, epsilons = _subjects(arguments)
     settings = {"domain_size": arguments.values, "samples": arguments.samples, "delta": arguments.delta}
     given = {name: setting for name, setting in settings.items() if setting is not None}
     printed: list[Callable[[float], AuditResult]] = []
@@ -108,12 +98,12 @@ def _run(arguments: argparse.Namespace) -> int:
         page = {} if arguments.html is None else {"page": str(arguments.html)}
         print_json({"sound": sound, "results": [result.to_dict() for result in results], **page})
     elif arguments.html is not None:
-        console().print(f"[bold]{escape(str(arguments.html))}[/]: all of it on one page", soft_wrap=True)
+        console().print(f"[bold]{escape(str(arguments.html))}[/]: all results on one page", soft_wrap=True)
     return 0 if sound else 1
 
 
 def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
-    from sottovoce.audit import audit
+    from sottovoce.auditing import audit
 
     try:
         return audit(name, epsilon, **given)
@@ -122,23 +112,21 @@ def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
         options = [option for setting, option in named.items() if setting in given]
         if not options:
             raise
-        raise MemoryError(f"there is not enough memory for this; give a smaller {' or '.join(options)}") from error
+        raise MemoryError(f"not enough memory; give a smaller {' or '.join(options)}") from error
 
 
-def _asked(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]:
-    """Which mechanisms at which epsilons; whatever is wrong is told before any of them is audited."""
+def _subjects(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]:
+    """Which mechanisms to audit at which epsilons; all options are checked before the first audit."""
+    from sottovoce.auditing import auditable
     from sottovoce.cli.parser import UsageError
-    from sottovoce.errors import MechanismError
-    from sottovoce.limits import check_delta, check_epsilon, check_integer
-    from sottovoce.mechanisms import MECHANISMS
-    from sottovoce.mechanisms.channel_registry import CHANNELS
-    from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+    from sottovoce.core.errors import MechanismError
+    from sottovoce.core.limits import check_delta, check_epsilon, check_integer
 
-    known = [*MECHANISMS, *(name for name, kind in VECTOR_MECHANISMS.items() if kind.deployable), *CHANNELS]
+    known = list(auditable())
     names = list(dict.fromkeys(arguments.mechanisms)) or known
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
-        raise MechanismError(f"mechanism {unknown!r} is none that can be audited; choose among {', '.join(known)}")
+        raise MechanismError(f"mechanism {unknown!r} cannot be audited; choose among {', '.join(known)}")
     check_delta(arguments.delta)
     if arguments.samples is not None:
         check_integer("samples", arguments.samples, *SAMPLES)
@@ -150,12 +138,12 @@ def _asked(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]
 
 
 def _show(results: list[AuditResult], epsilon: float) -> None:
-    from sottovoce.audit.page import how_found
+    from sottovoce.auditing.page import method_in_words
 
     table = titled_table(
         f"audit at stated epsilon {epsilon:g}",
-        "exact: the epsilon of the bytes that leave the device; certified: what sampled reports prove, at least; a dash"
-        " where so few prove nothing",
+        "exact: the epsilon of the bytes that leave the device; certified: a lower bound from sampled reports; –: the "
+        "samples prove nothing",
     )
     table.add_column("mechanism", style="bold", no_wrap=True)
     table.add_column("exact", justify="right", no_wrap=True)
@@ -166,5 +154,5 @@ def _show(results: list[AuditResult], epsilon: float) -> None:
         verdict = "[green]yes[/]" if result.sound else "[bold red]NO[/]"
         exact = "∞" if math.isinf(result.exact_epsilon) else f"{result.exact_epsilon:.6f}"
         certified = f"{result.certified_lower_bound:.3f}" if result.certified_lower_bound > 0 else "–"
-        table.add_row(result.mechanism, exact, certified, verdict, how_found(result))
+        table.add_row(result.mechanism, exact, certified, verdict, method_in_words(result))
     console().print(table)

@@ -1,4 +1,4 @@
-"""`sottovoce compare`: every mechanism on a column of the user's own data, other packages beside them."""
+"""`sottovoce compare`: every mechanism, and other packages, on a column of the user's own data."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.arguments import add_integer, add_json, number
 from sottovoce.cli.output import console, print_json, progress, titled_table
 from sottovoce.cli.picture import check_picture
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.experiments.column_data import Column
-    from sottovoce.experiments.compare import Compared
+    from sottovoce.cli.parser import Parser
+    from sottovoce.lab.compare.column_data import Column
+    from sottovoce.lab.compare.compare import Compared
 
 __all__ = ["register"]
 
@@ -25,13 +26,13 @@ _INSTALL = "pip install 'sottovoce[peers]'"
 _ANY_WIDTH = 1000
 
 _DESCRIPTION = """\
-Take a column of a CSV file as the answers that people would give, let them answer with every mechanism, and measure
-how far each estimate is from what the column holds. Where pure-ldp or multi-freq-ldpy are installed (pip install
-'sottovoce[peers]'), they do the same on the same people. Nothing leaves this machine, and no value is shown. Rows whose
-cell is empty are left out; all else, NA too, is a value.
+Use a column of a CSV file as people's answers, randomize them with every mechanism, and measure the error of each
+estimate. pure-ldp and multi-freq-ldpy are measured on the same people if they are installed (pip install
+'sottovoce[peers]'). Nothing leaves this machine, and no value is shown. Rows with an empty cell are skipped; anything
+else, NA too, is a value.
 
-The values found in the file are taken as the domain. A real survey states its domain beforehand, and must: which values
-occur is something about people too.
+The domain is the set of values in the file. A real survey must state its domain beforehand: which values occur is
+also information about people.
 """
 
 _EXAMPLES = """\
@@ -42,58 +43,36 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "compare",
-        help="every mechanism, and other packages, on your own data",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="FILE", help="a CSV file with a heading, possibly gzipped"
     )
-    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="a CSV file with a heading, .gz too")
-    parser.add_argument("--column", required=True, metavar="NAME", help="which column has the answers")
+    parser.add_argument("--column", required=True, metavar="NAME", help="the column with the answers")
     parser.add_argument(
         "--epsilon", type=number, nargs="+", default=[1.0], metavar="E", help="one or several (default: 1)"
     )
-    parser.add_argument(
-        "--repeats",
-        type=whole_number,
-        default=DEFAULT_REPEATS,
-        metavar="N",
-        help=f"how often everybody answers (default: {DEFAULT_REPEATS})",
-    )
-    parser.add_argument(
-        "--sample",
-        type=whole_number,
-        metavar="N",
-        help="take that many people at random (default: all; 20,000 where other packages take part)",
-    )
-    parser.add_argument(
-        "--seed",
-        type=whole_number,
-        default=DEFAULT_SEED,
-        metavar="S",
-        help=f"of the sample and of our reports (default: {DEFAULT_SEED})",
-    )
-    parser.add_argument("--no-peers", action="store_true", help="leave other packages out")
-    parser.add_argument("--picture", type=Path, metavar="PATH", help="also draw it, as .png, .svg or .pdf")
+    add_integer(parser, "--repeats", "N", "number of repetitions", DEFAULT_REPEATS)
+    add_integer(parser, "--sample", "N", "number of people, drawn at random (default: all; 20,000 with other packages)")
+    add_integer(parser, "--seed", "S", "seed of the sample and of our reports", DEFAULT_SEED)
+    parser.add_argument("--no-peers", action="store_true", help="do not measure other packages")
+    parser.add_argument("--picture", type=Path, metavar="PATH", help="also write a bar chart, as .png, .svg or .pdf")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.experiments.column_data import read_column
-    from sottovoce.experiments.compare import PEER_PEOPLE, compare, sampled
-    from sottovoce.experiments.compare_picture import save_comparison
-    from sottovoce.experiments.peers import installed_peers
-    from sottovoce.experiments.repeats import check_repeats, seeds_of
-    from sottovoce.experiments.whole_files import check_file
-    from sottovoce.limits import check_epsilon
-    from sottovoce.mechanisms.registry import candidates
+    from sottovoce.core.limits import check_epsilon
+    from sottovoce.figures.style import save_figure
+    from sottovoce.lab.compare.column_data import read_column
+    from sottovoce.lab.compare.compare import PEER_PEOPLE, compare, sampled
+    from sottovoce.lab.compare.peers import installed_peers
+    from sottovoce.lab.compare.picture import comparison_figure
+    from sottovoce.lab.experiments.repeats import check_repeats, seeds_of
+    from sottovoce.mechanisms import FiniteMechanism, candidates
 
     check_picture(arguments.picture)
-    if arguments.picture is not None:
-        check_file(arguments.picture, "picture")
     epsilons = list(dict.fromkeys(check_epsilon(epsilon) for epsilon in arguments.epsilon))
     seeds_of(arguments.seed, check_repeats(arguments.repeats, fewest=2))
     column = read_column(arguments.data, arguments.column)
@@ -101,8 +80,8 @@ def _run(arguments: argparse.Namespace) -> int:
     peers = () if arguments.no_peers else installed_peers()
     people = arguments.sample if arguments.sample is not None else PEER_PEOPLE if peers else None
     values = sampled(column.values, people, arguments.seed)
-    total = sum(len(candidates(size, epsilon)) + len(peers) for epsilon in epsilons)
-    with progress("comparing", total, "mechanisms") as advance:
+    counts = [len(candidates(FiniteMechanism, size, epsilon)) + len(peers) for epsilon in epsilons]
+    with progress("comparing", sum(counts), "mechanisms") as advance:
         found = compare(
             values,
             size,
@@ -113,7 +92,7 @@ def _run(arguments: argparse.Namespace) -> int:
             advance=advance,
         )
     if arguments.picture is not None:
-        save_comparison(found, arguments.picture)
+        save_figure(comparison_figure(found), arguments.picture)
     if arguments.json:
         print_json(
             {
@@ -152,33 +131,33 @@ def _show(found: tuple[Compared, ...], column: Column, people: int, *, seed: int
 
 
 def _notes(found: tuple[Compared, ...], column: Column, seed: int, *, suggest_peers: bool) -> list[str]:
-    """What stands below every table."""
+    """The notes below every table."""
     notes = [f"errors against the column itself, mean ± standard error of {found[0].repeats} repeats, seed {seed}"]
     others = [one for one in found if one.package != "sottovoce"]
     if others:
-        notes.append("other packages draw unseeded, and their reports are what their clients return, packed")
+        notes.append("other packages are not seeded; their report size is that of what their clients return, packed")
         notes.append("their sketches, RAPPOR and BLH are not compared")
         notes += dict.fromkeys(
-            f"{one.package} is {one.projection} instead of projected"
+            f"{one.package} estimates are {one.projection}, not projected"
             for one in others
             if one.projection != found[0].projection
         )
     if column.left_out:
-        rows_told = "1 row" if column.left_out == 1 else f"{column.left_out:,} rows"
-        notes.append(f"{rows_told} without a value left out")
+        skipped = "1 row" if column.left_out == 1 else f"{column.left_out:,} rows"
+        notes.append(f"{skipped} without a value skipped")
     if 2 * column.alone > len(column.labels):
-        notes.append("most values are one person's alone: is this a column of names or numbers that identify people?")
+        notes.append("most values occur once: does this column identify people?")
     if any(one.problem.startswith("left out") for one in found):
-        notes.append("left out: would take too long; --sample takes fewer people, --json says how few")
+        notes.append("left out: would take too long; use --sample for fewer people (--json has the limit)")
     if any(one.problem.startswith("it raised") for one in others):
-        notes.append(f"it raised: {_INSTALL} has what the other packages need")
+        notes.append(f"it raised: {_INSTALL} installs what the other packages need")
     if suggest_peers:
-        notes.append(f"pure-ldp and multi-freq-ldpy would stand here too: {_INSTALL}")
+        notes.append(f"to compare with pure-ldp and multi-freq-ldpy: {_INSTALL}")
     return notes
 
 
 def _table(title: str, caption: str, rows: list[Compared], *, all_errors: bool) -> Table:
-    """With every standard error, or where that is too wide with that of the L2 error alone."""
+    """With all standard errors, or only that of the L2 error where the table would be too wide."""
     from rich.markup import escape
 
     table = titled_table(title, escape(caption))

@@ -1,4 +1,4 @@
-"""The options of every command that talks to a collector, and the collector they lead to."""
+"""Options of commands that talk to a collector, and the connection that they describe."""
 
 from __future__ import annotations
 
@@ -20,41 +20,43 @@ The collector's address and your token come from {URL_VARIABLE} and {TOKEN_VARIA
 for the token: other users of this machine can read command lines.
 """
 
-SURVEY: Final = "its id, the beginning of its id, or its title"
+SURVEY: Final = "the survey's id, the beginning of its id, or its title"
 
 
 def add_connection(parser: Parser) -> None:
     """`--url`, `--token`, `--key`, `--insecure` and `--json`."""
-    parser.add_argument("--url", metavar="URL", help=f"where the collector is (default: ${URL_VARIABLE})")
+    parser.add_argument("--url", metavar="URL", help=f"address of the collector (default: ${URL_VARIABLE})")
     parser.add_argument("--token", metavar="TOKEN", help=f"your token (default: ${TOKEN_VARIABLE})")
     parser.add_argument(
-        "--key", metavar="KEY", help="the collector's key or fingerprint, checked (default: whatever it tells)"
+        "--key", metavar="KEY", help="the collector's key or fingerprint (default: trust the key that it sends)"
     )
-    parser.add_argument("--insecure", action="store_true", help="allow plain http to other machines than this one")
+    parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
     add_json(parser)
 
 
 def connected(arguments: argparse.Namespace) -> Collector:
-    """The collector that the options or the environment name."""
+    """Connect to the collector that the options or the environment name."""
     from sottovoce import connect
     from sottovoce.cli.parser import UsageError
 
     url = arguments.url or os.environ.get(URL_VARIABLE, "")
     token = arguments.token or os.environ.get(TOKEN_VARIABLE, "")
     if not url:
-        raise UsageError(f"no collector is named; give --url, or set {URL_VARIABLE}, for example http://127.0.0.1:8470")
+        raise UsageError(
+            f"no collector is given; use --url or set {URL_VARIABLE}, for example to http://127.0.0.1:8470"
+        )
     if not token:
         raise UsageError(
-            f"no token is given; set {TOKEN_VARIABLE} to the one that 'sottovoce serve' or 'sottovoce token create' "
-            "printed, or give --token"
+            f"no token is given; set {TOKEN_VARIABLE} to the token that 'sottovoce serve' or 'sottovoce token create' "
+            "printed, or use --token"
         )
     return connect(url, token, key=arguments.key, insecure=arguments.insecure)
 
 
 def shown(text: str) -> str:
-    """Somebody else's words, safe on a terminal and in a table: one line, no markup."""
+    """Untrusted text, made safe for a terminal: one line, no markup."""
     from rich.markup import escape
 
-    from sottovoce.client.text import one_line
+    from sottovoce.device.text import one_line
 
     return escape(one_line(text))

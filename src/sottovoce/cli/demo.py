@@ -1,10 +1,9 @@
-"""`sottovoce demo`: a service, a fleet of devices, an analyst; told on the terminal and on one page."""
+"""`sottovoce demo`: a service, a fleet of devices and an analyst, shown on the terminal and on one page."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import signal
 import sys
 import threading
@@ -13,61 +12,50 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, add_json, whole_number
+from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.output import console, print_json, progress, working
 from sottovoce.cli.picture import check_ending
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sottovoce.experiments.demo_service import Service
-    from sottovoce.experiments.demo_wire import Story
+    from sottovoce.cli.parser import Parser
+    from sottovoce.lab.demo.service import DemoService
+    from sottovoce.lab.demo.wire import DemoResult
 
 __all__ = ["register"]
 
 REPORT_NAME = "report.html"
 
 _DESCRIPTION = """\
-The real thing, on this machine, in about a minute: starts the service, publishes three surveys, lets a million
-simulated devices answer over HTTP, asks questions in turn, and shows the estimates beside the truth that no
-collector ever sees. Writes report.html, one page that needs no network. The service is stopped at the end.
+Run the whole system on this machine, in about a minute: start the service, publish three surveys, let a million
+simulated devices answer over HTTP, ask adaptive questions, and compare the estimates with the truth, which no
+collector sees. Writes report.html, one page that needs no network. The service is stopped at the end.
 """
 
 _EXAMPLES = """\
 examples:
   sottovoce demo
-  sottovoce demo --users 50_000 --seed 3 --out whispers
-  sottovoce demo --keep --port 8470                  leave the service running, with all that was collected
+  sottovoce demo --users 50_000 --seed 3 --out demo-report
+  sottovoce demo --keep --port 8470                  leave the service running, with the collected data
   sottovoce demo --no-report --json | jq '.coverage'
   sottovoce demo --no-report --picture demo.png      the bar chart alone, 1200 by 600 (needs matplotlib)
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "demo", help="a service, a million devices, three surveys", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
-    parser.add_argument(
-        "--users",
-        type=whole_number,
-        default=1_000_000,
-        metavar="N",
-        help="how many devices answer (default: 1,000,000)",
-    )
-    parser.add_argument(
-        "--seed", type=whole_number, default=7, metavar="S", help="of the simulated people (default: 7)"
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
+    add_integer(parser, "--users", "N", "number of devices", 1_000_000)
+    add_integer(parser, "--seed", "S", "seed of the simulated people", 7)
     parser.add_argument(
         "--out", type=Path, default=Path(), metavar="DIR", help=f"where {REPORT_NAME} goes (default: .)"
     )
     parser.add_argument("--no-report", action="store_true", help=f"do not write {REPORT_NAME}")
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the bar chart, as .png, .svg or .pdf")
+    add_integer(parser, "--port", "P", "port of the service", 0)
     parser.add_argument(
-        "--port", type=whole_number, default=0, metavar="P", help="of the service (default: a free one)"
-    )
-    parser.add_argument(
-        "--data", type=Path, metavar="DIR", help="keep the service's data there (default: nowhere, gone at the end)"
+        "--data", type=Path, metavar="DIR", help="keep the service's data there (default: deleted at the end)"
     )
     parser.add_argument("--keep", action="store_true", help="leave the service running until Ctrl-C")
     add_json(parser)
@@ -75,64 +63,66 @@ def register(commands: Commands) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.experiments.demo_service import check_folder, own_service
-    from sottovoce.experiments.demo_wire import check_fleet
-    from sottovoce.experiments.repeats import check_users, seeds_of
-    from sottovoce.figures.style import require_matplotlib
+    from sottovoce.core.files import check_folder
+    from sottovoce.lab.demo.service import check_empty, running_service
+    from sottovoce.lab.demo.wire import check_fleet
+    from sottovoce.lab.experiments.repeats import check_users, seeds_of
 
     began = time.perf_counter()
     check_fleet(check_users(arguments.users))
     seeds_of(arguments.seed, 1)
-    check_folder(arguments.data)
-    page = None if arguments.no_report else _writable(arguments.out) / REPORT_NAME
+    check_empty(arguments.data)
+    page = None if arguments.no_report else arguments.out / REPORT_NAME
+    if page is not None:
+        check_folder(page.parent, "results")
     if arguments.picture is not None:
-        require_matplotlib()
-        _check_picture(arguments.picture)
+        check_ending(arguments.picture)
+        check_folder(arguments.picture.parent, "results")
     out = console()
     out.quiet = arguments.json
     with _stopped_by_sigterm(), contextlib.ExitStack() as stack:
         with working("starting the service"):
-            service = stack.enter_context(own_service(arguments.data, arguments.port))
-        story = _play(out, service, arguments.users, arguments.seed)
-        _write(story, page, arguments.picture)
+            service = stack.enter_context(running_service(arguments.data, arguments.port))
+        result = _play(out, service, arguments.users, arguments.seed)
+        _write(result, page, arguments.picture)
         seconds = time.perf_counter() - began
-        _end(out, service, story, page, arguments, seconds)
+        _end(out, service, result, page, arguments, seconds)
         if arguments.keep:
             _keep(out, service)
     return 0
 
 
-def _play(out: Console, service: Service, users: int, seed: int) -> Story:
-    """The whole demonstration, shown as it happens."""
+def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResult:
+    """Run the demonstration and show each part as it ends."""
     from sottovoce.cli import demo_words as words
-    from sottovoce.experiments.demo import assemble, crowd_sizes, smaller_crowds, state_survey
-    from sottovoce.experiments.demo_wire import HOSTILE, Stage, Story
+    from sottovoce.lab.demo.demo import assemble, crowd_sizes, smaller_crowds, state_survey
+    from sottovoce.lab.demo.wire import HOSTILE, DemoResult, DemoSurveys
 
-    with contextlib.closing(Stage(service, users, seed)) as stage:
+    with contextlib.closing(DemoSurveys(service, users, seed)) as stage:
         survey = state_survey()
         words.show_service(out, service, stage)
-        words.show_promise(out, survey)
-        heard = stage.opera.whisper(stage.music)
-        words.show_whispers(out, survey, heard)
+        words.show_guarantee(out, survey)
+        samples = stage.owners.send_samples(stage.music)
+        words.show_samples(out, survey, samples)
         with progress(f"{users:,} devices answer", users, "devices") as advance:
             sent = stage.ask_music(advance)
         words.show_sent(out, sent)
         fewer = sum(size * repeats for size, repeats in crowd_sizes(users))
-        with progress("smaller crowds, simulated to compare", max(1, fewer)) as advance:
+        with progress("simulating fewer people, to compare", max(1, fewer)) as advance:
             smaller = smaller_crowds(survey, users, seed, advance)
-        demo = assemble(survey, seed, heard, stage.counted(stage.music).aggregate(), smaller)
+        demo = assemble(survey, seed, samples, stage.counted(stage.music).aggregate(), smaller)
         influence = demo.estimate.influence(HOSTILE)
         words.show_estimate(out, demo)
-        words.show_hostile(out, influence)
-        with progress("they answer a hundred questions at once", users, "devices") as advance:
+        words.show_influence(out, influence)
+        with progress("devices answer a hundred questions at once", users, "devices") as advance:
             ages, ages_sent = stage.ask_ages(advance)
         words.show_ages(out, ages)
-        with progress("questions in turn", users, "reports") as advance:
+        with progress("adaptive questions", users, "reports") as advance:
             asked, turns_sent = stage.ask_in_turn(advance)
         words.show_asked(out, asked, users)
-        owner, device = next(iter(stage.opera.devices.items()))
-        story = Story(
-            demo=demo,
+        owner, device = next(iter(stage.owners.devices.items()))
+        result = DemoResult(
+            music=demo,
             influence=influence,
             ages=ages,
             asked=asked,
@@ -141,18 +131,23 @@ def _play(out: Console, service: Service, users: int, seed: int) -> Story:
             ledger=device.ledger,
             figures=stage.figures(),
         )
-        words.show_ledger(out, owner, story.ledger)
-        words.show_figures(out, story.figures, sent.resent)
-        return story
+        words.show_ledger(out, owner, result.ledger)
+        words.show_metrics(out, result.figures, sent.resent)
+        return result
 
 
 def _end(
-    out: Console, service: Service, story: Story, page: Path | None, arguments: argparse.Namespace, seconds: float
+    out: Console,
+    service: DemoService,
+    result: DemoResult,
+    page: Path | None,
+    arguments: argparse.Namespace,
+    seconds: float,
 ) -> None:
     from rich.markup import escape
 
     picture = arguments.picture
-    for path, what in ((page, "the whole story, one page"), (picture, "the bar chart")):
+    for path, what in ((page, "all results on one page"), (picture, "the bar chart")):
         if path is not None:
             out.print(f"[bold]{escape(str(path))}[/]: {what}", soft_wrap=True)
     if arguments.data is not None:
@@ -164,13 +159,13 @@ def _end(
         written = {"report": page, "picture": picture, "data": arguments.data}
         paths = {name: None if path is None else str(path) for name, path in written.items()}
         kept = {"address": service.url, "token": service.token} if arguments.keep else None
-        print_json({**story.to_dict(), **paths, "service": kept, "seconds": seconds})
+        print_json({**result.to_dict(), **paths, "service": kept, "seconds": seconds})
         sys.stdout.flush()
 
 
-def _keep(out: Console, service: Service) -> None:
-    """Until Ctrl-C, or until the service ends by itself."""
-    # Whoever reads the last line may be quicker than this process: from the first on, being told to end is no failure.
+def _keep(out: Console, service: DemoService) -> None:
+    """Wait until Ctrl-C, or until the service ends by itself."""
+    # A caller may interrupt as soon as it reads the first of these lines; that is no failure.
     with contextlib.suppress(KeyboardInterrupt):
         out.print(f"\n[bold]The service is still running[/]; Ctrl-C stops it. Its dashboard: {service.url}/")
         out.print(f"Sign in with {service.token}, or in another terminal:\n", soft_wrap=True)
@@ -186,7 +181,7 @@ def _keep(out: Console, service: Service) -> None:
 
 @contextlib.contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends the command as Ctrl-C does: the service is stopped and what it made is removed."""
+    """SIGTERM ends the command as Ctrl-C does: the service is stopped and its data are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -197,39 +192,19 @@ def _stopped_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _writable(directory: Path) -> Path:
-    """The directory, made if need be: found out before the work and not after it."""
-    from sottovoce.errors import SimulationError
+def _write(result: DemoResult, page: Path | None, picture: Path | None) -> None:
+    from sottovoce.core.errors import SimulationError
+    from sottovoce.core.files import write_errors, write_file
 
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        problem = "" if os.access(directory, os.W_OK) else "it is not writable"
-    except OSError as error:
-        problem = error.strerror or "it cannot be made"
-    if problem:
-        raise SimulationError(f"nothing can be written into {str(directory)!r}: {problem}; name another directory")
-    return directory
+    for path in filter(None, (page, picture)):
+        with write_errors(path, SimulationError, "name another directory"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+    if page is not None:
+        from sottovoce.lab.demo.report import render
 
+        write_file(page, render(result))
+    if picture is not None:
+        from sottovoce.figures.style import save_figure
+        from sottovoce.lab.demo.picture import demo_figure
 
-def _check_picture(path: Path) -> None:
-    check_ending(path)
-    _writable(path.parent)
-
-
-def _write(story: Story, page: Path | None, picture: Path | None) -> None:
-    from sottovoce.errors import SimulationError
-
-    problem = ""
-    try:
-        if page is not None:
-            from sottovoce.experiments.report import render
-
-            page.write_text(render(story), encoding="utf-8")
-        if picture is not None:
-            from sottovoce.experiments.demo_picture import save_demo_picture
-
-            save_demo_picture(story.demo, picture)
-    except OSError as error:
-        problem = f"{error.filename!r} cannot be written: {error.strerror}; name another directory"
-    if problem:
-        raise SimulationError(problem)
+        save_figure(demo_figure(result.music), picture, dpi=100)

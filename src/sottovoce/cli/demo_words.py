@@ -1,4 +1,4 @@
-"""What `sottovoce demo` says on the terminal, part by part."""
+"""What `sottovoce demo` prints, part by part."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.output import plain, titled_table
-from sottovoce.plural import counted
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sottovoce.client import Ledger
-    from sottovoce.experiments.demo import Demo, Whisper
-    from sottovoce.experiments.demo_adaptive import Asked
-    from sottovoce.experiments.demo_ages import Ages
-    from sottovoce.experiments.demo_service import Service
-    from sottovoce.experiments.demo_wire import Figures, Stage
-    from sottovoce.fleet import Sent
+    from sottovoce.device import Ledger
+    from sottovoce.lab.demo.adaptive import AskedQuestion
+    from sottovoce.lab.demo.ages import Ages
+    from sottovoce.lab.demo.demo import MusicResult, SampleReport
+    from sottovoce.lab.demo.service import DemoService
+    from sottovoce.lab.demo.wire import DemoSurveys, ServiceMetrics
+    from sottovoce.lab.fleet import Sent
     from sottovoce.surveys.influence import Influence
     from sottovoce.surveys.survey import Survey
 
@@ -25,77 +25,77 @@ __all__ = [
     "show_ages",
     "show_asked",
     "show_estimate",
-    "show_figures",
-    "show_hostile",
+    "show_guarantee",
+    "show_influence",
     "show_ledger",
-    "show_promise",
+    "show_metrics",
+    "show_samples",
     "show_sent",
     "show_service",
-    "show_whispers",
 ]
 
 _AT_LEAST = 62
-"""Signs that a narrow table is wide, so that its title stays in one line."""
+"""Least width of a narrow table, so that its title stays on one line."""
 
 
-def show_service(out: Console, service: Service, stage: Stage) -> None:
-    """The service, and what it asks."""
+def show_service(out: Console, service: DemoService, stage: DemoSurveys) -> None:
+    """The service and its three surveys."""
     from sottovoce.surveys.panel import Panel
 
     out.print()
-    out.print(f"[bold]A collector[/] is up at {service.url}, a process of its own (pid {service.pid}) with SQLite.")
-    out.print(f"[dim]It signs with the key {service.fingerprint[:16]}…; devices pin it.[/]")
-    out.print(f"[bold]Its dashboard[/] fills as you watch: {service.url}/")
+    out.print(f"[bold]The collector[/] runs at {service.url} in its own process (pid {service.pid}), with SQLite.")
+    out.print(f"[dim]Its signing key has the fingerprint {service.fingerprint[:16]}…; devices pin it.[/]")
+    out.print(f"[bold]Its dashboard[/] shows the reports as they arrive: {service.url}/")
     out.print(f"[dim]Sign in with[/] {service.token}", soft_wrap=True)
     epsilon = stage.music.survey.epsilon
-    table = titled_table(f"Three surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its own words")
+    table = titled_table(f"Three surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its statement")
     table.add_column("survey", no_wrap=True)
     table.add_column("title")
     table.add_column("asks for")
-    for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} counts at once"), (stage.turns, "")):
+    for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} queries"), (stage.turns, "")):
         survey = live.survey
-        words = "what is not known yet" if isinstance(survey, Panel) else asks.format(survey.n_answers)
+        words = "adaptive questions" if isinstance(survey, Panel) else asks.format(survey.n_answers)
         table.add_row(f"[dim]{survey.id[:12]}[/]", survey.title, words)
     out.print()
     out.print(table)
 
 
-def show_promise(out: Console, survey: Survey) -> None:
-    """What epsilon means to somebody who answers."""
+def show_guarantee(out: Console, survey: Survey) -> None:
+    """What epsilon means to a person who answers."""
     out.print()
     out.print(
-        f"[bold]The promise[/] (epsilon = {survey.epsilon:g}): whatever you answer, any report you send is at most "
+        f"[bold]The guarantee[/] (epsilon = {survey.epsilon:g}): whatever you answer, any report you send is at most "
         f"{math.exp(survey.epsilon):.2f} times likelier than it would be under any other answer."
     )
 
 
-def show_whispers(out: Console, survey: Survey, heard: tuple[Whisper, ...]) -> None:
-    """What three devices have sent."""
-    largest = max(whisper.largest_ratio for whisper in heard)
+def show_samples(out: Console, survey: Survey, samples: tuple[SampleReport, ...]) -> None:
+    """What three devices sent."""
+    largest = max(one.largest_ratio for one in samples)
     table = titled_table(
-        f"Three people from operas answer the first, {len(heard[0].report)} bytes each",
-        f"The grey bytes name the survey. Over all {survey.n_answers} answers, none of these reports is more than "
+        f"Three people from operas answer the first survey with {len(samples[0].report)} bytes each",
+        f"The grey bytes identify the survey. Over all {survey.n_answers} answers, none of these reports is more than "
         f"{largest:.2f} times likelier from one than from another.",
     )
     table.add_column("who", no_wrap=True)
     table.add_column("would love to play", style="bold", no_wrap=True)
-    table.add_column("sends", no_wrap=True)
+    table.add_column("report", no_wrap=True)
     table.add_column("the same report from another answer")
-    for whisper in heard:
-        tag, rest = whisper.report[: len(survey.tag)].hex(), whisper.report[len(survey.tag) :].hex()
-        other = f"{whisper.other_answer}: {whisper.compared}"
-        table.add_row(whisper.person, whisper.answer, f"[dim]{tag}[/] [cyan]{rest}[/]", other)
+    for one in samples:
+        tag, rest = one.report[: len(survey.tag)].hex(), one.report[len(survey.tag) :].hex()
+        other = f"{one.other_answer}: {one.compared}"
+        table.add_row(one.person, one.answer, f"[dim]{tag}[/] [cyan]{rest}[/]", other)
     out.print()
     out.print(table)
     out.print()
 
 
 def show_sent(out: Console, sent: Sent) -> None:
-    """How the fleet's reports arrived."""
+    """How the fleet's reports were collected."""
     out.print(
-        f"[bold]{sent.accepted:,} devices[/] have answered over HTTP in {sent.seconds:.1f} s: {sent.singles:,} one by "
-        "one (fetch, verify, draw, record, send), the others in "
-        f"{counted(sent.batches, 'batch', 'batches')} of relays; {sent.rate:,.0f} reports a second, each on disk "
+        f"[bold]{sent.accepted:,} devices[/] answered over HTTP in {sent.seconds:.1f} s: {sent.singles:,} sent "
+        "requests of their own (fetch, verify, draw, record, send), the others came in "
+        f"{plural(sent.batches, 'batch', 'batches')} from a relay; {sent.rate:,.0f} reports per second, each on disk "
         "before it was acknowledged."
     )
     refused = sum(sent.refused.values())
@@ -105,16 +105,16 @@ def show_sent(out: Console, sent: Sent) -> None:
     out.print()
 
 
-def show_estimate(out: Console, demo: Demo) -> None:
-    """Estimates beside the truth."""
+def show_estimate(out: Console, demo: MusicResult) -> None:
+    """Estimates and the truth."""
     table = titled_table(
-        f"What {demo.users:,} whispers say: the twelve answers given most",
+        f"Estimate from {demo.users:,} reports: the twelve most common answers",
         "Per cent of the people. The collector sees the two middle columns; only this simulation knows the truth.",
     )
     table.add_column("answer", style="bold", no_wrap=True)
     for heading in ("truth", "estimate", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("holds", justify="center")
+    table.add_column("contains truth", justify="center")
     for row in demo.top(12):
         table.add_row(
             row.answer,
@@ -127,30 +127,30 @@ def show_estimate(out: Console, demo: Demo) -> None:
     out.print()
     errors, size = demo.errors, demo.survey.n_answers
     out.print(
-        f"[bold]{demo.covered} of {size}[/] intervals hold the truth: {100 * demo.covered / size:.1f} %; "
-        "95 % were promised."
+        f"[bold]{demo.covered} of {size}[/] intervals contain the truth: {100 * demo.covered / size:.1f} % "
+        "(nominal: 95 %)."
     )
     out.print(
-        f"[bold]Projecting[/] on what can be a distribution at all took the L2 error from {plain(errors.l2_raw)} to "
-        f"[bold]{plain(errors.l2_projected)}[/], for free. Proved: below {plain(demo.estimate.bound.value)} on average "
-        f"(the paper's Theorem 4.2: {plain(demo.l2_bound_paper)})."
+        f"[bold]Projection[/] removes negative shares and makes the total 100 %: the L2 error falls from "
+        f"{plain(errors.l2_raw)} to [bold]{plain(errors.l2_projected)}[/]. Its expectation is proved to be below "
+        f"{plain(demo.estimate.bound.value)} (the paper's Theorem 4.2: {plain(demo.l2_bound_paper)})."
     )
 
 
-def show_hostile(out: Console, influence: Influence) -> None:
-    """What liars could have done to it."""
+def show_influence(out: Console, influence: Influence) -> None:
+    """How far malicious devices could have moved the estimate."""
     share = f"{100 * influence.largest:.2f}"
     out.print(
-        f"[bold]Were {100 * influence.fraction:.3g} % of the devices hostile[/], {influence.hostile:,} of them, they "
-        f"could move an answer by {'' if influence.exact else 'at most '}{share} percentage points; no lie moves one "
-        "further.\n"
+        f"[bold]If {100 * influence.fraction:.3g} % of the devices were malicious[/] ({influence.hostile:,} of them), "
+        f"they could move an answer by {'' if influence.exact else 'at most '}{share} percentage points.\n"
     )
 
 
 def show_ages(out: Console, ages: Ages) -> None:
-    """The second survey."""
+    """The estimates of the second survey."""
     table = titled_table(
-        "How old are they? A hundred questions, one whisper each", "The age up to which that share of the people are."
+        "How old are they? A hundred questions, one report per person",
+        "The age that this share of the people do not exceed.",
     )
     table.min_width = _AT_LEAST
     for heading in ("share", "truth", "estimate"):
@@ -161,22 +161,22 @@ def show_ages(out: Console, ages: Ages) -> None:
     out.print(
         f"\n{ages.users:,} devices sent {ages.report_bytes} byte{'s' * (ages.report_bytes > 1)} each "
         f"({ages.mechanism}) about {ages.n_queries} questions: how many are at most 0, 1, .., 99 years old? The L2 "
-        f"error of all answers together is [bold]{ages.l2_projected:.3f}[/], and {ages.l2_raw:.3f} before projecting "
-        f"them on what any population could answer (proved on average: below {ages.l2_bound:.3f}).\n"
+        f"error of all answers is [bold]{ages.l2_projected:.3f}[/] ({ages.l2_raw:.3f} before projection); its "
+        f"expectation is proved to be below {ages.l2_bound:.3f}.\n"
     )
 
 
-def show_asked(out: Console, asked: tuple[Asked, ...], users: int) -> None:
-    """The third survey."""
+def show_asked(out: Console, asked: tuple[AskedQuestion, ...], users: int) -> None:
+    """The questions and answers of the third survey."""
     table = titled_table(
-        "One question after another, each chosen after the answers before it",
-        f"Per cent of the people. {users:,} devices, each in one round, drawn once and for life. The intervals hold "
-        "together, however the questions were chosen.",
+        "Adaptive questions: each is chosen after the earlier answers",
+        f"Per cent of the people. {users:,} devices, each in one round, drawn once. The intervals hold simultaneously, "
+        "however the questions are chosen.",
     )
     table.add_column("the analyst asks", style="bold")
     for heading in ("answered", "truth", "estimate", "95 % interval"):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("holds", justify="center")
+    table.add_column("contains truth", justify="center")
     for one in asked:
         low, high = f"{100 * one.low:.1f}", f"{100 * one.high:.1f}"
         table.add_row(
@@ -192,25 +192,25 @@ def show_asked(out: Console, asked: tuple[Asked, ...], users: int) -> None:
 
 
 def show_ledger(out: Console, owner: str, ledger: Ledger) -> None:
-    """What one person's device shows its owner."""
-    out.print(f"[bold]{owner}'s device[/] has kept account, and shows it to nobody else:\n")
+    """The ledger of one person's device."""
+    out.print(f"[bold]The ledger of {owner}'s device[/], which only its owner sees:\n")
     for line in str(ledger).splitlines():
         out.print(f"  {line}", markup=False, soft_wrap=True)
     out.print()
 
 
-def show_figures(out: Console, figures: Figures, resent: int) -> None:
-    """What the service says about itself."""
-    table = titled_table("What the service counts about itself (/metrics)")
+def show_metrics(out: Console, figures: ServiceMetrics, resent: int) -> None:
+    """The service's own metrics."""
+    table = titled_table("The service's own metrics (/metrics)")
     table.add_column("")
     table.add_column("", justify="right", style="bold")
     mean = 1000 * figures.commit_seconds / max(1, figures.commits)
     for what, figure in (
-        ("reports acknowledged, all of them durable before", f"{figures.accepted:,}"),
-        ("sent twice on purpose, as after a lost answer", f"{resent:,}"),
-        ("acknowledged again and not counted again", f"{figures.duplicates:,}"),
+        ("reports acknowledged, each durable first", f"{figures.accepted:,}"),
+        ("sent twice on purpose, as after a lost acknowledgement", f"{resent:,}"),
+        ("acknowledged again, not counted again", f"{figures.duplicates:,}"),
         ("reports counted, each exactly once", f"{figures.counted:,}"),
-        ("bodies refused: too late for their round", f"{figures.refused.get('survey_sealed', 0):,}"),
+        ("requests refused: the round was closed", f"{figures.refused.get('survey_sealed', 0):,}"),
         ("transactions", f"{figures.commits:,} of {mean:.1f} ms"),
     ):
         table.add_row(what, figure)

@@ -1,12 +1,12 @@
-"""Options about how a question is asked, which planning, publishing and simulating share."""
+"""Options about the design of a survey, shared by planning, publishing and simulating."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.arguments import number, whole_number
-from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY
+from sottovoce.cli.arguments import add_integer, add_number, whole_number
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -25,14 +25,8 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 def add_design(parser: Parser, kind: type[Question]) -> None:
-    """Which designs are compared, and by what."""
-    parser.add_argument(
-        "--delta",
-        type=number,
-        default=0.0,
-        metavar="DELTA",
-        help="above 0, gaussian can be chosen too where it can serve (default: 0)",
-    )
+    """Which designs are compared, and by which error."""
+    add_number(parser, "--delta", "DELTA", "if above 0, the gaussian mechanism is a candidate too", 0.0)
     listed = ", ".join(kind.strategies)
     parser.add_argument(
         "--strategy",
@@ -47,33 +41,27 @@ def add_design(parser: Parser, kind: type[Question]) -> None:
         "--criterion",
         choices=("l2", "margin"),
         metavar="C",
-        help="compare designs by l2 over all answers, or by the margin of the worst (default: l2)",
+        help="compare designs by l2 over all answers, or by the largest margin of one answer (default: l2)",
     )
-    parser.add_argument(
-        "--max-report-bytes",
-        type=whole_number,
-        default=DEFAULT_REPORT_BYTES,
-        metavar="B",
-        help=f"the longest report allowed (default: {DEFAULT_REPORT_BYTES:,})",
-    )
+    add_integer(parser, "--max-report-bytes", "B", "largest report allowed", DEFAULT_REPORT_BYTES)
     parser.add_argument(
         "--max-counters",
         type=whole_number,
         default=DEFAULT_COUNTERS,
         metavar="C",
-        help="most integers the aggregate may hold; with more of them fewer people share a rotation of the codebook "
+        help="largest number of counters; with more of them, fewer people share a rotation of the codebook "
         f"(default: {DEFAULT_COUNTERS:,})",
     )
 
 
 def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options of `add_design`, by the names that the library has for them; a criterion only if it was given."""
+    """The options of `add_design` under the library's names; a criterion only if it was given."""
     found = {name: getattr(arguments, name) for name in _DEFAULTS}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def design_words(settings: dict[str, Any]) -> list[str]:
-    """The words that give these settings again; what is as it would be anyway is left out.
+    """The options that give these settings; defaults are left out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`sottovoce estimate`: what the reports of a survey say so far."""
+"""`sottovoce estimate`: estimate a survey's answers from the reports so far."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.cli.arguments import Commands, number, whole_number
+from sottovoce.cli.arguments import add_integer, add_number, number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, plain, print_json, titled_table
-from sottovoce.cli.picture import check_picture, writing
-from sottovoce.plural import counted
-from sottovoce.promise import promised
+from sottovoce.cli.picture import check_picture
+from sottovoce.core.words import guarantee, plural
 
 if TYPE_CHECKING:
     from rich.console import Group
 
     from sottovoce.analyst.live import LiveSurvey
-    from sottovoce.sharded import ShardedAggregate
+    from sottovoce.cli.parser import Parser
+    from sottovoce.formats.sharded import ShardedAggregate
     from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["register"]
 
 _ROWS = 20
-"""How many answers are shown unless --top says so."""
+"""Number of answers shown by default."""
 
 _DESCRIPTION = """\
-The estimate from all reports counted so far: projected (what a distribution can give) and raw (unbiased), with
-intervals, the bound on the error, and how far hostile devices could have moved it. It is computed here, from
-the collector's counts, or from files that sottovoce aggregate wrote: several of one survey are added up.
+Estimate the answers from all reports counted so far: raw (unbiased) and projected (negative shares removed, total
+100 %), with intervals, a bound on the error, and how far malicious devices could have moved it. The estimate is
+computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up.
 """
 
 _EXAMPLES = f"""\
@@ -45,7 +45,7 @@ examples:
 
 
 def hostile(text: str) -> int | float:
-    """A number of devices, or a share of the reports.
+    """A number of devices, or a fraction of the reports.
 
     Examples
     --------
@@ -56,26 +56,21 @@ def hostile(text: str) -> int | float:
     return int(value) if value >= 1 and value.is_integer() else value
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "estimate", help="what a survey's reports say so far", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("survey", nargs="?", metavar="SURVEY", help=SURVEY)
     parser.add_argument(
         "--aggregate",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="from these files, without a collector; SURVEY, if given, must be theirs",
+        help="read these files instead of asking a collector; SURVEY, if given, must match",
     )
-    parser.add_argument("--watch", action="store_true", help="again whenever it changes, until the survey is sealed")
-    parser.add_argument("--level", type=number, default=0.95, metavar="P", help="of the intervals (default: 0.95)")
-    parser.add_argument(
-        "--top",
-        type=whole_number,
-        metavar="K",
-        help=f"the largest answers only, largest first (default: {_ROWS}, of queries and means the first)",
+    parser.add_argument("--watch", action="store_true", help="update as reports arrive, until the survey is sealed")
+    add_number(parser, "--level", "P", "confidence level of the intervals", 0.95)
+    add_integer(
+        parser, "--top", "K", f"show the K largest answers (default: {_ROWS}; of queries and vectors the first)"
     )
     parser.add_argument(
         "--hostile",
@@ -84,14 +79,14 @@ def register(commands: Commands) -> None:
         metavar="H",
         help="number or fraction of malicious devices (default: 0.01)",
     )
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw it, as .png, .svg or .pdf")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also write a chart, as .png, .svg or .pdf")
     add_connection(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
-    from sottovoce.limits import check_integer
+    from sottovoce.core.limits import check_integer
     from sottovoce.surveys.estimate import check_level
 
     check_level(arguments.level, "normal")
@@ -99,10 +94,12 @@ def _run(arguments: argparse.Namespace) -> int:
         check_integer("top", arguments.top, 1, 2**53)
     check_picture(arguments.plot)
     if arguments.aggregate:
-        _deliver(arguments, None, _added_up(arguments).estimate())
+        _deliver(arguments, None, _total_of_files(arguments).estimate())
         return 0
     if arguments.survey is None:
-        raise UsageError("no survey is named; name one, or files with --aggregate (see: sottovoce estimate --help)")
+        raise UsageError(
+            "no survey is given; name one, or give files with --aggregate (see: sottovoce estimate --help)"
+        )
     live = connected(arguments).survey(arguments.survey)
     if not arguments.watch:
         _deliver(arguments, live, live.estimate())
@@ -115,33 +112,33 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _added_up(arguments: argparse.Namespace) -> ShardedAggregate:
-    """All files together; each may be named once."""
-    from sottovoce.aggregate_file import AggregateFile
+def _total_of_files(arguments: argparse.Namespace) -> ShardedAggregate:
+    """The sum of all files."""
     from sottovoce.cli.parser import UsageError
+    from sottovoce.core.errors import MismatchError
     from sottovoce.engines.files import identity
-    from sottovoce.errors import MismatchError
+    from sottovoce.formats.aggregate_file import AggregateFile
 
     if arguments.watch:
-        raise UsageError("--watch is for a survey at a collector; files do not change")
+        raise UsageError("--watch needs a collector; files do not change")
     if len(set(map(identity, arguments.aggregate))) < len(arguments.aggregate):
-        raise UsageError("a file is named twice; its reports would count twice")
-    together: ShardedAggregate | None = None
+        raise UsageError("a file is given twice; its reports would count twice")
+    total: ShardedAggregate | None = None
     for path in arguments.aggregate:
         file = AggregateFile.open(path)
-        together = file if together is None else together + file
+        total = file if total is None else total + file
         survey = file.survey
         if arguments.survey and arguments.survey not in (survey.title, survey.id[: len(arguments.survey)]):
             raise MismatchError(
-                f"{path} holds reports of survey {survey.id[:12]}, not of the one named; name that, or none"
+                f"{path} has reports of survey {survey.id[:12]}, not of the given one; name that survey, or none"
             )
-    if together is None:
-        raise UsageError("no file is named; --aggregate takes one or more")
-    return together
+    if total is None:
+        raise UsageError("no file is given; --aggregate takes one or more")
+    return total
 
 
 def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
-    """One table that changes in place."""
+    """A table that is updated in place."""
     from rich.live import Live
 
     out = console()
@@ -166,25 +163,17 @@ def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: E
 def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
     if arguments.plot is None:
         return
-    drawn = estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure
-    with writing(arguments.plot):
-        drawn.savefig(arguments.plot)
+    from sottovoce.figures.style import save_figure
+
+    save_figure(estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure, arguments.plot)
 
 
 def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> dict[str, Any]:
     from sottovoce.surveys.influence import influence
 
     stated = {
-        "survey": estimate.survey.id,
-        "title": estimate.survey.title,
-        "mechanism": estimate.survey.mechanism.name,
-        "epsilon": estimate.epsilon,
-        "delta": estimate.delta,
-        "n_reports": estimate.n_reports,
+        **estimate.summary(arguments.level),
         **({} if live is None else {"waiting": live.status().waiting}),
-        "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
-        "projection_gap": estimate.gap,
-        "level": arguments.level,
         "influence": influence(estimate.survey, estimate.n_reports, arguments.hostile).to_dict(),
         "n_answers": len(estimate),
         "answers": _answers(arguments, estimate),
@@ -193,7 +182,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
 
 
 def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
-    """The rows: values by their share; queries and coordinates in their own order, which means something."""
+    """The rows: values by their share; queries and coordinates in their own order."""
     from sottovoce.questions.shares import Shares
 
     if arguments.top is None and estimate.survey.kind != Shares.kind:
@@ -203,18 +192,18 @@ def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str
 
 
 def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> Group:
-    """The table, and below it how far off it may be."""
+    """The table, the bound on the error, and the influence of malicious devices."""
     from rich.console import Group
 
     found = _result(arguments, live, estimate)
     waiting = f", {found['waiting']:,} waiting" if found.get("waiting") else ""
     more = found["n_answers"] - len(found["answers"])
     table = titled_table(
-        f"{shown(found['title']) or found['survey'][:12]}: {counted(found['n_reports'], 'report')}{waiting}; "
-        f"{promised(found['epsilon'], found['delta'])}, {found['mechanism']}",
-        f"{counted(more, 'more answer')}; --top shows more of them" if more else "",
+        f"{shown(found['title']) or found['survey'][:12]}: {plural(found['n_reports'], 'report')}{waiting}; "
+        f"{guarantee(found['epsilon'], found['delta'])}, {found['mechanism']}",
+        f"{plural(more, 'more answer')}; see --top" if more else "",
     )
-    # Wide enough for a title on one line: what is below is prose.
+    # Wide enough for a title on one line.
     table.add_column("answer", min_width=24)
     table.add_column("estimate", justify="right", style="bold")
     table.add_column(f"{100 * arguments.level:g} % interval", justify="right")
@@ -222,5 +211,5 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Esti
     for one in found["answers"]:
         ends = f"{one['low']:.4f} to {one['high']:.4f}"
         table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}")
-    bound = f"expected L2 error of all answers at most {plain(found['bound']['l2'])}"
+    bound = f"expected L2 error over all answers: at most {plain(found['bound']['l2'])}"
     return Group(table, bound, found["influence"]["statement"])

@@ -1,26 +1,28 @@
-"""`sottovoce export`: a survey's reports as Parquet files."""
+"""`sottovoce export`: write a survey's reports as Parquet files."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, working
-from sottovoce.plural import counted
+from sottovoce.core.words import plural
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Write the counted reports of a survey as Parquet files, one a segment, each whole or not at all. The same command goes
-on after an interruption, and adds what has come since; nothing that stands is overwritten. Needs an admin token.
+Write the counted reports of a survey as Parquet files, one per segment, each whole or not at all. The same command
+resumes an interrupted export and adds new reports; existing files are never overwritten. Needs an admin token.
 """
 
 _EXAMPLES = f"""\
-columns: report_id (16 bytes), report (the bytes a device sent), epoch (coarse time). The files' metadata holds the
-survey's id and statement. A panel has a folder a round. sottovoce.analyst.parquet.read_export counts them
-anew.
+columns: report_id (16 bytes), report (the bytes a device sent), epoch (coarse time). The metadata has the survey's id
+and statement. A panel gets one folder per round. sottovoce.analyst.parquet.read_export counts the files again.
 
 {CONNECTION}
 examples:
@@ -29,13 +31,13 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "export", help="a survey's reports as Parquet files", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("survey", metavar="SURVEY", help=SURVEY)
-    parser.add_argument("--parquet", type=Path, required=True, metavar="DIR", help="where to; made if need be")
+    parser.add_argument(
+        "--parquet", type=Path, required=True, metavar="DIR", help="folder to write to; created if needed"
+    )
     add_connection(parser)
     parser.set_defaults(run=_run)
 
@@ -48,14 +50,14 @@ def _run(arguments: argparse.Namespace) -> int:
         def advance(more: int) -> None:
             nonlocal written
             written += more
-            tell(f"exporting: {counted(written, 'report')} so far")
+            tell(f"exporting: {plural(written, 'report')} so far")
 
         done = live.export(arguments.parquet, progress=advance)
     if arguments.json:
         print_json({"survey": live.id, "folder": str(arguments.parquet), **done._asdict()})
         return 0
-    kept = f"; {done.kept:,} stood already" if done.kept else ""
-    new = f"{counted(done.reports, 'report')} in {counted(done.files, 'new file')}"
-    told = f"{shown(str(arguments.parquet))}: {new}{kept}"
-    console().print(told, soft_wrap=True)
+    kept = f"; {done.kept:,} existed already" if done.kept else ""
+    new = f"{plural(done.reports, 'report')} in {plural(done.files, 'new file')}"
+    line = f"{shown(str(arguments.parquet))}: {new}{kept}"
+    console().print(line, soft_wrap=True)
     return 0

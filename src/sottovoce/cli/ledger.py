@@ -1,20 +1,22 @@
-"""`sottovoce ledger`: every epsilon a device ever spent, and for what."""
+"""`sottovoce ledger`: what a device has answered, and the epsilon it has spent."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sottovoce.cli.answer import DEFAULT_STORE, fit_for_a_terminal
-from sottovoce.cli.arguments import Commands, add_json, number
+from sottovoce.cli.arguments import add_json
+from sottovoce.cli.device_options import add_device, one_line_errors
 from sottovoce.cli.output import print_json
-from sottovoce.limits import DEFAULT_BUDGET
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Show what this device has answered, to whom, what each answer cost, and what is left. With --send, send again what has
-not arrived yet: the same bytes as ever.
+Show what this device has answered, to whom, what each answer cost, and the budget that is left. With --send, first
+send the reports that have not arrived yet, with the same bytes.
 """
 
 _EXAMPLES = """\
@@ -25,31 +27,23 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "ledger", help="show what a device has answered and spent", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
-    parser.add_argument(
-        "--store", type=Path, default=DEFAULT_STORE, metavar="FILE", help="the device's records (default: device.db)"
-    )
-    parser.add_argument(
-        "--budget", type=number, default=DEFAULT_BUDGET, metavar="E", help="largest sum of all epsilons (default: 8)"
-    )
-    parser.add_argument("--send", action="store_true", help="first send what has not arrived yet")
-    parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
+    add_device(parser)
+    parser.add_argument("--send", action="store_true", help="first send reports that have not arrived yet")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.client import Device
-    from sottovoce.errors import LedgerError
+    from sottovoce.core.errors import LedgerError
+    from sottovoce.device import Device
 
     if not arguments.store.exists():
-        raise LedgerError(f"there is no {arguments.store}; `sottovoce answer` makes it when it first answers")
+        raise LedgerError(f"there is no {arguments.store}; 'sottovoce answer' creates it with the first answer")
     settings = {"budget": arguments.budget, "insecure": arguments.insecure}
-    with fit_for_a_terminal(), Device(arguments.store, **settings) as device:
+    with one_line_errors(), Device(arguments.store, **settings) as device:
         if arguments.send:
             device.flush()
         ledger = device.ledger

@@ -1,4 +1,4 @@
-"""`sottovoce mechanisms`: what there is to choose from, compared at one size, epsilon and delta."""
+"""`sottovoce mechanisms`: all mechanisms, compared at one size, epsilon and delta."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from rich.markup import escape
+
+from sottovoce.cli.arguments import add_integer, add_json, add_number
 from sottovoce.cli.output import console, print_json, titled_table
 
 if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
     from sottovoce.mechanisms import FiniteMechanism, VectorMechanism
 
     AnyMechanism = FiniteMechanism | VectorMechanism
@@ -18,14 +21,14 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-List every mechanism: what it guarantees, what one report is and how long, how large its error is beside the
-best one's, and when to use it. The first table is for values that can be
-listed (shares, and queries by a histogram), the second for vectors (means, and queries asked directly).
+List every mechanism: its guarantee, its report and the size of it, its error relative to the best, and when to use
+it. The first table is for finite domains (shares, and queries by a histogram), the second for vectors (means, and
+queries asked directly).
 """
 
 _EXAMPLES = """\
-error: expected L2 error of the raw estimate for the worst population, relative to the least of the table. Its
-square is how many times more people it takes for the same error (relative_people in --json).
+error: expected L2 error of the raw estimate for the worst population, relative to the best of the table. Its square
+is the factor in people for the same error (relative_people in --json).
 
 examples:
   sottovoce mechanisms
@@ -37,35 +40,23 @@ examples:
 _FINITE: Final = "finite"
 _VECTORS: Final = "vector"
 _PURE: Final = "pure epsilon-LDP"
+_NOT_ESTABLISHED: Final = "not established"
+"""Of a mechanism of another package that fails its battery, or does not serve this size."""
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "mechanisms", help="list the mechanisms and compare them", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
-    parser.add_argument(
-        "--values", type=whole_number, default=1024, metavar="J", help="how many values there are (default: 1024)"
-    )
-    parser.add_argument(
-        "--dimension",
-        type=whole_number,
-        default=256,
-        metavar="D",
-        help="how many queries or coordinates (default: 256)",
-    )
-    parser.add_argument(
-        "--epsilon", type=number, default=1.0, metavar="E", help="what one report may reveal (default: 1)"
-    )
-    parser.add_argument(
-        "--delta", type=number, default=1e-6, metavar="DELTA", help="for the one that needs it (default: 1e-06)"
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
+    add_integer(parser, "--values", "J", "number of values", 1024)
+    add_integer(parser, "--dimension", "D", "number of queries or coordinates", 256)
+    add_number(parser, "--epsilon", "E", "privacy loss of one report", 1.0)
+    add_number(parser, "--delta", "DELTA", "delta of the gaussian mechanism", 1e-6)
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.limits import check_delta, check_dimension, check_domain_size, check_epsilon
+    from sottovoce.core.limits import check_delta, check_dimension, check_domain_size, check_epsilon
 
     domain_size, epsilon = check_domain_size(arguments.values), check_epsilon(arguments.epsilon)
     dimension, delta = check_dimension(arguments.dimension), check_delta(arguments.delta)
@@ -80,42 +71,60 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _finite(domain_size: int, epsilon: float) -> list[dict[str, Any]]:
-    from sottovoce.errors import MechanismError
-    from sottovoce.mechanisms import MECHANISMS
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.mechanisms import FiniteMechanism, serving
+    from sottovoce.mechanisms.registry import is_foreign, registered
 
-    serving: list[AnyMechanism] = []
+    able: list[AnyMechanism] = []
     unable: list[dict[str, Any]] = []
-    for kind in MECHANISMS.values():
+    for kind in (*serving(FiniteMechanism).values(), *registered().values()):
         try:
-            serving.append(kind.best(domain_size, epsilon))
-        except MechanismError as error:
-            unable.append({**_described(kind, _FINITE, _PURE), "serves": False, "reason": str(error)})
-    return _compared(serving, _FINITE) + unable
+            able.append(_admitted(kind, domain_size, epsilon) if is_foreign(kind) else kind.best(domain_size, epsilon))
+        except SurveyError as error:
+            guarantee = _NOT_ESTABLISHED if is_foreign(kind) else _PURE
+            unable.append({**_described(kind, _FINITE, guarantee), "serves": False, "reason": str(error)})
+    return _compared(able, _FINITE) + unable
+
+
+def _admitted(kind: type[FiniteMechanism], domain_size: int, epsilon: float) -> FiniteMechanism:
+    """The best one of another package; raises `MechanismError` unless a survey may use it."""
+    from sottovoce.auditing.conformance import admit, admit_class
+    from sottovoce.core.errors import MechanismError, SottovoceError
+
+    admit_class(kind)
+    try:
+        mechanism = kind.best(domain_size, epsilon)
+        admit(mechanism)
+    except SottovoceError:
+        raise
+    except Exception as error:
+        raise MechanismError(f"its code raises {type(error).__name__}: {error}") from error
+    return mechanism
 
 
 def _vector(dimension: int, epsilon: float, delta: float) -> list[dict[str, Any]]:
-    from sottovoce.errors import SurveyError
-    from sottovoce.limits import DEFAULT_USERS
-    from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.core.limits import DEFAULT_USERS
+    from sottovoce.mechanisms import VectorMechanism, serving
 
-    serving: list[AnyMechanism] = []
+    able: list[AnyMechanism] = []
     unable: list[dict[str, Any]] = []
-    for kind in VECTOR_MECHANISMS.values():
+    for kind in serving(VectorMechanism).values():
         try:
-            serving.append(kind.best(dimension, 1.0, epsilon, delta, DEFAULT_USERS))
+            able.append(kind.best(dimension, 1.0, epsilon, delta, DEFAULT_USERS))
         except SurveyError as error:
             guarantee = _guarantee(
                 kind.best(1, 1.0, 1.0, delta or 1e-6, DEFAULT_USERS), f"{delta:g}" if delta else "delta"
             )
             unable.append({**_described(kind, _VECTORS, guarantee), "serves": False, "reason": str(error)})
-    return _compared(serving, _VECTORS) + unable
+    return _compared(able, _VECTORS) + unable
 
 
-def _compared(serving: Sequence[AnyMechanism], family: str) -> list[dict[str, Any]]:
+def _compared(able: Sequence[AnyMechanism], family: str) -> list[dict[str, Any]]:
     """One row per mechanism, best first."""
     from sottovoce.mechanisms import FiniteMechanism
 
-    ordered = sorted(serving, key=lambda m: (m.worst_total_variance, m.report_bits))
+    ordered = sorted(able, key=lambda m: (m.worst_total_variance, m.report_bits))
     least = min((m.worst_total_variance for m in ordered if m.deployable), default=math.nan)
     return [
         {
@@ -143,6 +152,7 @@ def _guarantee(mechanism: AnyMechanism, shown: str = "") -> str:
 def _described(kind: type[AnyMechanism], family: str, guarantee: str) -> dict[str, Any]:
     return {
         "name": kind.name,
+        "package": kind.__module__.partition(".")[0],
         "family": family,
         "guarantee": guarantee,
         "report": kind.summary,
@@ -156,14 +166,16 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
     table.add_column("guarantee", no_wrap=True)
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("error", justify="right", no_wrap=True)
-    table.add_column("a report is; use it when")
+    table.add_column("report; when to use it")
     for row in rows:
-        guarantee, told = row["guarantee"].replace("epsilon", "ε"), row["use_when"]
+        guarantee, use_when = row["guarantee"].replace("epsilon", "ε"), row["use_when"]
+        origin = "" if row["package"] == "sottovoce" else f"from the package {row['package']}: "
+        report = escape(f"{origin}{row['report']}")
         size = f"{row['report_bytes']:,} B" if "report_bytes" in row else ""
         error = f"× {row['relative_error']:,.2f}" if "relative_error" in row else ""
         if row["serves"]:
-            table.add_row(row["name"], guarantee, size, error, f"{row['report']};\n[dim]{told}[/]")
+            table.add_row(row["name"], guarantee, size, error, f"{report};\n[dim]{escape(use_when)}[/]")
         else:
-            why = told if error else f"cannot serve here: {row['reason']}"
-            table.add_row(row["name"], guarantee, size, error, f"{row['report']};\n{why}", style="dim")
+            why = use_when if error else f"not available here: {row['reason']}"
+            table.add_row(row["name"], guarantee, size, error, f"{report};\n{escape(why)}", style="dim")
     console().print(table)

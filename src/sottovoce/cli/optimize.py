@@ -1,4 +1,4 @@
-"""`sottovoce optimize`: search for the channel that answers one query set best."""
+"""`sottovoce optimize`: search for the best channel for one query set."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
 from sottovoce.cli.question_options import add_parameters, given_parameters, how_to_write
 from sottovoce.questions.queries import Queries
 
 if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
     from sottovoce.strategies import Optimized
     from sottovoce.workloads import Workload
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Search for the channel that answers a query set with the least noise, for up to a few hundred values. A finished
-search is kept in the user's cache directory, where strategy="optimized" finds it. Ctrl-C ends the search and keeps
-the best so far.
+Search for the channel that answers a query set with the least variance, for up to a few hundred values. A finished
+search is saved in the user's cache directory, where strategy="optimized" finds it. Ctrl-C ends the search and keeps
+the best channel so far.
 """
 
 _EXAMPLES = f"""\
-variance: of one report, summed over the queries; of the worst value, or with --objective total the mean over all.
-Twice the variance takes twice the people.
+variance: of one report, summed over the queries, for the worst value, or with --objective total the mean over all
+values. Twice the variance needs twice the people.
 
 {how_to_write(Queries.parameters)}
 examples:
@@ -35,36 +36,37 @@ examples:
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "optimize", help="search for the best channel for a query set", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     add_parameters(parser, Queries.parameters)
-    parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
+    add_epsilon(parser)
     parser.add_argument(
-        "--objective", default="worst", metavar="O", help="worst: the worst value; total: all alike (default: worst)"
+        "--objective",
+        default="worst",
+        metavar="O",
+        help="worst: the worst value; total: the mean over all (default: worst)",
     )
-    parser.add_argument(
-        "--rows", type=whole_number, metavar="M", help="different reports (default: four for each value)"
-    )
-    parser.add_argument("--seconds", type=number, metavar="S", help="end the search after so long (default: never)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the strategy, for strategies.load")
+    add_integer(parser, "--rows", "M", "number of different reports (default: four per value)")
+    add_number(parser, "--seconds", "S", "time limit of the search (default: none)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the strategy; strategies.load reads it")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.core.files import check_file
     from sottovoce.strategies.files import save
     from sottovoce.strategies.optimize import optimize
     from sottovoce.strategies.optimized import OptimizedStrategy
 
-    _check_out(arguments.out)
+    if arguments.out is not None:
+        check_file(arguments.out, "strategy")
     workload = Queries.of(**given_parameters(Queries.parameters, arguments)).workload
     with working("searching: known mechanisms") as tell:
 
         def progress(steps: int, value: float) -> None:
-            tell(f"searching: {plain(value)} so far, {steps} steps; Ctrl-C keeps the best so far")
+            tell(f"searching: {plain(value)} after {steps} steps; Ctrl-C keeps the best so far")
 
         found = optimize(
             workload,
@@ -86,17 +88,9 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_out(path: Path | None) -> None:
-    """Found out before the search and not after it."""
-    from sottovoce.errors import SurveyError
-
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise SurveyError(f"{str(path)!r} is no file in a directory that exists; make the directory, or name another")
-
-
 def _known(workload: Workload, found: Optimized) -> tuple[str, float]:
-    """The best strategy that needs no search."""
-    from sottovoce.experiments.strategy_table import analytic_noise
+    """The best strategy without a search."""
+    from sottovoce.lab.experiments.strategy_table import analytic_noise
 
     known = {found.best_analytic[0]: found.best_analytic[1]}
     known |= analytic_noise(workload, found.epsilon, found.objective)
@@ -137,19 +131,19 @@ def _show(workload: Workload, result: dict[str, Any]) -> None:
     )
     table.add_column("")
     table.add_column("variance", justify="right", style="bold")
-    table.add_column("people, beside the optimized", justify="right")
+    table.add_column("people, relative", justify="right")
     known = result["best_analytic"]
     for name, variance in (
         ("optimized", best),
-        (f"best that needs no search: {known['strategy']}", known["variance"]),
-        ("no mechanism is below", bound),
+        (f"best without a search: {known['strategy']}", known["variance"]),
+        ("lower bound for every mechanism", bound),
     ):
         table.add_row(name, plain(variance), f"× {variance / best:.3f}" if best else "")
     out = console()
     out.print(table)
     if best > 0 and bound > 0:
-        out.print(f"\nAt most {100 * (1 - bound / best):.1f} % of the variance could still be won.")
+        out.print(f"\nAt most {100 * (1 - bound / best):.1f} % of the variance could still be saved.")
     if not result["finished"]:
-        out.print("The search was ended before it settled: it is not kept in the cache. Run it again for longer.")
+        out.print("The search was ended early, so it is not saved in the cache. Run it again for longer.")
     if "file" in result:
         out.print(escape(f"{result['file']}: read it with sottovoce.strategies.load"), soft_wrap=True)

@@ -1,11 +1,8 @@
-"""Where a command's words go: results on standard output, progress and complaints on standard error."""
+"""Output of commands: results on standard output, progress and errors on standard error."""
 
 from __future__ import annotations
 
 import contextlib
-import io
-import json
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +12,8 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sottovoce.core.text import json_text
+
 __all__ = [
     "Advance",
     "console",
@@ -22,34 +21,33 @@ __all__ = [
     "print_json",
     "progress",
     "report_error",
+    "report_warning",
     "titled_table",
-    "tolerate_narrow_encodings",
     "working",
 ]
 
 Advance: TypeAlias = Callable[[int], object]
-"""Called with how many more are done."""
+"""Called with the number of items done since the last call."""
 
 _WIDTH_IN_A_FILE = 110
 _LONGEST_ERROR = 4000
 
 
 class _Console(Console):
-    """Leaves a closed pipe to `main`."""
+    """Raises `BrokenPipeError`, which `main` handles."""
 
     def on_broken_pipe(self) -> None:
-        """Raise again what rich would turn into an exit."""
         raise BrokenPipeError
 
 
 def console() -> Console:
-    """For tables and prose on standard output."""
+    """A console on standard output."""
     in_a_file = not sys.stdout.isatty() and "COLUMNS" not in os.environ
     return _Console(width=_WIDTH_IN_A_FILE if in_a_file else None, highlight=False)
 
 
 def titled_table(title: str, caption: str = "") -> Table:
-    """An empty table in the one style of all commands."""
+    """An empty table in the common style."""
     return Table(
         title=title,
         caption=caption or None,
@@ -63,7 +61,7 @@ def titled_table(title: str, caption: str = "") -> Table:
 
 
 def plain(figure: float) -> str:
-    """A figure with four significant digits, without a power of ten where it can be helped.
+    """A number with four significant digits, without a power of ten where possible.
 
     Examples
     --------
@@ -74,21 +72,13 @@ def plain(figure: float) -> str:
 
 
 def print_json(result: dict[str, Any]) -> None:
-    """One JSON object and a line's end. JSON has no infinity: it becomes null."""
-    sys.stdout.write(json.dumps(_finite(result), allow_nan=False, indent=2) + "\n")
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """One JSON object on standard output."""
+    sys.stdout.write(json_text(result))
 
 
 @contextlib.contextmanager
 def progress(what: str, total: int, unit: str = "people") -> Iterator[Advance]:
-    """A bar on standard error while the block runs, gone afterwards; nothing where that is no terminal."""
+    """A progress bar on standard error while the block runs; nothing where that is no terminal."""
     if not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -107,9 +97,9 @@ def progress(what: str, total: int, unit: str = "people") -> Iterator[Advance]:
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], object]]:
-    """A line on standard error while the block runs, for work whose length nobody knows; call it to change the words.
+    """A line on standard error while work of unknown length runs; call what it yields to change the text.
 
-    Gone afterwards; nothing where that is no terminal.
+    Nothing is shown where standard error is no terminal.
     """
     if not sys.stderr.isatty():
         yield lambda words: None
@@ -123,21 +113,21 @@ def working(what: str) -> Iterator[Callable[[str], object]]:
 
 
 def report_error(error: BaseException, *, as_json: bool) -> None:
-    """One line on standard error, and in JSON mode the same as an object on standard output.
+    """One line on standard error and, in JSON mode, one object on standard output.
 
-    File names and what others have written stand in it as they may be shown: nothing in it moves the cursor.
+    Control characters, for instance in file names, are removed.
     """
-    from sottovoce.client.text import one_line
+    from sottovoce.device.text import one_line
 
-    said = "".join([str(error), *getattr(error, "__notes__", ())])
-    message = one_line(said, _LONGEST_ERROR) or "there is not enough memory for this; ask for less at once"
+    text = "".join([str(error), *getattr(error, "__notes__", ())])
+    message = one_line(text, _LONGEST_ERROR) or "not enough memory; reduce the size of the request"
     sys.stderr.write(f"sottovoce: error: {message}\n")
     if as_json:
         print_json({"error": {"type": type(error).__name__, "message": message}})
 
 
-def tolerate_narrow_encodings() -> None:
-    """A terminal that cannot show a sign shows a question mark; it is no reason to stop."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+def report_warning(text: str) -> None:
+    """One line on standard error."""
+    from sottovoce.device.text import one_line
+
+    sys.stderr.write(f"sottovoce: warning: {one_line(text, _LONGEST_ERROR)}\n")

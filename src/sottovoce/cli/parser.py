@@ -1,8 +1,9 @@
-"""The command line's grammar: which commands there are, and how a mistake in one is told."""
+"""The grammar of the command line: its commands, and how usage errors are reported."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
@@ -16,27 +17,44 @@ _EXAMPLES = """\
 examples:
   sottovoce demo                                    a service, a million devices, three surveys, report.html
   sottovoce plan shares --values 40 --epsilon 2 --margin 0.01
-                                                    how many people does that take, and with which design?
+                                                    how many people, and which design?
   sottovoce simulate shares --values 40 --users 1e6 --epsilon 2
                                                     measure the error before asking anybody
   sottovoce optimize --workload prefix:64 --epsilon 1
-                                                    the best channel for a set of queries
-  sottovoce audit                                   is it private? exactly, for every mechanism
-  sottovoce serve                                   run a collector; it says what to do next
+                                                    search for the best channel for a query set
+  sottovoce audit                                   compute the exact epsilon of every mechanism
+  sottovoce serve                                   run a collector; it prints the next steps
   sottovoce survey create shares --labels red,green,blue --epsilon 1
-  sottovoce estimate SURVEY --watch                 what real devices have answered so far
+  sottovoce estimate SURVEY --watch                 the estimate so far, updated
 
-Every command takes --help, with examples of its own, and --json, for one JSON object on standard output.
+Every command takes --help, which shows examples, and --json, which prints one JSON object.
 """
 
 
-COMMANDS: Final = (
-    *("demo", "plan", "simulate", "optimize", "strategies", "mechanisms", "audit", "reproduce", "compare"),
-    *("calibrate",),
-    *("serve", "backup", "survey", "estimate", "ask", "export", "aggregate", "token"),
-    *("answer", "ledger"),
-)
-"""Every command, by the module that has it: those that need nothing else, then a collector's, then a device's."""
+COMMANDS: Final = {
+    "demo": "a service, a million devices, three surveys",
+    "plan": "choose a design, epsilon and the number of people",
+    "simulate": "measure errors on simulated people",
+    "optimize": "search for the best channel for a query set",
+    "strategies": "compare strategies on standard query sets",
+    "mechanisms": "list the mechanisms and compare them",
+    "audit": "check that mechanisms are as private as they state",
+    "reproduce": "measure the paper's table and check its claims",
+    "compare": "compare mechanisms, and other packages, on your own data",
+    "calibrate": "measure this machine, for plan --cost",
+    "serve": "run the collector, an HTTP service",
+    "backup": "copy a collector's database to a file",
+    "restore": "fill an empty database with a backup",
+    "survey": "publish, list, show, seal and delete surveys on a collector",
+    "estimate": "estimate the answers from the reports so far",
+    "ask": "ask the devices of a panel",
+    "export": "write a survey's reports as Parquet files",
+    "aggregate": "count reports in files, here or on Spark",
+    "token": "create, list and revoke tokens of a collector",
+    "answer": "answer a survey, as a device does",
+    "ledger": "show what a device has answered and spent",
+}
+"""Every command with its summary. `sottovoce.cli.NAME` has it, and is imported when that command is parsed."""
 
 
 class UsageError(Exception):
@@ -44,13 +62,13 @@ class UsageError(Exception):
 
 
 class Parser(argparse.ArgumentParser):
-    """Raises `UsageError`, so that every mistake is told in one place and in one line."""
+    """Raises `UsageError` instead of exiting, so that every error is one line, printed in one place."""
 
     hides_words = False
-    """Whether a word that fits nowhere may be private, so that no message may repeat it."""
+    """Whether unexpected words may be private, so that no message may repeat them."""
 
     elsewhere: dict[str, str]
-    """Options that this command has not but a neighbour has, and which: a mistake in them can be told plainly."""
+    """Options that a sibling of this command has, and which sibling."""
 
     def __init__(self, **settings: Any) -> None:
         self.elsewhere = {}
@@ -59,7 +77,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**settings)
 
     def parse_known_args(self, *given: Any) -> Any:  # type: ignore[override]
-        """As argparse does; but words that fit nowhere are told by the command they were given to, unless private."""
+        """As argparse does, but the subcommand itself reports unexpected words, unless they may be private."""
         found, extra = super().parse_known_args(*given)
         if extra and self.hides_words:
             self.error("unexpected argument or unknown option; write -- before a value that begins with a dash")
@@ -72,15 +90,18 @@ class Parser(argparse.ArgumentParser):
         return found, extra
 
     def error(self, message: str) -> NoReturn:
-        """Raise instead of printing and leaving."""
         if self.hides_words and "required" in message:
             message += "; write -- before a value that begins with a dash"
         raise UsageError(f"{message} (see: {self.prog} --help)")
 
 
-def build_parser() -> Parser:
-    """The whole grammar. Every command sets `run`, a function from the parsed arguments to the exit status."""
-    from sottovoce.version import __version__
+def build_parser(words: Sequence[str] | None = None) -> Parser:
+    """The grammar of the command that these words begin with, or of all commands.
+
+    The other commands are known by name and summary alone, which is all that the general help shows. Every command
+    sets `run`, a function from the parsed arguments to the exit status.
+    """
+    from sottovoce.core.version import __version__
 
     parser = Parser(prog="sottovoce", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"sottovoce {__version__}")
@@ -91,13 +112,16 @@ def build_parser() -> Parser:
 
     parser.set_defaults(run=show_help)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for name in COMMANDS:
-        import_module(f"sottovoce.cli.{name}").register(commands)
+    chosen = None if words is None else next((word for word in words if not word.startswith("-")), "")
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary)
+        if chosen in (None, name):
+            import_module(f"sottovoce.cli.{name}").register(command)
     return parser
 
 
 def commands_of(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:
-    """Every command that takes no further word, by the words that lead to it: what the reference lists."""
+    """Every leaf command by the words that select it, as the reference lists them."""
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if not inner:
         return {name: parser}

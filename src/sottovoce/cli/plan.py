@@ -1,4 +1,4 @@
-"""`sottovoce plan`: which design, and what the missing one of epsilon, people and error must be."""
+"""`sottovoce plan`: choose a design, and solve for epsilon, the number of people or the error."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli import plan_adaptive
-from sottovoce.cli.arguments import Commands, add_json, add_kind, name_neighbours, number, whole_number
+from sottovoce.cli.arguments import (
+    Commands,
+    add_epsilon,
+    add_integer,
+    add_json,
+    add_number,
+    add_subcommands,
+    name_neighbours,
+)
 from sottovoce.cli.design_options import add_design, design_words, given_design
 from sottovoce.cli.output import console, print_json, progress, working
-from sottovoce.cli.picture import check_picture, writing
+from sottovoce.cli.picture import check_picture
 from sottovoce.cli.plan_cost import add_cost, costs_of, show_costs
 from sottovoce.cli.plan_table import show_plan
 from sottovoce.cli.question_options import (
@@ -25,38 +33,33 @@ from sottovoce.cli.question_options import (
 from sottovoce.questions.registry import QUESTIONS
 
 if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
     from sottovoce.planning.plan import Plan
     from sottovoce.questions.base import Question
 
 __all__ = ["register"]
 
-_SUMMARY: Final = "choose a design, epsilon and the number of people"
-
 _DESCRIPTION: Final = """\
-Give two of --epsilon, --users and an error (--margin or --l2); the third is worked out, and every design that can
-serve is compared. Nobody is asked anything: the errors follow from variances, for the worst population unless
---population names one.
+Give two of --epsilon, --users and an error (--margin or --l2); the third is computed, and all available designs are
+compared. Nothing is simulated: the errors follow from variances, for the worst population unless --population is
+given.
 """
 
 _ERRORS: Final = """\
 errors:
-  --margin 0.01    the margin of one answer (95 %): plus or minus how much the worst answer is known, in its own unit;
-                   for shares 0.01 is one per cent point
-  --l2 0.05        L2 over all answers: the expected distance between all estimated answers and the truth
+  --margin 0.01    margin of one answer (95 %): half the width of the widest interval, in the unit of the answers;
+                   for shares 0.01 is one percentage point
+  --l2 0.05        L2 over all answers: the expected distance between all estimates and the truth
 
 populations: zipf, uniform, geometric, or a file with one share per value; see 'sottovoce simulate shares --help'
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command, with one kind per question."""
+def register(parser: Parser) -> None:
+    """Describe the command and add one kind per question."""
     examples = "".join(f"  {_words(kind)} --epsilon 1 --users 1e6\n" for kind in QUESTIONS.values())
-    kinds = add_kind(
-        commands,
-        "plan",
-        _SUMMARY,
-        f"examples:\n{examples}  sottovoce plan adaptive --rounds 20 --epsilon 1 --users 1e6\n",
-    )
+    parser.epilog = f"examples:\n{examples}  sottovoce plan adaptive --rounds 20 --epsilon 1 --users 1e6\n"
+    kinds = add_subcommands(parser, "kinds", "KIND")
     for kind in QUESTIONS.values():
         _register(kinds, kind)
     plan_adaptive.register(kinds)
@@ -81,19 +84,19 @@ examples:
 """
     parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
     add_parameters(parser, kind.parameters)
-    parser.add_argument("--epsilon", type=number, metavar="E", help="what one report may reveal")
-    parser.add_argument("--users", type=whole_number, metavar="N", help="how many people answer")
-    parser.add_argument("--margin", type=number, metavar="M", help="the margin of one answer (95 %%) to reach")
-    parser.add_argument("--l2", type=number, metavar="D", help="the L2 error over all answers to reach")
+    add_epsilon(parser, required=False)
+    add_integer(parser, "--users", "N", "number of people")
+    add_number(parser, "--margin", "M", "margin of one answer (95 %%) to reach")
+    add_number(parser, "--l2", "D", "L2 error over all answers to reach")
     parser.add_argument(
-        "--population", metavar="P", help="the people it is for, a name or a file (default: the worst case)"
+        "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
     add_design(parser, kind)
     parser.add_argument(
         "--picture",
         type=Path,
         metavar="PATH",
-        help="also write error against people, as .png, .svg or .pdf; simulates a few crowds",
+        help="also draw error against people, as .png, .svg or .pdf; runs a few simulations",
     )
     add_cost(parser)
     add_json(parser)
@@ -133,25 +136,28 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
 
 
 def _population(question: Question, name: str | None) -> Any:
-    """The shares of a named population; for vectors the name itself, which the plan then refuses."""
+    """The shares of a named population; for vectors the name itself, which the planner refuses."""
     if name is None or question.domain is None:
         return name
-    from sottovoce.populations.distributions import frequencies
+    from sottovoce.lab.populations.distributions import frequencies
 
     return frequencies(name, question.domain.size)
 
 
 def _draw(found: Plan, path: Path) -> None:
-    from sottovoce.experiments.plan_picture import people_simulated, save_plan_picture
+    from sottovoce.figures.style import save_figure
+    from sottovoce.lab.experiments.plan_picture import people_simulated, plan_curves, plan_figure
 
-    with progress("simulating crowds for the picture", max(1, people_simulated(found))) as advance, writing(path):
-        save_plan_picture(found, path, advance)
+    with progress("simulating people for the picture", max(1, people_simulated(found))) as advance:
+        curves = plan_curves(found, advance)
+    save_figure(plan_figure(curves), path)
 
 
 def _publishing(kind: type[Question], found: Plan, arguments: argparse.Namespace) -> list[str]:
-    """The command that publishes the planned survey: with the same settings it chooses the same design.
+    """The command that publishes the planned survey.
 
-    A plan for one population may choose a design that is not the best for all of them; that one is named.
+    With the same settings it chooses the same design; a plan for one population names its design, which may not be the
+    best for the worst case.
     """
     settings = given_design(arguments) | {"criterion": None if found.criterion == "l2" else found.criterion}
     if found.population is not None:

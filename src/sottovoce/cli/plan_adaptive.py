@@ -1,4 +1,4 @@
-"""`sottovoce plan adaptive`: how many questions can depend on earlier answers, and how well they are answered."""
+"""`sottovoce plan adaptive`: solve for rounds, people, epsilon or error of a panel."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_json, add_number
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
-from sottovoce.cli.picture import check_picture, writing
+from sottovoce.cli.picture import check_picture
 from sottovoce.cli.question_options import add_parameters
 from sottovoce.surveys.panel import Panel
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Give three of --rounds, --users, --epsilon and --error; the fourth is worked out. The error is the largest over all
-rounds, for questions between -radius and radius, proved however each question depends on the answers before it.
-Everybody answers one round only: twice the rounds leave half the people to each. Nobody is asked anything.
+Give three of --rounds, --users, --epsilon and --error; the fourth is computed. The error is the largest over all
+rounds, for questions with values between -radius and radius, and holds however questions depend on earlier answers.
+Everybody answers one round: twice the rounds leave half the people to each. Nothing is simulated.
 """
 
 _EXAMPLES = """\
@@ -36,17 +36,17 @@ examples:
 def register(kinds: Commands) -> None:
     """Add the kind."""
     parser = kinds.add_parser(Panel.kind, help=Panel.summary, description=_DESCRIPTION, epilog=_EXAMPLES)
-    # What people's records are has no part in the error.
+    # The domain does not affect the error.
     own = [one for one in Panel.parameters if not one.group]
     add_parameters(parser, own, optional=frozenset({"rounds"}))
-    parser.add_argument("--users", type=whole_number, metavar="N", help="how many people there are")
-    parser.add_argument("--epsilon", type=number, metavar="E", help="what one report may reveal")
-    parser.add_argument("--error", type=number, metavar="T", help="the largest error allowed")
+    add_integer(parser, "--users", "N", "number of people")
+    add_epsilon(parser, required=False)
+    add_number(parser, "--error", "T", "the largest error allowed")
     parser.add_argument(
         "--picture",
         type=Path,
         metavar="PATH",
-        help="also write error against rounds, as .png, .svg or .pdf; simulates a few sessions",
+        help="also draw error against rounds, as .png, .svg or .pdf; runs a few simulations",
     )
     add_json(parser)
     parser.set_defaults(run=_run)
@@ -70,12 +70,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _draw(found: PanelPlan, path: Path) -> None:
-    from sottovoce.experiments.adaptive_curves import adaptive_curves, people_simulated, save_adaptive_picture
+    from sottovoce.figures.style import save_figure
+    from sottovoce.lab.experiments.adaptive_curves import adaptive_curves, adaptive_figure, people_simulated
 
     with progress("simulating sessions for the picture", max(1, people_simulated(found))) as advance:
         curves = adaptive_curves(found, advance)
-    with writing(path):
-        save_adaptive_picture(curves, path)
+    save_figure(adaptive_figure(curves), path)
 
 
 def _show(found: PanelPlan) -> None:
@@ -89,8 +89,8 @@ def _show(found: PanelPlan) -> None:
     }[found.solved_for]
     table = titled_table(
         question,
-        "proved: holds for every population, however questions are chosen; expected: by the exact variance, for "
-        "answers near 0; printed: Theorem 5.2, where it says anything",
+        "proved: for every population, however questions are chosen; expected: by the exact variance, for answers near "
+        "0; printed: Theorem 5.2, where it applies",
     )
     table.add_column("", no_wrap=True)
     for heading in ("rounds", "people per round", "error, proved", "expected", "printed"):

@@ -1,4 +1,4 @@
-"""`sottovoce plan ... --cost`: what counting the reports will take, on this machine and on Spark."""
+"""`sottovoce plan ... --cost`: predicted cost of counting, on this machine and on Spark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.arguments import whole_number
+from sottovoce.cli.arguments import add_integer
 from sottovoce.cli.output import console, titled_table
 
 if TYPE_CHECKING:
@@ -21,26 +21,18 @@ _WORKER_CORES: Final = 4
 
 
 def add_cost(parser: Parser) -> None:
-    """Whether to predict the cost, and of which machines."""
-    group = parser.add_argument_group("what counting the reports will take")
+    """`--cost`, and the machines that it is about."""
+    group = parser.add_argument_group("cost of counting the reports")
     group.add_argument(
         "--cost", action="store_true", help="predict time, memory and storage from what 'sottovoce calibrate' measured"
     )
-    group.add_argument("--rates", type=Path, metavar="FILE", help="rates kept there by 'sottovoce calibrate --out'")
-    group.add_argument(
-        "--workers", type=whole_number, default=_WORKERS, metavar="K", help=f"Spark workers (default: {_WORKERS})"
-    )
-    group.add_argument(
-        "--worker-cores",
-        type=whole_number,
-        default=_WORKER_CORES,
-        metavar="C",
-        help=f"cores of each of them (default: {_WORKER_CORES})",
-    )
+    group.add_argument("--rates", type=Path, metavar="FILE", help="rates written by 'sottovoce calibrate --out'")
+    add_integer(group, "--workers", "K", "number of Spark workers", _WORKERS)
+    add_integer(group, "--worker-cores", "C", "cores per Spark worker", _WORKER_CORES)
 
 
 def costs_of(found: Plan, arguments: argparse.Namespace) -> list[Cost]:
-    """Predictions for the best design of a plan: here, and on Spark where that was measured."""
+    """Predictions for the best design of a plan: here, and on Spark if that was measured."""
     from sottovoce.engines.cost import cost_here, cost_on_spark
     from sottovoce.engines.rates import Rates, place
 
@@ -53,10 +45,10 @@ def costs_of(found: Plan, arguments: argparse.Namespace) -> list[Cost]:
 
 
 def show_costs(costs: list[Cost]) -> None:
-    """A table of them."""
+    """Print them as a table."""
     table = titled_table(
         f"counting {costs[0].reports:,} reports",
-        "from rates measured on this machine; disks and networks are taken to be no slower than its own",
+        "from rates measured on this machine; assumes disks and networks as fast as here",
     )
     table.add_column("where")
     for heading in ("stored", "counting", "estimate", "memory", "shuffled"):
@@ -73,11 +65,11 @@ def show_costs(costs: list[Cost]) -> None:
     out = console()
     out.print(table)
     if len(costs) == 1:
-        out.print("Spark was not measured: sottovoce calibrate --spark")
+        out.print("Spark was not measured; run: sottovoce calibrate --spark")
 
 
 def size(n: float) -> str:
-    """Bytes for people.
+    """Bytes with a unit.
 
     Examples
     --------
@@ -92,7 +84,7 @@ def size(n: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Time for people.
+    """Time with a unit.
 
     Examples
     --------

@@ -1,12 +1,11 @@
-"""What `sottovoce plan` tells people: one table of designs, and what the best of them comes to."""
+"""The output of `sottovoce plan`: a table of designs, and the result for the best one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.output import console, plain, titled_table
-from sottovoce.plural import counted
-from sottovoce.promise import and_delta, promised
+from sottovoce.core.words import delta_suffix, guarantee, plural
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,25 +18,25 @@ __all__ = ["show_plan"]
 
 
 def show_plan(found: Plan, publish: str) -> None:
-    """Every design, the best first; what was asked for; why this design; and the command that publishes it."""
+    """All designs, best first; the result; why this design; and the command that publishes it."""
     out = console()
     out.print(_table(found))
     for option in found.options:
         if option.reason:
             out.print(f"{option.name}: {option.reason}", markup=False, style="dim")
-    known = _known(found.question, found.margin, found.l2)
+    accuracy = _accuracy(found.question, found.margin, found.l2)
     answer = {
-        "error": f"[bold]{known}[/]",
-        "users": f"[bold]{counted(found.users, 'person', 'people')}[/]: {known}",
-        "epsilon": f"[bold]epsilon {found.epsilon:.4g}{and_delta(found.delta)}[/]: {known}",
+        "error": f"[bold]{accuracy}[/]",
+        "users": f"[bold]{plural(found.users, 'person', 'people')}[/]: {accuracy}",
+        "epsilon": f"[bold]epsilon {found.epsilon:.4g}{delta_suffix(found.delta)}[/]: {accuracy}",
     }[found.solved_for]
     out.print(f"\n{answer}.")
     out.print(found.reason, markup=False)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
 
 
-def _known(question: Question, margin: float, l2: float) -> str:
-    """How well the answers are known, the single one first."""
+def _accuracy(question: Question, margin: float, l2: float) -> str:
+    """The accuracy of one answer and of all together."""
     if _in_points(question):
         one = f"each share is known to about ±{_points(_about(100 * margin))} (95 %)"
     else:
@@ -46,7 +45,7 @@ def _known(question: Question, margin: float, l2: float) -> str:
 
 
 def _in_points(question: Question) -> bool:
-    """Whether answers are shares of people, whose margins are told in per cent points."""
+    """Whether answers are shares, whose margins are shown in percentage points."""
     from sottovoce.questions.shares import Shares
 
     return isinstance(question, Shares)
@@ -57,20 +56,20 @@ def _points(figure: str) -> str:
 
 
 def _about(figure: float) -> str:
-    """Two significant digits, without a power of ten where it can be helped."""
+    """Two significant digits, without a power of ten where possible."""
     return f"{float(f'{figure:.2g}'):,.10g}"
 
 
-def _asked(found: Plan) -> str:
-    """The question that the plan answers."""
-    people = counted(found.users, "person", "people")
+def _problem(found: Plan) -> str:
+    """What the plan was asked to solve for."""
+    people = plural(found.users, "person", "people")
     if found.target is None:
-        return f"{people} at {promised(found.epsilon, found.setting.delta)}: what error?"
+        return f"{people} at {guarantee(found.epsilon, found.setting.delta)}: what error?"
     points = found.criterion == "margin" and _in_points(found.question)
     reached = f"{found.criterion} at most " + (_points(f"{100 * found.target:g}") if points else f"{found.target:g}")
     if found.solved_for == "users":
-        return f"{promised(found.epsilon, found.setting.delta)}, {reached}: how many people?"
-    return f"{people}{and_delta(found.setting.delta)}, {reached}: what epsilon?"
+        return f"{guarantee(found.epsilon, found.setting.delta)}, {reached}: how many people?"
+    return f"{people}{delta_suffix(found.setting.delta)}, {reached}: what epsilon?"
 
 
 def _table(found: Plan) -> Table:
@@ -79,7 +78,7 @@ def _table(found: Plan) -> Table:
     over = "" if domain is None or domain.size == question.n_answers else f" over {domain.size:,} values"
     people = "the worst population" if found.population is None else "the given population"
     table = titled_table(
-        f"{question.kind}: {counted(question.n_answers, 'answer')}{over}; {_asked(found)}",
+        f"{question.kind}: {plural(question.n_answers, 'answer')}{over}; {_problem(found)}",
         f"errors are for {people}; margin: of one answer, at 95 %; variance: exact, an upper bound, or within a stated "
         f"truncation error; × error: {found.criterion}, relative to the best",
     )
@@ -101,7 +100,7 @@ def _table(found: Plan) -> Table:
         table.add_row(
             "[green]➜[/]" if option is found.best else "",
             option.strategy,
-            f"{option.mechanism}{and_delta(option.design.delta)}",
+            f"{option.mechanism}{delta_suffix(option.design.delta)}",
             *_cells(option, points=points),
             *fetched,
             "" if option is found.best else f"{option.error(found.criterion) / least:.2f}",
@@ -111,6 +110,6 @@ def _table(found: Plan) -> Table:
 
 
 def _cells(option: Option, *, points: bool) -> tuple[str, ...]:
-    """Its errors, how exact they are, and the size of its report."""
+    """Errors, status of the variance, and report size."""
     margin = 100 * option.margin if points else option.margin
     return f"± {plain(margin)}", plain(option.l2), option.status, f"{option.report_bytes:,} B"

@@ -1,4 +1,4 @@
-"""A person's value as it is written on a command line, read by the survey's domain; never repeated in a message."""
+"""Parse a person's value from a command line by the survey's domain; no message repeats it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PART: Final = re.compile(r'\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)'
 
 
 def read_value(survey: Survey | Panel, text: str) -> object:
-    """What the text means in this survey. What means nothing is returned as it is, and is in no domain.
+    """The value that the text stands for; text that does not parse is returned as it is, and is in no domain.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def _in_domain(domain: Domain, text: str) -> object:
 
     if isinstance(domain, ProductDomain):
         return _record(domain, text)
-    # By the look-up and not through the list, where labels at the end would take longer than those at the beginning.
+    # By hash lookup: a scan of the labels would take a time that depends on the value.
     is_label = isinstance(domain, LabelDomain) and domain._find(text) >= 0
     if is_label or isinstance(domain, TextDomain) or not _INTEGER.fullmatch(text):
         return text
@@ -63,7 +63,7 @@ def _record(domain: Any, text: str) -> object:
 
 
 def _unquoted(text: str) -> str:
-    """As labels of records are shown: in quotes, as JSON writes them, where they hold a comma or the like."""
+    """Labels of records may be quoted as in JSON, where they contain a comma."""
     if not text.startswith('"'):
         return text
     try:

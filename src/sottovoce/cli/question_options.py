@@ -1,4 +1,4 @@
-"""Options of the command line that come from what a question declares, and back from their words to a question."""
+"""Options derived from the parameters that a question declares, and the question they describe."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.arguments import number, whole_number
-from sottovoce.errors import DomainError
+from sottovoce.core.errors import DomainError
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _LABELS: Final = """\
-  --labels red,green,blue                  names with commas between
+  --labels red,green,blue                  names separated by commas
   --labels @colours.txt                    names from a file, one per line
 """
 _RANGE_FORMS: Final = """\
@@ -36,22 +36,22 @@ _RANGE_FORMS: Final = """\
 """
 _ATTRIBUTES: Final = """\
   --attributes age=0..99 sex=f,m name=text:8
-                                           records; an attribute is a range of integers with both ends, labels as
-                                           above, a number of values, or text of so many letters a to z
+                                           records; an attribute is a range of integers, labels as above, a number
+                                           of values, or text of at most that many letters a to z
 """
 _WORKLOADS: Final = """\
 workloads:
   identity:1024                            the share of each value
-  prefix:1024                              of the values up to each one
-  ranges:64                                of every interval of values
-  bins:100:10                              of ranges ten wide
-  marginals:age=10,sex=2,country=30:2      of every table of two attributes
+  prefix:1024                              cumulative shares
+  ranges:64                                every interval of values
+  bins:100:10                              ranges of width ten
+  marginals:age=10,sex=2,country=30:2      every table of two attributes
   parities:10:3                            parities of up to three out of ten bits
-  dense:FILE.npy                           any matrix that numpy.save wrote, one row per query
+  dense:FILE.npy                           a matrix written by numpy.save, one row per query
 """
 
 _FORMS: Final = {"labels": _LABELS, "range": _RANGE_FORMS, "attributes": _ATTRIBUTES, "workload": _WORKLOADS}
-"""How the kinds of parameters are written that are more than a number."""
+"""How parameters that are not plain numbers are written."""
 
 _RANGE: Final = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})", re.ASCII)
 _TEXT: Final = re.compile(r"text:([0-9]{1,3})", re.ASCII)
@@ -68,7 +68,7 @@ def option_of(parameter: Parameter) -> str:
 
 
 def add_parameters(parser: Parser, parameters: Iterable[Parameter], *, optional: frozenset[str] = frozenset()) -> None:
-    """One option per parameter; those named in `optional` may be left out even if a question needs them."""
+    """One option per parameter; those in `optional` are not required."""
     for one in parameters:
         settings: dict[str, Any] = {"metavar": one.name[0].upper(), "help": one.help}
         if one.kind == "integer":
@@ -85,7 +85,7 @@ def add_parameters(parser: Parser, parameters: Iterable[Parameter], *, optional:
 
 
 def example_words(parameters: Iterable[Parameter]) -> str:
-    """The shortest words that give every parameter that must be given.
+    """The shortest options that give every required parameter.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def example_words(parameters: Iterable[Parameter]) -> str:
 
 
 def how_to_write(parameters: Iterable[Parameter]) -> str:
-    """What stands in `--help` about parameters that one line does not explain; empty where there are none."""
+    """The part of `--help` about parameters that one line does not explain; may be empty."""
     blocks: dict[str, str] = {}
     for one in parameters:
         plain = f"  {option_of(one)} {one.example:<{40 - len(option_of(one))}}{one.help}\n" if one.group else ""
@@ -111,7 +111,7 @@ def how_to_write(parameters: Iterable[Parameter]) -> str:
     return "\n".join(filter(None, blocks.values()))
 
 
-# --- and back -----------------------------------------------------------------------------------
+# --- from options to a question ------------------------------------------------------------------
 
 
 def asked_question(kind: type[Question], arguments: argparse.Namespace) -> Question:
@@ -120,7 +120,7 @@ def asked_question(kind: type[Question], arguments: argparse.Namespace) -> Quest
 
 
 def parameter_words(parameters: Iterable[Parameter], arguments: argparse.Namespace) -> list[str]:
-    """The words that give the same parameters again; defaults are left out."""
+    """The options that give the same parameters; defaults are left out."""
     found = []
     for one in parameters:
         value = getattr(arguments, one.name)
@@ -131,7 +131,7 @@ def parameter_words(parameters: Iterable[Parameter], arguments: argparse.Namespa
 
 
 def given_parameters(parameters: Iterable[Parameter], arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of those that were given, as a question takes them."""
+    """The values of the given parameters, as a question takes them."""
     found = {}
     for one in parameters:
         words = getattr(arguments, one.name)
@@ -141,7 +141,7 @@ def given_parameters(parameters: Iterable[Parameter], arguments: argparse.Namesp
 
 
 def _unchanged(value: Any) -> Any:
-    """Numbers: argparse has read them."""
+    """Numbers, which argparse has parsed."""
     return value
 
 
@@ -157,7 +157,7 @@ def _attributes(texts: list[str]) -> dict[str, Any]:
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not name or name in attributes:
-            message = f"{text!r} is no attribute, or its name was given before; write it like age=0..99"
+            message = f"{text!r} is not an attribute, or its name is repeated; write it like age=0..99"
             raise DomainError(message).at("attributes")
         attributes[name] = parse_values(values)
     return attributes
@@ -189,7 +189,7 @@ def _lines(path: Path) -> list[str]:
     problem = ""
     try:
         if path.is_file() and path.stat().st_size > _LONGEST_FILE:
-            problem = "it is longer than any list of labels"
+            problem = "it is too large for a list of labels"
         else:
             return path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
@@ -213,4 +213,4 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "attributes": _attributes,
     "workload": _workload,
 }
-"""How the words of each kind of parameter are read."""
+"""How each kind of parameter is parsed."""

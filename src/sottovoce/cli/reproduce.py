@@ -1,4 +1,4 @@
-"""`sottovoce reproduce`: the paper's Table 1 with measured errors in it, and its claims checked."""
+"""`sottovoce reproduce`: measure the paper's Table 1 and check its claims."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, add_json, whole_number
+from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
 
 if TYPE_CHECKING:
-    from sottovoce.experiments.reproduce.exceeding import Exceeding
-    from sottovoce.experiments.reproduce.finding import Finding
-    from sottovoce.experiments.reproduce.records import Check
-    from sottovoce.experiments.reproduce.run import Reproduction
-    from sottovoce.experiments.reproduce.table import TableRow
+    from sottovoce.cli.parser import Parser
+    from sottovoce.lab.reproduce.exceeding import Exceeding
+    from sottovoce.lab.reproduce.finding import Finding
+    from sottovoce.lab.reproduce.records import Check
+    from sottovoce.lab.reproduce.run import Reproduction
+    from sottovoce.lab.reproduce.table import TableRow
 
 __all__ = ["register"]
 
@@ -23,52 +24,52 @@ DEFAULT_FOLDER = Path("reproduction")
 DEFAULT_SEED = 7
 
 _DESCRIPTION = """\
-Measure what the paper bounds: the error of its three problems over grids of people, queries, values and epsilon, for
-populations benign and hard, beside the previous work, the printed bounds and those stated here; and check its claims.
-Writes CSV, JSON, SVG, PNG and one page of HTML. The same seed gives the same figures with the same versions. All of it
-takes less than 15 minutes on two cores. The exit status is 1 where something was not found as expected.
+Measure the errors of the paper's three problems over grids of people, queries, values and epsilon, for easy and hard
+populations, and compare them with previous work and with the bounds, as printed and as stated here; and check the
+paper's claims. Writes CSV, JSON, SVG, PNG and one HTML page. The same seed and versions give the same figures. Takes
+less than 15 minutes on two cores. The exit status is 1 if a result is not as expected.
 """
 
 _EXAMPLES = """\
-parts (all unless some are named):
+parts (default: all):
   table1         all three rows of Table 1
-  offline        its first row: a set of queries, codebook and hull beside sphere sampling
-  distribution   its second: Hadamard Response, projected and not
-  adaptive       its third: one question after another
-  findings       what the paper claims of its algorithms, and what is so
+  offline        first row: a set of queries, by codebook and hull, and by sphere sampling
+  distribution   second row: Hadamard Response, projected and not
+  adaptive       third row: adaptive questions
+  findings       the paper's claims about its algorithms, checked
 
 examples:
   sottovoce reproduce
   sottovoce reproduce distribution adaptive --out table1 --seed 11
   sottovoce reproduce findings --json
-  sottovoce reproduce --quick                        a few seconds, to see that it works
+  sottovoce reproduce --quick                        a few seconds, to test the setup
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "reproduce", help="the paper's table, measured", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("parts", nargs="*", metavar="PART", help="see below (default: all)")
     parser.add_argument(
-        "--out", type=Path, default=DEFAULT_FOLDER, metavar="DIR", help=f"where files go (default: {DEFAULT_FOLDER})"
+        "--out",
+        type=Path,
+        default=DEFAULT_FOLDER,
+        metavar="DIR",
+        help=f"folder for the files (default: {DEFAULT_FOLDER})",
     )
-    parser.add_argument(
-        "--seed", type=whole_number, default=DEFAULT_SEED, metavar="S", help=f"(default: {DEFAULT_SEED})"
-    )
-    parser.add_argument("--quick", action="store_true", help="few people and few points")
+    add_integer(parser, "--seed", "S", "seed", DEFAULT_SEED)
+    parser.add_argument("--quick", action="store_true", help="fewer people and points")
     add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.experiments.repeats import seeds_of
-    from sottovoce.experiments.reproduce.grid import people_in
-    from sottovoce.experiments.reproduce.page import write
-    from sottovoce.experiments.reproduce.run import grid_of, reproduce
-    from sottovoce.experiments.whole_files import check_folder
+    from sottovoce.core.files import check_folder
     from sottovoce.figures.style import require_matplotlib
+    from sottovoce.lab.experiments.repeats import seeds_of
+    from sottovoce.lab.reproduce.grid import people_in
+    from sottovoce.lab.reproduce.page import write
+    from sottovoce.lab.reproduce.run import grid_of, reproduce
 
     grid = grid_of(arguments.parts, quick=arguments.quick)
     seeds_of(arguments.seed, 1)
@@ -82,7 +83,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json(found.to_dict() | {"files": [str(path) for path in written]})
     else:
         _show(found)
-        beside = f"all of it on one page, beside {len(written) - 1} other files"
+        beside = f"all results on one page; {len(written) - 1} other files"
         console().print(f"{written[-1]}: {beside}", markup=False, soft_wrap=True)
     return 0 if found.as_expected else 1
 
@@ -99,7 +100,7 @@ def _show(found: Reproduction) -> None:
 
 
 def _show_table(rows: tuple[TableRow, ...], seed: int) -> None:
-    from sottovoce.experiments.reproduce.page import UNPROVED
+    from sottovoce.lab.reproduce.page import UNPROVED
 
     caption = "measured: the largest error among the populations"
     if any(row.name == "offline" for row in rows):
@@ -128,7 +129,7 @@ def _pair(value: float, error: float) -> str:
 
 
 def _show_checks(checks: tuple[Check, ...]) -> None:
-    table = titled_table("what was expected, and what was found")
+    table = titled_table("expectations and results")
     for name in ("problem", "expected", "found"):
         table.add_column(name)
     table.add_column("", no_wrap=True)
@@ -142,7 +143,7 @@ _VERDICTS = {True: "[green]yes[/]", False: "[bold red]NO[/]", None: "[dim]not ch
 
 
 def _show_exceeding(points: tuple[Exceeding, ...]) -> None:
-    table = titled_table("points above a bound", "σ: standard errors by which it is above")
+    table = titled_table("points above a bound", "σ: standard errors above the bound")
     for name in ("figure", "where", "above"):
         table.add_column(name)
     table.add_column("of it", justify="right", no_wrap=True)
@@ -157,7 +158,7 @@ def _show_exceeding(points: tuple[Exceeding, ...]) -> None:
 def _show_findings(findings: tuple[Finding, ...]) -> None:
     from rich.markup import escape
 
-    table = titled_table("what the paper claims, and what is so")
+    table = titled_table("the paper's claims, checked")
     table.add_column("where", style="bold")
     table.add_column("claim")
     for name in ("printed", "found"):

@@ -1,4 +1,4 @@
-"""`sottovoce serve`: the collector, with no configuration or with as much as is wanted."""
+"""`sottovoce serve`: run the collector; every setting has a default."""
 
 from __future__ import annotations
 
@@ -9,52 +9,53 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, add_json
+from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
 from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, load
-from sottovoce.errors import MissingExtraError
+from sottovoce.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from sottovoce.collector.serve import Start
+    from sottovoce.cli.parser import Parser
+    from sottovoce.collector.serve import ServiceStart
 
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Run the collector: takes reports over HTTP, makes each durable before it is acknowledged, counts each exactly
-once, answers analysts. Everything lives in one folder unless a PostgreSQL database is named. Every setting can
-be given as a flag, as an environment variable (SOTTOVOCE_PORT for --port) or in a TOML file (port = 8470); a flag
-beats a variable, which beats the file. Stop it with Ctrl-C or SIGTERM: what was acknowledged is kept, always.
+Run the collector: it takes reports over HTTP, makes each durable before it acknowledges it, counts each exactly once,
+and serves analysts. All data are in one folder unless a PostgreSQL database is given. A setting can be given as a
+flag, as an environment variable (SOTTOVOCE_PORT for --port) or in a TOML file (port = 8470), in this order of
+precedence. Stop it with Ctrl-C or SIGTERM; acknowledged reports are never lost.
 """
 
 _EXAMPLES = """\
 examples:
-  sottovoce serve                                   on this machine only, everything in ./sottovoce-data
-  sottovoce serve --port 0 --json                   on any free port, told as JSON
+  sottovoce serve                                   on this machine only, data in ./sottovoce-data
+  sottovoce serve --port 0 --json                   on a free port, printed as JSON
   sottovoce serve --settings collector.toml
   SOTTOVOCE_DATABASE=postgresql://user:password@host/name sottovoce serve --host 0.0.0.0
   SOTTOVOCE_DATABASE=postgresql://user:password@host/name sottovoce serve --only-work --workers 4
-                                                    further counting processes, on another machine
+                                                    more counting processes, on another machine
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    parser = commands.add_parser(
-        "serve", help="run the collector, an HTTP service", description=_DESCRIPTION, epilog=_EXAMPLES
-    )
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument(
         "--settings",
         type=Path,
         metavar="FILE",
-        help=f"a TOML file (default: what {SETTINGS_VARIABLE} names)",
+        help=f"a TOML file (default: ${SETTINGS_VARIABLE})",
     )
     for setting in SETTINGS:
         default = f" (default: {setting.shown_default})" if setting.shown_default else ""
         words = f"{setting.meaning}{default}".replace("%", "%%")
         parser.add_argument(setting.flag, dest=setting.name, metavar=setting.metavar, help=words)
-    parser.add_argument("--only-work", action="store_true", help="run the counting processes alone; listen nowhere")
+    parser.add_argument("--only-work", action="store_true", help="run only the counting processes, without HTTP")
     parser.add_argument(
-        "--new-admin-token", action="store_true", help="make a further admin token and print it: the first was lost"
+        "--new-admin-token",
+        action="store_true",
+        help="create and print another admin token, for instance if the first was lost",
     )
     add_json(parser)
     parser.set_defaults(run=_run)
@@ -80,22 +81,22 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _need_extra() -> None:
-    if any(find_spec(module) is None for module in ("granian", "litestar", "prometheus_client", "uvloop")):
-        raise MissingExtraError("the service needs some packages more: pip install 'sottovoce[collector]'")
+    if any(find_spec(module) is None for module in ("granian", "prometheus_client", "uvloop")):
+        raise MissingExtraError("the service needs more packages: pip install 'sottovoce[collector]'")
 
 
-def _say_started(start: Start) -> None:
+def _say_started(start: ServiceStart) -> None:
     if start.admin_token is not None:
         print(f"admin token   {start.admin_token}")
-        print("              shown this once and kept only as a hash; whoever has it may do everything")
+        print("              shown once and stored as a hash; it allows everything")
     print(f"signing key   {start.key}")
-    print("              surveys are signed with it; devices pin it (--key), so tell it to their owners")
+    print("              signs the surveys; devices pin it (--key), so give it to their owners")
     print(f"fingerprint   {start.fingerprint}")
-    print("              the key's SHA-256, to compare by eye")
+    print("              SHA-256 of the key, for people to compare")
     print(f"dashboard     {start.public}/")
-    print("              for analysts: sign in there with a token")
+    print("              for analysts, who sign in with a token")
     print(f"survey pages  {start.public}/s/SURVEY")
-    print("              for people: where they answer the survey of that id in a browser")
+    print("              where people answer the survey of that id in a browser")
     print("next")
     print(f"  export SOTTOVOCE_URL={start.address} SOTTOVOCE_TOKEN={start.admin_token or '(your token)'}")
     print("  sottovoce survey create shares --labels red,green,blue --epsilon 1")
@@ -103,10 +104,10 @@ def _say_started(start: Start) -> None:
     print("  sottovoce estimate SURVEY --watch", flush=True)
 
 
-def _say_ready(start: Start, as_json: bool) -> None:
+def _say_ready(start: ServiceStart, as_json: bool) -> None:
     if as_json:
-        told = {"address": start.address, "key": start.key, "fingerprint": start.fingerprint}
-        print_json({**told, "admin_token": start.admin_token, "pid": os.getpid()})
+        ready = {"address": start.address, "key": start.key, "fingerprint": start.fingerprint}
+        print_json({**ready, "admin_token": start.admin_token, "pid": os.getpid()})
         sys.stdout.flush()
     else:
         print(f"ready at {start.address}", flush=True)

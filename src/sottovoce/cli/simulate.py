@@ -1,4 +1,4 @@
-"""`sottovoce simulate`: measure the error on simulated people before asking real ones."""
+"""`sottovoce simulate`: measure errors on simulated people."""
 
 from __future__ import annotations
 
@@ -7,52 +7,54 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli import simulate_adaptive, simulate_fleet
-from sottovoce.cli.arguments import Commands, add_json, add_kind, name_neighbours, number, whole_number
+from sottovoce.cli.arguments import (
+    Commands,
+    add_epsilon,
+    add_integer,
+    add_json,
+    add_subcommands,
+    name_neighbours,
+)
 from sottovoce.cli.design_options import add_design, given_design
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
 from sottovoce.cli.question_options import add_parameters, asked_question, example_words, how_to_write
-from sottovoce.plural import counted
-from sottovoce.promise import promised
+from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.registry import QUESTIONS
 
 if TYPE_CHECKING:
-    from sottovoce.experiments.survey_error import MeasuredError
+    from sottovoce.cli.parser import Parser
+    from sottovoce.lab.experiments.survey_error import MeasuredError
     from sottovoce.questions.base import Question
     from sottovoce.surveys.survey import Survey
 
 __all__ = ["register"]
 
-_SUMMARY: Final = "measure errors on simulated people"
-
 _DESCRIPTION: Final = """\
-Draw people from a true population, let each send one randomized report, estimate the answers from the reports, and
-measure how far off they are: raw (unbiased) and projected (the nearest answers that a population can give), beside
-what theory says. Memory does not grow with the number of people.
+Draw people from a known population, let each send one randomized report, estimate the answers, and compare the errors
+of the raw (unbiased) and the projected estimate with theory. Memory does not grow with the number of people.
 """
 
 _POPULATIONS: Final = """\
-distributions:
+populations:
   zipf        value v has a share proportional to 1/(v+1)
-  uniform     all values alike
+  uniform     equal shares
   geometric   proportional to 0.95^v
   words, cities, surnames
-              real ones, the most common first (pip install 'sottovoce[data]')
+              real data, the most common first (pip install 'sottovoce[data]')
   FILE        one non-negative number per value, summing to one: text or CSV without a heading, or a .npy array
-People with vectors have norms uniform from 0 to the radius, and directions scattered around a common one.
+Vectors have norms uniform from 0 to the radius, and directions scattered around a common one.
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command, with one kind per question."""
+def register(parser: Parser) -> None:
+    """Describe the command and add one kind per question."""
     examples = "".join(f"  {_words(kind)} --users 1e5 --epsilon 1\n" for kind in QUESTIONS.values())
-    kinds = add_kind(
-        commands,
-        "simulate",
-        _SUMMARY,
+    parser.epilog = (
         f"examples:\n{examples}  sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1\n"
-        "  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --users 1e5\n",
+        "  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --users 1e5\n"
     )
+    kinds = add_subcommands(parser, "kinds", "KIND")
     for kind in QUESTIONS.values():
         _register(kinds, kind)
     simulate_adaptive.register(kinds)
@@ -75,25 +77,21 @@ examples:
 """
     parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
     add_parameters(parser, kind.parameters)
-    parser.add_argument("--users", type=whole_number, required=True, metavar="N", help="how many people answer")
-    parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
+    add_integer(parser, "--users", "N", "number of people", required=True)
+    add_epsilon(parser)
     parser.add_argument(
-        "--distribution", default="zipf", metavar="D", help="of people's values; see below (default: zipf)"
+        "--population", default="zipf", metavar="P", help="distribution of people's values; see below (default: zipf)"
     )
     add_design(parser, kind)
-    parser.add_argument(
-        "--repeats", type=whole_number, default=1, metavar="R", help="number of repetitions (default: 1)"
-    )
-    parser.add_argument(
-        "--seed", type=whole_number, metavar="S", help="for the same people again (default: a fresh one)"
-    )
+    add_integer(parser, "--repeats", "R", "number of repetitions", 1)
+    add_integer(parser, "--seed", "S", "seed, to repeat a simulation (default: random)")
     add_json(parser)
     parser.set_defaults(run=partial(_run, kind))
 
 
 def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
-    from sottovoce.experiments.repeats import check_repeats, check_users
-    from sottovoce.experiments.survey_error import measure
+    from sottovoce.lab.experiments.repeats import check_repeats, check_users
+    from sottovoce.lab.experiments.survey_error import measure
     from sottovoce.surveys.survey import Survey
 
     users, repeats = check_users(arguments.users), check_repeats(arguments.repeats)
@@ -104,7 +102,7 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
         found = measure(
             survey,
             users,
-            arguments.distribution,
+            arguments.population,
             repeats=repeats,
             seed=arguments.seed,
             symmetric=question.projected_on == Queries.projected_on,
@@ -120,21 +118,21 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
 def _show(survey: Survey, found: MeasuredError) -> None:
     from rich.markup import escape
 
-    from sottovoce.experiments.paper_bound import paper_bound
+    from sottovoce.lab.experiments.paper_bound import paper_bound
 
     spread = found.standard_error
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
     over = "" if found.values in (None, found.answers) else f" over {found.values:,} values"
     table = titled_table(
-        f"{found.question}: {counted(found.answers, 'answer')}{over}; {counted(found.users, 'person', 'people')} "
-        f"({escape(found.distribution)}), {promised(found.epsilon, found.delta)}, {found.strategy} with "
+        f"{found.question}: {plural(found.answers, 'answer')}{over}; {plural(found.users, 'person', 'people')} "
+        f"({escape(found.distribution)}), {guarantee(found.epsilon, found.delta)}, {found.strategy} with "
         f"{found.mechanism}: simulated {often}",
         f"seed {found.seed}; {found.report_bits:,} bits ({found.report_bytes:,} bytes) per report; "
         f"{found.seconds:.2f} s per simulation; projection gap {found.gap:.1e}",
     )
     table.add_column("error")
     table.add_column("measured", justify="right", style="bold")
-    table.add_column("what theory says", justify="right")
+    table.add_column("theory", justify="right")
 
     def measured(name: str) -> str:
         value = plain(getattr(found.mean, name))

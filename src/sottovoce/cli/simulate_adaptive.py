@@ -1,39 +1,39 @@
-"""`sottovoce simulate adaptive`: sessions of questions that depend on earlier answers."""
+"""`sottovoce simulate adaptive`: simulated sessions of adaptive questions."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands, add_json, number, whole_number
+from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_json
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
-from sottovoce.plural import counted
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
-    from sottovoce.experiments.adaptive_error import MeasuredAdaptive
+    from sottovoce.lab.experiments.adaptive_error import MeasuredAdaptive
 
 __all__ = ["register"]
 
 STRATEGIES = ("random", "overfit", "quantile", "heavy_hitters")
 
 _DESCRIPTION = """\
-Everybody draws one round, once, and answers the question of that round with one bit; each question may depend
-on all answers before it. Measures the largest error over all rounds, beside the bound that holds however the
-questions are chosen: fresh people answer every one, so an analyst cannot overfit, not even on purpose.
+Everybody draws one round, once, and answers the question of that round with one bit; a question may depend on all
+earlier answers. Measures the largest error over all rounds and compares it with the bound that holds however
+questions are chosen: new people answer each of them, so an analyst cannot overfit.
 """
 
 _EXAMPLES = """\
 strategies:
-  random         questions fixed before anybody is asked; every true answer is 0
-  overfit        every second question is put together from the answers so far, so that whatever was wrong
-                 with them adds up; it gains nothing, for other people answer it
-  quantile       the median of people spread evenly over 2^D values, by bisection: a question a bit
-  heavy_hitters  the ten most common of 2^48 values, by prefixes that grow; it chooses its rounds itself
+  random         questions fixed beforehand; every true answer is 0
+  overfit        every second question combines the earlier answers so that their errors add up; it gains
+                 nothing, because other people answer it
+  quantile       the median of a uniform distribution over 2^D values, by bisection: one question per bit
+  heavy_hitters  the ten most common of 2^48 values, by growing prefixes; it chooses the number of rounds
 
-Errors are against the distribution that people are drawn from. quantile also tells the error in rank, how far
-the share of people up to the value found is from one half, and heavy_hitters the recall, the share of the ten
-that were found, each beside its prediction. What is proved holds however questions are chosen; what is expected
-follows from the exact variance.
+Errors are relative to the distribution that people are drawn from. quantile also reports the rank error, the
+distance from one half of the share of people up to the value found, and heavy_hitters the recall, the fraction of
+the ten that were found, each with its prediction. "proved" holds however questions are chosen; "expected" follows
+from the exact variance.
 
 examples:
   sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1
@@ -51,20 +51,14 @@ def register(kinds: Commands) -> None:
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
     )
-    parser.add_argument(
-        "--rounds", type=whole_number, metavar="D", help="how many questions; not for heavy_hitters, which choose"
-    )
-    parser.add_argument("--users", type=whole_number, required=True, metavar="N", help="how many people there are")
-    parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
+    add_integer(parser, "--rounds", "D", "number of questions; not for heavy_hitters, which chooses it")
+    add_integer(parser, "--users", "N", "number of people", required=True)
+    add_epsilon(parser)
     parser.add_argument(
         "--strategy", default="random", choices=STRATEGIES, metavar="S", help="see below (default: random)"
     )
-    parser.add_argument(
-        "--repeats", type=whole_number, default=1, metavar="R", help="number of repetitions (default: 1)"
-    )
-    parser.add_argument(
-        "--seed", type=whole_number, metavar="S", help="for the same people again (default: a fresh one)"
-    )
+    add_integer(parser, "--repeats", "R", "number of repetitions", 1)
+    add_integer(parser, "--seed", "S", "seed, to repeat a simulation (default: random)")
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -80,9 +74,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _measure(arguments: argparse.Namespace, advance: object) -> MeasuredAdaptive:
-    from sottovoce.errors import SimulationError
-    from sottovoce.experiments.adaptive_error import measure_adaptive
-    from sottovoce.experiments.strategy_error import measure_heavy_hitters, measure_quantile
+    from sottovoce.core.errors import SimulationError
+    from sottovoce.lab.experiments.adaptive_error import measure_adaptive
+    from sottovoce.lab.experiments.strategy_error import measure_heavy_hitters, measure_quantile
 
     asked, strategy = arguments, arguments.strategy
     settings = {"repeats": asked.repeats, "seed": asked.seed, "progress": advance}
@@ -91,7 +85,7 @@ def _measure(arguments: argparse.Namespace, advance: object) -> MeasuredAdaptive
             raise SimulationError("heavy_hitters chooses the number of rounds itself; leave --rounds out")
         return measure_heavy_hitters(asked.users, asked.epsilon, **settings)
     if asked.rounds is None:
-        raise SimulationError(f"--rounds is missing: {strategy} asks as many questions as you say, for example 20")
+        raise SimulationError(f"--rounds is missing: {strategy} needs the number of questions, for example 20")
     if strategy == "quantile":
         return measure_quantile(asked.rounds, asked.users, asked.epsilon, **settings)
     return measure_adaptive(asked.rounds, asked.users, asked.epsilon, strategy, **settings)
@@ -99,7 +93,7 @@ def _measure(arguments: argparse.Namespace, advance: object) -> MeasuredAdaptive
 
 def _show(found: MeasuredAdaptive) -> None:
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
-    questions = counted(found.rounds, "round")
+    questions = plural(found.rounds, "round")
     table = titled_table(
         f"{found.users:,} people in {questions} of about {found.users_per_round:,.0f}, {found.strategy}, epsilon "
         f"{found.epsilon:g}: simulated {often}",
@@ -107,7 +101,7 @@ def _show(found: MeasuredAdaptive) -> None:
     )
     table.add_column("error")
     table.add_column("measured", justify="right", style="bold")
-    table.add_column("what theory says", justify="right")
+    table.add_column("theory", justify="right")
     for row in _rows(found):
         table.add_row(*row)
     console().print(table)
@@ -128,7 +122,7 @@ def _rows(found: MeasuredAdaptive) -> list[tuple[str, str, str]]:
     if found.linf_bound_paper is not None:
         rows.append(("", "", f"below {plain(found.linf_bound_paper)}, Theorem 5.2 as printed"))
     if found.mean.linf_error_people is not None:
-        rows.append(("the same, against these people's own means", measured("linf_error_people"), ""))
+        rows.append(("the same, relative to these people's means", measured("linf_error_people"), ""))
     if found.mean.bias is not None:
         rows.append(("bias of questions that overfit", measured("bias"), "0: they gain nothing"))
     if found.outcome is not None:

@@ -1,4 +1,4 @@
-"""`sottovoce survey`: publish, list, look at, seal and delete the surveys of a collector."""
+"""`sottovoce survey`: publish, list, show, seal and delete surveys on a collector."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli import survey_create
-from sottovoce.cli.arguments import Commands
+from sottovoce.cli.arguments import Commands, add_subcommands
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
-from sottovoce.plural import counted
-from sottovoce.promise import delta_of
+from sottovoce.core.words import delta_of, plural
 
 if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
-
-_SUMMARY = "publish, list, show, seal and delete surveys on a collector"
 
 _EXAMPLES = """\
 examples:
@@ -30,29 +27,26 @@ examples:
 """
 
 _SEAL = """\
-Take no more reports, for good; those of a panel's rounds neither. Estimates stay. Sealing twice changes
-nothing.
+Accept no more reports, also for the rounds of a panel. This cannot be undone; estimates stay available.
 """
 
 _DELETE = """\
-Remove all reports, counts and rounds of a survey, for good. Its id stays taken, so that it cannot be published again.
+Delete all reports, counts and rounds of a survey. This cannot be undone, and the survey cannot be published again.
 """
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    command = commands.add_parser("survey", help=_SUMMARY, description=_SUMMARY, epilog=_EXAMPLES)
-    inner = command.add_subparsers(
-        title="what to do", metavar="DO", dest="survey_do", required=True, parser_class=type(command)
-    )
+def register(command: Parser) -> None:
+    """Describe the command and add its options."""
+    command.epilog = _EXAMPLES
+    inner = add_subcommands(command, "actions", "ACTION")
     survey_create.register(inner)
-    _add(inner, "list", "all surveys", "All surveys that are open or sealed.", "list", _list)
-    show = "What a survey says, verified: its id recomputed, the collector's signature checked; and where it stands."
-    _add_survey(_add(inner, "show", "what one says, and where it stands", show, 'show "Favourite colour"', _show))
-    _add_survey(_add(inner, "seal", "take no more reports", _SEAL, "seal 3f9a", _seal))
-    delete = _add(inner, "delete", "remove all its reports", _DELETE, "delete 3f9a --yes", _delete)
+    _add(inner, "list", "list all surveys", "List all surveys that are open or sealed.", "list", _list)
+    show = "Show a survey's statement, with id and signature verified, and its status."
+    _add_survey(_add(inner, "show", "show one survey and its status", show, 'show "Favourite colour"', _show))
+    _add_survey(_add(inner, "seal", "accept no more reports", _SEAL, "seal 3f9a", _seal))
+    delete = _add(inner, "delete", "delete a survey and its reports", _DELETE, "delete 3f9a --yes", _delete)
     _add_survey(delete)
-    delete.add_argument("--yes", action="store_true", help="needed: what is deleted cannot be brought back")
+    delete.add_argument("--yes", action="store_true", help="required, because this cannot be undone")
 
 
 def _add(inner: Commands, name: str, summary: str, description: str, example: str, run: Any) -> Parser:
@@ -76,9 +70,9 @@ def _list(arguments: argparse.Namespace) -> int:
         return 0
     out = console()
     if not listed:
-        out.print("no survey yet; make one with 'sottovoce survey create'", markup=False)
+        out.print("no surveys; publish one with 'sottovoce survey create'", markup=False)
         return 0
-    table = titled_table(f"surveys of {shown(collector.http.url)}", "an id may be cut short while it is the only one")
+    table = titled_table(f"surveys of {shown(collector.http.url)}", "an id may be shortened while it is unambiguous")
     for heading in ("id", "title", "kind"):
         table.add_column(heading)
     table.add_column("epsilon", justify="right")
@@ -94,7 +88,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> int:
-    from sottovoce.signing import fingerprint
+    from sottovoce.core.signing import fingerprint
 
     collector = connected(arguments)
     live = collector.survey(arguments.survey)
@@ -103,7 +97,7 @@ def _show(arguments: argparse.Namespace) -> int:
         key = {"fingerprint": fingerprint(collector.key)}
         print_json({**status.to_dict(), "statement": live.survey.to_statement(), **key})
         return 0
-    table = titled_table(shown(live.survey.title) or "a survey without a title", "the statement is as signed")
+    table = titled_table(shown(live.survey.title) or "survey without a title", "the statement is as signed")
     table.show_header = False
     table.add_column("")
     table.add_column("", overflow="fold")
@@ -116,7 +110,7 @@ def _show(arguments: argparse.Namespace) -> int:
 def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
     from rich.markup import escape
 
-    from sottovoce.client.text import one_line
+    from sottovoce.device.text import one_line
 
     status, survey = live.status(), live.survey
     rows = [
@@ -125,7 +119,7 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
         ("epsilon", f"{survey.epsilon:g}"),
         *([("delta", f"{delta_of(survey):g}")] if delta_of(survey) else []),
         ("state", status.state),
-        ("no estimate before", counted(status.minimum_reports, "report")),
+        ("no estimate below", plural(status.minimum_reports, "report")),
     ]
     if status.rounds is None:
         rows += [("mechanism", status.mechanism or ""), ("reports", f"{status.n_reports:,} counted")]
@@ -139,7 +133,7 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
 def _seal(arguments: argparse.Namespace) -> int:
     live = connected(arguments).survey(arguments.survey)
     live.seal()
-    return _told(arguments, live, "sealed: it takes no more reports")
+    return _report_change(arguments, live, "sealed: it accepts no more reports")
 
 
 def _delete(arguments: argparse.Namespace) -> int:
@@ -148,14 +142,14 @@ def _delete(arguments: argparse.Namespace) -> int:
     live = connected(arguments).survey(arguments.survey)
     if not arguments.yes:
         raise UsageError(
-            f"survey {live.id[:12]} would lose all its reports for good, and could never be published again; say so "
-            "with --yes, or keep it and use 'sottovoce survey seal'"
+            f"deleting survey {live.id[:12]} cannot be undone, and it cannot be published again; confirm with --yes, "
+            "or use 'sottovoce survey seal' instead"
         )
     live.delete()
-    return _told(arguments, live, "deleted, with all its reports")
+    return _report_change(arguments, live, "deleted, with all its reports")
 
 
-def _told(arguments: argparse.Namespace, live: LiveSurvey, done: str) -> int:
+def _report_change(arguments: argparse.Namespace, live: LiveSurvey, done: str) -> int:
     if arguments.json:
         print_json({"id": live.id, "title": live.survey.title, "state": done.split(":")[0].split(",")[0]})
     else:

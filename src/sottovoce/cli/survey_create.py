@@ -1,4 +1,4 @@
-"""`sottovoce survey create`: state a survey and publish it."""
+"""`sottovoce survey create`: publish a survey."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.arguments import Commands, name_neighbours, number, whole_number
+from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_subcommands, name_neighbours
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.design_options import add_design, given_design
 from sottovoce.cli.output import console, print_json, working
@@ -18,9 +18,8 @@ from sottovoce.cli.question_options import (
     given_parameters,
     how_to_write,
 )
-from sottovoce.limits import DEFAULT_USERS
-from sottovoce.plural import counted
-from sottovoce.promise import promised
+from sottovoce.core.limits import DEFAULT_USERS
+from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.registry import QUESTIONS
 from sottovoce.surveys.panel import Panel
 
@@ -33,13 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _DESCRIPTION: Final = """\
-State a survey and publish it on a collector, which signs it. It can never be edited: its id is the hash of what it
-says. Prints the id, how devices answer it and how to watch the estimate.
+Publish a survey on a collector, which signs it. It cannot be edited: its id is the hash of its statement. Prints the
+id, how devices answer it and how to watch the estimate.
 """
 
 _FILE: Final = f"""\
-A survey that Survey.to_json wrote. What it names by digest, a searched strategy's channel for example, is given with
---attachment.
+Publish a survey that Survey.to_json wrote. A file that it names by digest, for example the channel of an optimized
+strategy, is given with --attachment.
 
 {CONNECTION}
 examples:
@@ -60,25 +59,23 @@ def register(commands: Commands) -> None:
         description=_DESCRIPTION,
         epilog=f"examples:\n{examples}  {_COMMAND} file survey.json\n",
     )
-    kinds = create.add_subparsers(
-        title="kinds", metavar="KIND", dest="create_kind", required=True, parser_class=type(create)
-    )
+    kinds = add_subcommands(create, "kinds", "KIND")
     for kind in _stated():
         parser = _kind(kinds, kind.kind, kind.summary, _epilog(asked[kind.kind], kind.parameters))
         add_parameters(parser, kind.parameters)
-        parser.add_argument("--epsilon", type=number, required=True, metavar="E", help="what one report may reveal")
-        parser.add_argument("--title", default="", metavar="T", help="what people are told it is about")
+        add_epsilon(parser)
+        parser.add_argument("--title", default="", metavar="T", help="title that people see")
         if issubclass(kind, Panel):
             parser.set_defaults(state=_panel)
         else:
             _add_asking(parser, kind)
         _add_publishing(parser)
-    _file(_kind(kinds, "file", "a survey that was stated elsewhere", _FILE))
+    _file(_kind(kinds, "file", "a survey from a file", _FILE))
     name_neighbours(kinds)
 
 
 def _stated() -> tuple[type[Question] | type[Panel], ...]:
-    """Every kind of survey that options can state."""
+    """Every kind of survey that options can describe."""
     return (*QUESTIONS.values(), Panel)
 
 
@@ -99,23 +96,14 @@ def _kind(kinds: Commands, name: str, summary: str, epilog: str) -> Parser:
 
 
 def _add_asking(parser: Parser, kind: type[Question]) -> None:
-    parser.add_argument(
-        "--users",
-        type=whole_number,
-        default=DEFAULT_USERS,
-        metavar="N",
-        help=f"about how many people will answer (default: {DEFAULT_USERS:,})",
-    )
+    add_integer(parser, "--users", "N", "expected number of people", DEFAULT_USERS)
     add_design(parser, kind)
     parser.set_defaults(state=partial(_survey, kind))
 
 
 def _add_publishing(parser: Parser) -> None:
-    parser.add_argument(
-        "--minimum-reports",
-        type=whole_number,
-        metavar="N",
-        help="no estimate before so many reports (default: the collector's setting)",
+    add_integer(
+        parser, "--minimum-reports", "N", "no estimate below this number of reports (default: the collector's setting)"
     )
     add_connection(parser)
 
@@ -134,13 +122,13 @@ def _panel(asked: argparse.Namespace) -> Panel:
 
 def _file(parser: Parser) -> None:
     parser.add_argument("path", type=Path, metavar="FILE", help="the survey's JSON")
-    parser.add_argument("--attachment", type=Path, metavar="FILE", help="what it names by its digest, if anything")
+    parser.add_argument("--attachment", type=Path, metavar="FILE", help="the file that it names by digest, if any")
     _add_publishing(parser)
     parser.set_defaults(state=_stated_in_file)
 
 
 def _stated_in_file(asked: argparse.Namespace) -> Survey | Panel:
-    from sottovoce.errors import SottovoceError
+    from sottovoce.core.errors import SottovoceError
     from sottovoce.surveys.survey import Survey
 
     text, attached = _read(asked.path), None if asked.attachment is None else _read(asked.attachment)
@@ -152,7 +140,7 @@ def _stated_in_file(asked: argparse.Namespace) -> Survey | Panel:
 
 
 def _digest(text: bytes) -> str:
-    """What a survey's JSON names its attachment by; whether the attachment fits is for the survey to say."""
+    """The digest of the attachment that a survey's JSON names; the survey itself checks the attachment."""
     from sottovoce.surveys.statement import parse_json
 
     stated = parse_json(text)
@@ -162,7 +150,7 @@ def _digest(text: bytes) -> str:
 
 
 def _read(path: Path) -> bytes:
-    from sottovoce.errors import SurveyError
+    from sottovoce.core.errors import SurveyError
     from sottovoce.surveys.statement import MAX_SURVEY_BYTES
 
     try:
@@ -179,7 +167,7 @@ def _run(arguments: argparse.Namespace) -> int:
     live = collector.publish(survey, arguments.minimum_reports)
     status = live.status()
     url, adaptive = collector.http.url, status.rounds is not None
-    # A program gets the whole id, which is the survey's digest; a person types less.
+    # Programs get the whole id; people a short one.
     answer = f"sottovoce answer {url} {survey.id if arguments.json else survey.id[:12]} VALUE"
     page = f"{url}/s/{survey.id}"
     watch = (
@@ -192,9 +180,9 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     out = console()
     out.print(f"[bold]{survey.id}[/]  {shown(survey.title)}", soft_wrap=True)
-    private = promised(survey.epsilon, survey.delta)
-    out.print(f"{status.kind}, {private}, {status.mechanism or counted(status.rounds or 0, 'round')}")
-    out.print(f"no estimate before {counted(status.minimum_reports, 'report')}{' in a round' if adaptive else ''}\n")
+    private = guarantee(survey.epsilon, survey.delta)
+    out.print(f"{status.kind}, {private}, {status.mechanism or plural(status.rounds or 0, 'round')}")
+    out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{' in a round' if adaptive else ''}\n")
     out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)
     out.print(f"{'you ask:' if adaptive else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)

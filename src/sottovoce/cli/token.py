@@ -1,17 +1,19 @@
-"""`sottovoce token`: who may read, ask, publish and administer."""
+"""`sottovoce token`: create, list and revoke access tokens."""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from sottovoce.cli.arguments import Commands
+from sottovoce.cli.arguments import add_subcommands
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
-from sottovoce.scopes import SCOPES
+from sottovoce.core.scopes import SCOPES
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
 
 __all__ = ["register"]
-
-_SUMMARY = "make, list and revoke tokens of a collector"
 
 _EXAMPLES = """\
 examples:
@@ -23,34 +25,32 @@ examples:
 _SCOPES = "scopes:\n" + "".join(f"  {scope:<9} {meaning}\n" for scope, meaning in SCOPES.items())
 
 
-def register(commands: Commands) -> None:
-    """Add the command."""
-    command = commands.add_parser("token", help=_SUMMARY, description=_SUMMARY, epilog=_EXAMPLES)
-    inner = command.add_subparsers(
-        title="what to do", metavar="DO", dest="token_do", required=True, parser_class=type(command)
-    )
+def register(command: Parser) -> None:
+    """Describe the command and add its options."""
+    command.epilog = _EXAMPLES
+    inner = add_subcommands(command, "actions", "ACTION")
     create = inner.add_parser(
         "create",
-        help="a new token, shown once",
-        description="Make a token. It is printed this once and kept nowhere: the collector has its hash alone.",
+        help="create a token",
+        description="Create a token. It is printed once; the collector stores only its hash.",
         epilog=f'{_SCOPES}\n{CONNECTION}\nexamples:\n  sottovoce token create --scopes read,ask --note "Ada"\n',
     )
-    create.add_argument("--scopes", required=True, metavar="S", help="what it is for, with commas between; see below")
-    create.add_argument("--note", default="", metavar="TEXT", help="whom or what it is for")
+    create.add_argument("--scopes", required=True, metavar="S", help="scopes, separated by commas; see below")
+    create.add_argument("--note", default="", metavar="TEXT", help="a note, for instance the holder")
     add_connection(create)
     create.set_defaults(run=_create)
     listing = inner.add_parser(
         "list",
-        help="all tokens, by their ids",
-        description="All tokens, by their ids and notes; the tokens themselves are not known to the collector.",
+        help="list all tokens",
+        description="List all tokens by id and note; the collector does not know the tokens themselves.",
         epilog=f"{CONNECTION}\nexamples:\n  sottovoce token list\n",
     )
     add_connection(listing)
     listing.set_defaults(run=_list)
     revoke = inner.add_parser(
         "revoke",
-        help="make a token open nothing",
-        description="From now on the token of that id opens nothing. The id is the part between the underscores.",
+        help="revoke a token",
+        description="Revoke the token with that id, the part between the underscores.",
         epilog=f"{CONNECTION}\nexamples:\n  sottovoce token revoke 0123abcd\n",
     )
     revoke.add_argument("id", metavar="ID", help="the token's id, 8 characters; see 'sottovoce token list'")
@@ -65,7 +65,7 @@ def _create(arguments: argparse.Namespace) -> int:
         return 0
     out = console()
     out.print(made.token, markup=False, soft_wrap=True)
-    out.print(f"\n{', '.join(made.scopes)}; shown this once. Revoke it with: sottovoce token revoke {made.id}")
+    out.print(f"\n{', '.join(made.scopes)}; shown once. Revoke it with: sottovoce token revoke {made.id}")
     return 0
 
 
@@ -89,5 +89,5 @@ def _revoke(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json({"id": arguments.id, "revoked": True})
     else:
-        console().print(f"{arguments.id} opens nothing any more")
+        console().print(f"{arguments.id} is revoked")
     return 0

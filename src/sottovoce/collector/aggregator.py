@@ -20,14 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.compaction import CROWD, due, leftover, merged
-from sottovoce.collector.live import as_checkpoint, check, counted, decoded, live_aggregate, rebuild
+from sottovoce.collector.live import as_checkpoint, check, count_snapshot, decoded, live_aggregate, rebuild
 from sottovoce.collector.seen import SeenIds, id_order, id_rows
 from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Store, Waiting
 from sottovoce.collector.stored import answerable_of
-from sottovoce.errors import SottovoceError, StoreError, StoreFullError, StoreUnavailableError
-from sottovoce.limits import DEFAULT_COUNTERS
+from sottovoce.core.errors import SottovoceError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.limits import DEFAULT_COUNTERS
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Aggregator", "check", "live_aggregate", "rebuild"]
 
@@ -183,7 +183,7 @@ class Aggregator:
             return False
         if chosen[0].checkpointed != chosen[1].checkpointed:
             survey = answerable_of(self._store, record)
-            everything = as_checkpoint(counted(survey, self._store.snapshot(survey.id), ()))
+            everything = as_checkpoint(count_snapshot(survey, self._store.snapshot(survey.id)))
             if not self._store.settle(lease, (), (), everything):
                 return False
         return self._join(lease, chosen)
@@ -341,7 +341,7 @@ class Aggregator:
             for _ in batches:
                 pass
             return None
-        return as_checkpoint(counted(survey, self._store.snapshot(survey.id), batches))
+        return as_checkpoint(count_snapshot(survey, self._store.snapshot(survey.id), batches))
 
     # --- afterwards -------------------------------------------------------------------------
 

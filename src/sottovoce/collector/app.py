@@ -1,16 +1,12 @@
-"""The HTTP application: every address, one error shape, the same security headers on whatever leaves it."""
+"""The HTTP application: every route, one error shape, the same security headers on every response."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import cache
 from time import perf_counter
-from typing import Any, Final, cast, final
-
-from litestar import Litestar, Request, Response
-from litestar.datastructures import State
-from litestar.handlers import HTTPRouteHandler
-from litestar.types import LifeSpanReceive, LifeSpanScope, LifeSpanSend, Message, Receive, Scope, Send
+from typing import Any, Final, final
 
 from sottovoce.collector.api import (
     access,
@@ -30,20 +26,32 @@ from sottovoce.collector.api import (
     surveys,
     tables,
 )
-from sottovoce.collector.api.answer import JSON
-from sottovoce.collector.api.openapi import openapi_answer
-from sottovoce.collector.api.route import QUIET, operation_of, template_of
+from sottovoce.collector.api.openapi import openapi_document
+from sottovoce.collector.api.request import Request
+from sottovoce.collector.api.response import Receive, Response, Scope, Send, json_response, refused
+from sottovoce.collector.api.route import Route, Router, Sendable, route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.failures import failure_of
 from sottovoce.collector.log import log_access
-from sottovoce.collector.pages.files import load_files
+from sottovoce.collector.refusal import Refusal, refusal_of
 from sottovoce.collector.settings import Settings
 from sottovoce.collector.store.base import Store
-from sottovoce.signing import SigningKey
+from sottovoce.core.signing import SigningKey
 
-__all__ = ["ROUTES", "SECURITY_HEADERS", "create_app"]
+__all__ = ["ROUTES", "SECURITY_HEADERS", "Application", "create_app"]
 
-ROUTES: Final[tuple[HTTPRouteHandler, ...]] = (
+
+@route("GET", "/openapi.json", responses={200: dict[str, Any]})
+async def get_openapi() -> Response:
+    """This document."""
+    return _openapi()
+
+
+@cache
+def _openapi() -> Response:
+    return json_response(openapi_document(ROUTES))
+
+
+ROUTES: Final[tuple[Route, ...]] = (
     *devices.ROUTES,
     *reports.ROUTES,
     *publishing.ROUTES,
@@ -59,9 +67,9 @@ ROUTES: Final[tuple[HTTPRouteHandler, ...]] = (
     *sessions.ROUTES,
     *access.ROUTES,
     *operations.ROUTES,
+    get_openapi,
     *pages.ROUTES,
 )
-"""Every address there is."""
 
 SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
@@ -70,172 +78,109 @@ SECURITY_HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
-"""On every answer but the pages themselves: nothing else from here is ever shown as a page or inside one."""
-
-_RAW_SECURITY: Final = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
-_RAW_PAGE_SECURITY: Final = [
-    (name.lower().encode(), value.encode()) for name, value in {**SECURITY_HEADERS, **pages.PAGE_HEADERS}.items()
-]
+"""On every response but the pages themselves: nothing else from here is ever shown as a page or inside one."""
 
 _NO_ROUTE: Final = "none"
-"""What metrics and logs call the address of a request that has none: its own words stay outside."""
+"""What metrics and logs call the address of a request that has none: its own text is not recorded."""
 
-_UPLOADS: Final = template_of(reports.REPORTS_PATH)
+_PREFLIGHT: Final = [
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-headers", b"Content-Type"),
+    (b"access-control-max-age", b"600"),
+]
 
-_BEGAN: Final = "sottovoce_began"
+
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
 
 
-def create_app(settings: Settings, store: Store, key: SigningKey) -> Litestar:
-    """The application of one collector; it opens nothing, closes its own threads, and leaves the store open."""
+_RAW_SECURITY: Final = _raw(SECURITY_HEADERS)
+_RAW_PAGE_SECURITY: Final = _raw({**SECURITY_HEADERS, **pages.PAGE_HEADERS})
+
+
+def create_app(settings: Settings, store: Store, key: SigningKey) -> Application:
+    """The application of one collector; it closes its own threads, and leaves the store open."""
     service = Service(settings, store, key)
-    streams = events.streams_of(service)
+    service.streams = events.streams_of(service)
+    return Application(service, ROUTES)
+
+
+@final
+class Application:
+    """An ASGI application."""
+
+    def __init__(self, service: Service, routes: Iterable[Route]):
+        self.service = service
+        self._router = Router(routes)
+        self._origins = frozenset(service.settings.allow_origins)
 
     @asynccontextmanager
-    async def life(_: Litestar) -> AsyncIterator[None]:
+    async def lifespan(self) -> AsyncIterator[None]:
+        """Requests may come inside the block; at its end whatever is queued is written."""
         try:
             yield
         finally:
-            streams.close()
-            await service.finish()
+            await self.service.finish()
 
-    way_out = _Exit(service)
-    application = _Application(
-        route_handlers=ROUTES,
-        state=State(
-            {
-                "service": service,
-                "openapi": openapi_answer(ROUTES),
-                pages.FILES: load_files(),
-                events.STREAMS: streams,
-            }
-        ),
-        exception_handlers={Exception: _failed},
-        before_send=[way_out],
-        lifespan=[life],
-        openapi_config=None,
-        logging_config=None,
-    )
-    application.uploads = _Uploads(service, way_out)
-    return application
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = perf_counter()
+        template, routes, parameters = self._router.find(scope["path"])
+        found = routes.get(scope["method"])
+        response = await self._response(found, routes, Request(self.service, scope, receive, parameters))
 
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                if found is not None:
+                    self._finish(message, scope, template, began, found)
+                elif scope["method"] == "OPTIONS":
+                    self._finish(message, scope, template, began, *routes.values())
+                else:
+                    self._finish(message, scope, "", began)
+            await send(message)
 
-@final
-class _Application(Litestar):
-    """Takes uploads at the door; notes of every other request when it came, before anything is done with it."""
+        await response(scope, receive, send_with_headers)
 
-    uploads: _Uploads
+    async def _response(self, found: Route | None, routes: dict[str, Route], request: Request) -> Sendable:
+        try:
+            if found is not None:
+                return await found.respond(request)
+            return _unrouted(request.scope["method"], routes)
+        except Exception as error:
+            refusal = refusal_of(error)
+            if found is reports.send_reports:
+                self.service.metrics.refused(refusal.code)
+            return refused(refusal)
 
-    async def __call__(
-        self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
-    ) -> None:
-        given = cast("dict[str, Any]", scope)
-        if given.get("method") == "POST":
-            survey_id = reports.uploaded_to(given["path"])
-            if survey_id is not None:
-                await self.uploads(survey_id, given, receive, send)
-                return
-        given[_BEGAN] = perf_counter()
-        await super().__call__(scope, receive, send)
+    def _finish(self, message: Any, scope: Scope, template: str, began: float, *routes: Route) -> None:
+        """Headers, a counter and a line in the log for a response of these routes, or of none."""
+        status, for_devices, is_page = message["status"], False, False
+        for one in routes:
+            for_devices, is_page = for_devices or one.for_devices, is_page or one.is_page
+        shown = is_page and template in pages.PAGE_TEMPLATES and status in (200, 304)
+        message["headers"] += _RAW_PAGE_SECURITY if shown else _RAW_SECURITY
+        if for_devices and self._origins:
+            message["headers"] += self._sharing(scope)
+        self.service.metrics.answered(template or _NO_ROUTE, status)
+        if template and not for_devices and not is_page:
+            # A line about what a device or a page asks would tell, to the second, when somebody answered. Browsers
+            # also look for icons at addresses of their own choice when somebody opens a page.
+            log_access(scope["method"], template, status, perf_counter() - began)
 
-
-@final
-class _Uploads:
-    """Uploads as nearly all devices write their address, without the framework: it takes longer than all the rest.
-
-    Whatever is written in another way goes through the framework to the same function, and is answered the same.
-    """
-
-    def __init__(self, service: Service, way_out: _Exit):
-        self._service = service
-        self._way_out = way_out
-
-    async def __call__(self, survey_id: str, scope: Any, receive: Any, send: Any) -> None:
-        answer = await reports.take_reports(self._service, survey_id, scope["headers"], receive)
-        scope["path_template"] = _UPLOADS
-        start: Message = {"type": "http.response.start", "status": answer.status, "headers": answer.headers}
-        self._way_out.dress(start, scope)
-        await send(start)
-        await send({"type": "http.response.body", "body": answer.body, "more_body": False})
-
-
-def _failed(request: Request[Any, Any, Any], error: Exception) -> Response[bytes]:
-    """The one error shape, for whatever was raised wherever."""
-    refused = failure_of(error)
-    headers = {"Cache-Control": "no-store", **refused.headers}
-    return Response(refused.body(), status_code=refused.status, media_type=JSON, headers=headers)
-
-
-def _shared() -> frozenset[tuple[str, str]]:
-    """Methods and templates that web pages of the allowed origins may use, asking beforehand included."""
-    told = [(operation_of(handler), handler) for handler in ROUTES]
-    return frozenset(
-        (method, template_of(path))
-        for operation, handler in told
-        if operation is not None and operation.devices
-        for path in handler.paths
-        for method in (*handler.http_methods, "OPTIONS")
-    )
-
-
-def _quiet() -> frozenset[str]:
-    """Templates whose requests have no line in the log, whatever their method."""
-    told = {template_of(path) for handler in ROUTES if handler.opt.get(QUIET) for path in handler.paths}
-    # Browsers look for icons at places of their own choice when somebody opens a page.
-    return frozenset(told | {_NO_ROUTE})
-
-
-def _allowed() -> dict[str, bytes]:
-    """What each template can be asked with, as the Allow header writes it."""
-    found: dict[str, set[str]] = {}
-    for handler in ROUTES:
-        for path in handler.paths:
-            found.setdefault(template_of(path), {"OPTIONS"}).update(handler.http_methods)
-    return {template: ", ".join(sorted(methods)).encode() for template, methods in found.items()}
-
-
-@final
-class _Exit:
-    """What happens to every answer on its way out: headers, a counter, and a line in the log."""
-
-    def __init__(self, service: Service):
-        self._metrics = service.metrics
-        self._origins = frozenset(service.settings.allow_origins)
-        self._shared = _shared()
-        self._quiet = _quiet()
-        self._allowed = _allowed()
-
-    async def __call__(self, message: Message, scope: Any) -> None:
-        if message["type"] == "http.response.start":
-            self.dress(message, scope)
-
-    def dress(self, message: Any, scope: Any) -> None:
-        """The same for the message that begins an answer."""
-        template: str = scope.get("path_template", _NO_ROUTE)
-        shown = template in pages.PAGE_TEMPLATES and message["status"] in (200, 304)
-        headers = [*message["headers"], *(_RAW_PAGE_SECURITY if shown else _RAW_SECURITY)]
-        if scope["method"] == "OPTIONS" and template in self._allowed:
-            # The framework's own answer names the methods of one handler where several share the address.
-            headers = [(name, value) for name, value in headers if name != b"allow"]
-            headers.append((b"allow", self._allowed[template]))
-        if self._origins and (scope["method"], template) in self._shared:
-            headers += self._sharing(scope)
-        message["headers"] = headers
-        status = message["status"]
-        self._metrics.answered(template, status)
-        if (scope["method"], template) not in self._shared and template not in self._quiet:
-            # A line about what a device or a page asks would tell, to the second, when somebody answered.
-            log_access(scope["method"], template, status, perf_counter() - scope[_BEGAN])
-
-    def _sharing(self, scope: Any) -> list[tuple[bytes, bytes]]:
+    def _sharing(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Headers with which a browser lets pages of an allowed origin use the addresses for devices."""
         origin = next((value for name, value in scope["headers"] if name == b"origin"), b"").decode("latin-1")
         if not origin or not self._origins & {origin, "*"}:
             return [(b"vary", b"Origin")]
         headers = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
-        if scope["method"] == "OPTIONS":
-            headers += [
-                (b"access-control-allow-methods", b"GET, POST"),
-                (b"access-control-allow-headers", b"Content-Type"),
-                (b"access-control-max-age", b"600"),
-            ]
-        return headers
+        return headers + (_PREFLIGHT if scope["method"] == "OPTIONS" else [])
+
+
+def _unrouted(method: str, routes: dict[str, Route]) -> Response:
+    """The response where no handler is: which methods there are, if any."""
+    if not routes:
+        raise Refusal(404, "not_found", "there is nothing at this address; /openapi.json lists every address")
+    allow = {"Allow": ", ".join(sorted({"OPTIONS", *routes}))}
+    if method == "OPTIONS":
+        return Response(b"", status=204, headers=allow)
+    message = "this address does not accept that method; the Allow header lists those it accepts"
+    raise Refusal(405, "method_not_allowed", message, headers=allow)

@@ -19,8 +19,8 @@ import msgspec
 from sottovoce.collector.store import DATABASE_FILE, open_store
 from sottovoce.collector.store.migrations import COLUMNS, latest
 from sottovoce.collector.store.sql import Row, SqlStore, Transaction
-from sottovoce.durable import sync
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
+from sottovoce.core.files import sync
 
 __all__ = ["Contents", "backup", "restore", "verify"]
 
@@ -173,7 +173,7 @@ def _opened(archive: Path) -> Iterator[tuple[zipfile.ZipFile, _Manifest]]:
         # A damaged ZIP raises half a dozen kinds of error, from struct's to NotImplementedError.
         except Exception as error:
             raise StoreError(
-                f"{archive} is no backup of Sottovoce, or a damaged one; nothing was written: use another copy"
+                f"{archive} is not a backup of Sottovoce, or is damaged; nothing was written: use another copy"
             ) from error
         with source:
             yield source, manifest

@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
-from sottovoce.collector.store.base import Arrival, Refusal
-from sottovoce.errors import StoreError, StoreUnavailableError
+from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.core.errors import StoreError, StoreUnavailableError
 
-__all__ = ["Committer", "Kept", "Overloaded", "Statistics"]
+__all__ = ["Appends", "Committer", "Statistics"]
 
 _LEAST_WAIT: Final = 1.0
 _LONGEST_WAIT: Final = 60.0
@@ -27,21 +28,13 @@ _PATIENCE: Final = 15.0
 _FADING: Final = 0.9
 """What a group's weight in the measured rate becomes with each later one."""
 
-Outcome: TypeAlias = Refusal | StoreError | None
+Outcome: TypeAlias = Closed | StoreError | None
 
 
-class Overloaded(StoreUnavailableError):  # noqa: N818
-    """Nothing was taken, for too much is waiting already, or the service stops; `retry_after` is in seconds."""
-
-    def __init__(self, message: str, retry_after: float) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class Kept(Protocol):
+class Appends(Protocol):
     """What the committer needs of a store."""
 
-    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+    def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         """Keep all of them in one transaction, durable on return."""
 
 
@@ -59,7 +52,7 @@ class Statistics(NamedTuple):
 
 class _Waiter(NamedTuple):
     arrival: Arrival
-    future: Future[Refusal | None] | asyncio.Future[Refusal | None]
+    future: Future[Closed | None] | asyncio.Future[Closed | None]
     loop: asyncio.AbstractEventLoop | None
 
 
@@ -75,7 +68,7 @@ class Committer:
     store
         Where reports are kept.
     most_waiting, most_bytes
-        Most reports, and bytes of them, that are queued or being written; beyond, `Overloaded` is raised. When nothing
+        Most reports, and bytes of them, that are queued or being written; beyond, `Refusal` is raised. When nothing
         waits, one arrival is taken whatever its size.
     group_reports, group_bytes
         Most reports and bytes in one transaction, if it holds more than one arrival.
@@ -85,7 +78,7 @@ class Committer:
 
     def __init__(
         self,
-        store: Kept,
+        store: Appends,
         most_waiting: int = 100_000,
         *,
         most_bytes: int = 2**26,
@@ -113,7 +106,7 @@ class Committer:
 
     # --- from outside -----------------------------------------------------------------------
 
-    def submit(self, arrival: Arrival) -> asyncio.Future[Refusal | None]:
+    def submit(self, arrival: Arrival) -> asyncio.Future[Closed | None]:
         """To be awaited in the running event loop: None once the reports are durable, or why the survey takes none.
 
         Awaiting raises what the store raised: `StoreFullError`, `StoreUnavailableError` or `StoreError`; nothing was
@@ -121,17 +114,17 @@ class Committer:
 
         Raises
         ------
-        Overloaded
+        Refusal
             At once, when too much is waiting; `StoreUnavailableError` when the database has stopped answering.
         """
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Refusal | None] = loop.create_future()
+        future: asyncio.Future[Closed | None] = loop.create_future()
         self._enqueue(_Waiter(arrival, future, loop))
         return future
 
-    def commit(self, arrival: Arrival) -> Refusal | None:
+    def commit(self, arrival: Arrival) -> Closed | None:
         """The same from a thread without an event loop: waits, and returns or raises what `submit` promises."""
-        future: Future[Refusal | None] = Future()
+        future: Future[Closed | None] = Future()
         self._enqueue(_Waiter(arrival, future, None))
         return future.result()
 
@@ -166,14 +159,14 @@ class Committer:
         n, size = waiter.arrival.n, len(waiter.arrival.rows)
         with self._changed:
             if self._stopping:
-                raise Overloaded("the collector is stopping and takes no more reports; send them later", _LEAST_WAIT)
+                raise _overloaded("the collector is stopping and accepts no more reports; send them later", _LEAST_WAIT)
             if self._hanging:
                 raise _no_answer()
             if self._reports and (self._reports + n > self._most_waiting or self._bytes + size > self._most_bytes):
                 wait = self.drain_seconds
-                raise Overloaded(
-                    f"{self._reports:,} reports are waiting to be written, about as many as may; send these again in "
-                    f"about {wait:.0f} seconds",
+                raise _overloaded(
+                    f"{self._reports:,} reports are queued, about as many as may be; send these again in about "
+                    f"{wait:.0f} seconds",
                     wait,
                 )
             self._reports += n
@@ -226,7 +219,7 @@ class Committer:
             self._writing, self._since = group, self._clock()
             return group
 
-    def _append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+    def _append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         """One transaction, in which arrivals of one survey and epoch are one."""
         parts: dict[tuple[str, int], list[Arrival]] = {}
         for arrival in arrivals:
@@ -285,3 +278,7 @@ def _resolve(answers: Sequence[tuple[Any, Outcome]]) -> None:
             future.set_exception(outcome)
         else:
             future.set_result(outcome)
+
+
+def _overloaded(message: str, seconds: float) -> Refusal:
+    return Refusal(503, "overloaded", message, retry_after=seconds)

@@ -1,4 +1,4 @@
-"""Which segments to put together: so that a survey has few of them, and that none tells when few people answered.
+"""Which segments to merge, so that a survey has few of them and none reveals when few people answered.
 
 Size-tiered: f segments of about one size become one of the next. With a largest size S, a report is rewritten at most
 1 + log_f(S) times, and a survey of n reports in E epochs has at most 2n/S + 2 f E log_f(S) segments.
@@ -18,7 +18,7 @@ import numpy as np
 
 from sottovoce.collector.seen import id_order, id_rows
 from sottovoce.collector.store.base import NewSegment, Segment, SegmentInfo
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 __all__ = ["CROWD", "due", "leftover", "merged"]
 

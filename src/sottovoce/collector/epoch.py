@@ -1,4 +1,4 @@
-"""Coarse time: the only time that is kept beside a report."""
+"""Coarse time: the only time that is stored with a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How surveys stand, looked at once a second for all who follow them: one look a survey, however many they are.
+"""The status of surveys, read once a second and per survey, however many clients follow it.
 
 A follower is woken when something changed, and finds there the latest that is known; what it was too slow for is left
 out. A feed begins with its first follower and ends with its last.
@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 
-from sottovoce.collector.failures import Refused, failure_of
+from sottovoce.collector.refusal import Refusal, refusal_of
 
-__all__ = ["Feed", "Feeds", "Look"]
+__all__ = ["Feed", "Feeds", "ReadStatus"]
 
-Look: TypeAlias = Callable[[str], Awaitable[bytes]]
+ReadStatus: TypeAlias = Callable[[str], Awaitable[bytes]]
 """From a survey's id to how it stands, as JSON; refuses with 404 or 410 when it is gone."""
 
 _GONE: Final = (404, 410)
@@ -43,7 +43,7 @@ class Feed:
 class Feeds:
     """The feeds of one process, all in one event loop."""
 
-    def __init__(self, look: Look, seconds: float) -> None:
+    def __init__(self, look: ReadStatus, seconds: float) -> None:
         self._look = look
         self._seconds = seconds
         self._feeds: dict[str, tuple[Feed, asyncio.Task[None]]] = {}
@@ -71,7 +71,7 @@ class Feeds:
         return len(self._feeds)
 
     async def _keep(self, survey_id: str, feed: Feed) -> None:
-        """Look again and again, until the survey is gone; what fails is tried again, and logged once."""
+        """ReadStatus again and again, until the survey is gone; what fails is tried again, and logged once."""
         failing = False
         while not feed.gone:
             try:
@@ -79,15 +79,15 @@ class Feeds:
                 failing = False
             except Exception as error:
                 if not failing:
-                    failure_of(error)
+                    refusal_of(error)
                 failing = True
             await asyncio.sleep(self._seconds)
 
     async def _look_once(self, survey_id: str, feed: Feed) -> None:
         try:
             found = await self._look(survey_id)
-        except Refused as refused:
-            feed.gone = refused.status in _GONE
+        except Refusal as refusal:
+            feed.gone = refusal.status in _GONE
             if feed.gone:
                 feed.tell()
         else:

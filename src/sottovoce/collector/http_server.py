@@ -1,4 +1,4 @@
-"""Granian inside our own process and event loop: on a socket of ours, without its access log."""
+"""Granian in this process and event loop, on our own socket, without its access log."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
-from litestar import Litestar
 
+from sottovoce.collector.app import Application
 from sottovoce.collector.settings import Settings
-from sottovoce.errors import ServiceError
+from sottovoce.core.errors import ServiceError
 
 __all__ = ["run_http"]
 
@@ -71,7 +71,7 @@ class _Server(Server):
 
 
 async def run_http(
-    app: Litestar, settings: Settings, listener: socket.socket, stop: asyncio.Event, ready: Callable[[], object]
+    app: Application, settings: Settings, listener: socket.socket, stop: asyncio.Event, ready: Callable[[], object]
 ) -> None:
     """Serve until `stop` is set; then refuse connections, finish requests under way and end the app's lifespan.
 
@@ -83,16 +83,15 @@ async def run_http(
     async with app.lifespan():
         server: Any = _Server(app, settings, listener)
         serving = asyncio.create_task(server.serve())
-        telling = asyncio.create_task(_tell(settings, listener.getsockname(), ready))
+        telling = asyncio.create_task(_report_ready(settings, listener.getsockname(), ready))
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait((serving, stopping), return_when=asyncio.FIRST_COMPLETED)
         ended_by_itself = serving.done()
         telling.cancel()
         stopping.cancel()
         listener.close()
-        # These would go on for minutes; whoever reads them asks again by itself.
-        app.state["streams"].close()
-        app.state["service"].stop_working()
+        # Streams would go on for minutes; whoever reads them asks again by itself.
+        app.service.stop_working()
         server.stop()
         await asyncio.wait((serving,), timeout=settings.body_seconds + _LAST_SECONDS)
         if not serving.done():
@@ -102,7 +101,7 @@ async def run_http(
         raise ServiceError("the HTTP server ended by itself; its last log lines say why", "ended")
 
 
-async def _tell(settings: Settings, address: tuple[Any, ...], ready: Callable[[], object]) -> None:
+async def _report_ready(settings: Settings, address: tuple[Any, ...], ready: Callable[[], object]) -> None:
     """Call `ready` once the service says of itself, over its own socket, that it is."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address[0], address[0])
     while not await asyncio.to_thread(_is_ready, host, address[1], bool(settings.tls_certificate)):

@@ -1,4 +1,4 @@
-"""Strict reading of what devices send: every report is judged before anything is stored.
+"""Strict reading of what devices send: every report is checked before anything is stored.
 
 A body is refused as a whole when it is no batch of this survey's; else each report has its own verdict, reached for
 all of them at once, so that a hostile batch costs no more than an honest one.
@@ -6,118 +6,35 @@ all of them at once, so that a hostile batch costs no more than an honest one.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from itertools import repeat
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.collector.cache import CachedSurvey, SurveyCache
 from sottovoce.collector.epoch import epoch_of
-from sottovoce.collector.json_reports import FieldCode, JsonBodyError, base64url_letters, parse_reports, read_report
+from sottovoce.collector.json_reports import FieldCode, JsonBodyError, parse_reports, read_report
+from sottovoce.collector.refusal import Refusal, RefusedReport
+from sottovoce.collector.report_checker import TAG_END, ReportChecker
 from sottovoce.collector.store.base import Arrival
-from sottovoce.collector.stored import Shelf, survey_of
-from sottovoce.errors import MismatchError, ReportError
-from sottovoce.mechanisms.codecs import Codec
-from sottovoce.surveys.statement import TAG_BYTES, is_digest
-from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows, encode_batch
+from sottovoce.core.errors import MismatchError, ReportError
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows
+from sottovoce.surveys.statement import is_digest
 
-__all__ = ["BodyCode", "BodyRefusedError", "Intake", "Refused", "ReportCode", "Taken"]
-
-BodyCode: TypeAlias = Literal[
-    "unknown_survey",
-    "survey_deleted",
-    "survey_adaptive",
-    "wrong_survey",
-    "bad_batch",
-    "bad_json",
-    "empty_batch",
-    "too_many_reports",
-]
-"""Why a whole body is refused."""
+__all__ = ["CheckedBody", "Intake", "ReportCode"]
 
 ReportCode: TypeAlias = Literal["wrong_survey", "bad_report"] | FieldCode
 """Why one report of a body is refused."""
 
-_MOST_SURVEYS: Final = 256
-"""Surveys kept ready; one that is not costs a look into the store and the reading of its statement."""
 
-_SHORT: Final = 8
-"""Payloads up to so many bytes are judged one by one in Python's own integers; longer ones always as arrays."""
-
-_TAG_END: Final = REPORT_ID_BYTES + TAG_BYTES
-
-
-class BodyRefusedError(ReportError):
-    """A body of which nothing was taken; `code` says why in one word, `status` is the fitting answer in HTTP."""
-
-    _STATUS: Final[Mapping[BodyCode, int]] = {
-        "unknown_survey": 404,
-        "survey_deleted": 410,
-        "too_many_reports": 413,
-        "bad_json": 400,
-        "bad_batch": 400,
-    }
-
-    def __init__(self, message: str, code: BodyCode) -> None:
-        super().__init__(message)
-        self.code: BodyCode = code
-        self.status = self._STATUS.get(code, 422)
-
-
-Refused: TypeAlias = tuple[int, ReportCode, str]
-"""Position, code and message of a report that was not taken; the message never holds any of its bytes."""
-
-
-class Taken(NamedTuple):
+class CheckedBody(NamedTuple):
     """What is left of a body: the good reports on their way into the store, and why others are none."""
 
     arrival: Arrival | None
-    refused: list[Refused]
+    refused: list[RefusedReport]
     """In the order of their positions."""
-
-
-class _Known:
-    """All that judging a report takes, made once a survey."""
-
-    def __init__(self, survey: Survey) -> None:
-        self.id = survey.id
-        self.tag = survey.tag
-        self.codec: Codec = survey.mechanism.codec
-        self.width = self.codec.width
-        self.row_bytes = _TAG_END + self.width
-        self.header = encode_batch(survey.id, ())
-        self.letters = base64url_letters(TAG_BYTES + self.width)
-        self.tag_word = np.frombuffer(survey.tag, dtype=np.uint32)[0]
-        # As two fields a row, ids and payloads are copied much faster than as a table of bytes.
-        fields = (("id", f"V{REPORT_ID_BYTES}"), ("tag", f"V{TAG_BYTES}"), ("payload", f"V{self.width}"))
-        self.sent_row = np.dtype(list(fields))
-        self.kept_row = np.dtype([fields[0], fields[2]])
-        here = f"survey {survey.id[:12]}"
-        self.wrong_survey = f"the report's first {TAG_BYTES} bytes are not those of {here}: it answers another one"
-        self.bad_report = f"no device that follows {here} can have sent this report; randomize and encode it anew"
-
-    def foreign(self, rows: NDArray[np.bool_]) -> Iterator[Refused]:
-        """The refusals of these rows, for their tag."""
-        return zip(np.flatnonzero(rows).tolist(), repeat("wrong_survey"), repeat(self.wrong_survey), strict=False)
-
-    def bad(self, rows: NDArray[np.bool_]) -> Iterator[Refused]:
-        """The refusals of these rows, for their payload."""
-        return zip(np.flatnonzero(rows).tolist(), repeat("bad_report"), repeat(self.bad_report), strict=False)
-
-    def takes(self, payload: bytes) -> bool:
-        """Whether one payload of the right width is good."""
-        if self.width > _SHORT:
-            return bool(self.codec.good_rows(np.frombuffer(payload, dtype=np.uint8)[None, :])[0])
-        try:
-            self.codec.decode(payload)
-        except ReportError:
-            return False
-        return True
 
 
 class Intake:
@@ -129,8 +46,8 @@ class Intake:
 
     Parameters
     ----------
-    shelf
-        Where surveys are found: a `Store`.
+    surveys
+        Where surveys are found.
     max_batch_reports
         Most reports in one body.
     time_precision
@@ -141,18 +58,15 @@ class Intake:
 
     def __init__(
         self,
-        shelf: Shelf,
+        surveys: SurveyCache,
         max_batch_reports: int = 10_000,
         time_precision: int = 3600,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._shelf = shelf
+        self._surveys = surveys
         self._most = max_batch_reports
         self._precision = time_precision
         self._clock = clock
-        self._surveys: OrderedDict[str, _Known | None] = OrderedDict()
-        self._lock = threading.Lock()
-        self._reading = threading.Lock()
 
     # --- surveys ----------------------------------------------------------------------------
 
@@ -160,144 +74,126 @@ class Intake:
         """Whether a body for this survey is read at once; if not, the first one waits for the store and may be slow."""
         return survey_id in self._surveys
 
-    def learn(self, survey_id: str) -> None:
-        """Make a survey ready, from the store; `BodyRefusedError` when there is none or it is deleted."""
-        if not is_digest(survey_id):
-            raise _unknown()
-        record = self._shelf.survey(survey_id)
+    def learn(self, survey_id: str) -> CachedSurvey:
+        """Make a survey ready, from the store; `Refusal` when there is none or it is deleted."""
+        record = self._surveys.source.survey(survey_id) if is_digest(survey_id) else None
         if record is None:
-            raise _unknown()
+            message = "there is no survey with that id; /v1/surveys lists all surveys"
+            raise Refusal(404, "unknown_survey", message)
         if record.state == "deleted":
-            raise BodyRefusedError(
-                f"survey {survey_id[:12]} has been deleted; delete the report too, it will not be wanted again",
-                "survey_deleted",
-            )
-        with self._reading:  # once, however many devices come at the same moment
-            if survey_id in self._surveys:
-                return
-            survey = survey_of(self._shelf, record)
-            with self._lock:
-                self._surveys[survey_id] = _Known(survey) if isinstance(survey, Survey) else None
-                if len(self._surveys) > _MOST_SURVEYS:
-                    self._surveys.popitem(last=False)
+            raise Refusal(410, "survey_deleted", f"survey {survey_id[:12]} has been deleted; delete the report too")
+        return self._surveys.load(record)
 
-    def _known(self, survey_id: str) -> _Known:
-        while True:
-            with self._lock:
-                if survey_id in self._surveys:
-                    self._surveys.move_to_end(survey_id)
-                    known = self._surveys[survey_id]
-                    break
-            self.learn(survey_id)
-        if known is None:
-            raise BodyRefusedError(
-                f"survey {survey_id[:12]} is adaptive and takes no reports itself: a device answers the round it drew, "
-                f"whose own id is at /v1/surveys/{survey_id}/rounds/{{its number}}, and sends its report there",
+    def _checker(self, survey_id: str) -> ReportChecker:
+        checker = (self._surveys.get(survey_id) or self.learn(survey_id)).checker
+        if checker is None:
+            raise Refusal(
+                422,
                 "survey_adaptive",
+                f"survey {survey_id[:12]} is adaptive and accepts no reports itself: a device answers the round it "
+                f"drew, whose own id is at /v1/surveys/{survey_id}/rounds/{{its number}}, and sends its report there",
             )
-        return known
+        return checker
 
     # --- bodies -----------------------------------------------------------------------------
 
-    def read_batch(self, survey_id: str, body: bytes) -> Taken:
+    def read_batch(self, survey_id: str, body: bytes) -> CheckedBody:
         """The reports of a binary body, as `wire.encode_batch` makes it.
 
         Raises
         ------
-        BodyRefusedError
-            Nothing of the body was taken.
+        Refusal
+            Nothing of the body was accepted.
         StoreError
             The survey could not be read from the store.
         """
-        known = self._known(survey_id)
-        if len(body) == BATCH_HEADER_BYTES + known.row_bytes and body.startswith(known.header):
-            return self._one(known, body[BATCH_HEADER_BYTES:])
+        checker = self._checker(survey_id)
+        if len(body) == BATCH_HEADER_BYTES + checker.row_bytes and body.startswith(checker.header):
+            return self._one(checker, body[BATCH_HEADER_BYTES:])
         try:
-            rows = batch_rows(body, survey_id, known.width)
+            rows = batch_rows(body, survey_id, checker.width)
         except MismatchError as error:
-            raise BodyRefusedError(str(error), "wrong_survey") from error
+            raise Refusal(422, "wrong_survey", str(error)) from error
         except ReportError as error:
-            raise BodyRefusedError(str(error), "bad_batch") from error
+            raise Refusal(400, "bad_batch", str(error)) from error
         self._check_number(len(rows))
         # The tags as one column of integers, wherever they lie in memory.
         tags = np.ndarray(
-            (len(rows),), np.uint32, body, BATCH_HEADER_BYTES + REPORT_ID_BYTES, strides=(known.row_bytes,)
+            (len(rows),), np.uint32, body, BATCH_HEADER_BYTES + REPORT_ID_BYTES, strides=(checker.row_bytes,)
         )
-        return self._judged(known, rows, tags == known.tag_word)
+        return self._judged(checker, rows, tags == checker.tag_word)
 
-    def read_json(self, survey_id: str, body: bytes) -> Taken:
+    def read_json(self, survey_id: str, body: bytes) -> CheckedBody:
         """The reports of a JSON body: ``{"id": hex, "report": base64url}``, or ``{"reports": [...]}`` of these.
 
         Ids are lower-case hexadecimal; reports are base64url without padding. Whatever else would decode to the same
         bytes is refused: a report has one writing. Raises as `read_batch` does.
         """
-        known = self._known(survey_id)
+        checker = self._checker(survey_id)
         try:
             reports, alone = parse_reports(body)
         except JsonBodyError as error:
-            raise BodyRefusedError(str(error), "bad_json") from None
+            raise Refusal(400, "bad_json", str(error)) from None
         self._check_number(len(reports))
         if alone:
-            row = read_report(reports[0], known.letters)
-            return Taken(None, [(0, *row)]) if isinstance(row, tuple) else self._one(known, row)
-        refused: list[Refused] = []
+            row = read_report(reports[0], checker.letters)
+            return CheckedBody(None, [RefusedReport(0, *row)]) if isinstance(row, tuple) else self._one(checker, row)
+        refused: list[RefusedReport] = []
         kept: list[bytes] = []
         places: list[int] = []
         for position, report in enumerate(reports):
-            row = read_report(report, known.letters)
+            row = read_report(report, checker.letters)
             if isinstance(row, tuple):
-                refused.append((position, *row))
+                refused.append(RefusedReport(position, *row))
             else:
                 kept.append(row)
                 places.append(position)
         if not kept:
-            return Taken(None, refused)
-        rows = np.frombuffer(b"".join(kept), dtype=np.uint8).reshape(len(kept), known.row_bytes)
-        tags = np.ascontiguousarray(rows[:, REPORT_ID_BYTES:_TAG_END]).view(np.uint32)[:, 0]
-        arrival, bad = self._judged(known, rows, tags == known.tag_word)
-        refused += [(places[at], code, message) for at, code, message in bad]
-        return Taken(arrival, sorted(refused))
+            return CheckedBody(None, refused)
+        rows = np.frombuffer(b"".join(kept), dtype=np.uint8).reshape(len(kept), checker.row_bytes)
+        tags = np.ascontiguousarray(rows[:, REPORT_ID_BYTES:TAG_END]).view(np.uint32)[:, 0]
+        arrival, bad = self._judged(checker, rows, tags == checker.tag_word)
+        refused += [RefusedReport(places[one.position], one.code, one.message) for one in bad]
+        return CheckedBody(arrival, sorted(refused, key=_position))
 
     def _check_number(self, n: int) -> None:
         if not n:
-            raise BodyRefusedError("the body holds no report; send at least one", "empty_batch")
+            raise Refusal(422, "empty_batch", "the body holds no report; send at least one")
         if n > self._most:
-            raise BodyRefusedError(
-                f"the body holds {n:,} reports, more than the {self._most:,} that are taken at once; send them in "
-                "several bodies",
+            raise Refusal(
+                413,
                 "too_many_reports",
+                f"the body holds {n:,} reports, and at most {self._most:,} are accepted at once; send several bodies",
             )
 
     # --- verdicts ---------------------------------------------------------------------------
 
-    def _one(self, known: _Known, row: bytes) -> Taken:
+    def _one(self, checker: ReportChecker, row: bytes) -> CheckedBody:
         """The verdict on one row of the right length."""
-        payload = row[_TAG_END:]
-        if row[REPORT_ID_BYTES:_TAG_END] != known.tag:
-            return Taken(None, [(0, "wrong_survey", known.wrong_survey)])
-        if not known.takes(payload):
-            return Taken(None, [(0, "bad_report", known.bad_report)])
-        return Taken(Arrival(known.id, self._epoch(), 1, row[:REPORT_ID_BYTES] + payload), [])
+        payload = row[TAG_END:]
+        if row[REPORT_ID_BYTES:TAG_END] != checker.tag:
+            return CheckedBody(None, [RefusedReport(0, "wrong_survey", checker.wrong_survey)])
+        if not checker.accepts(payload):
+            return CheckedBody(None, [RefusedReport(0, "bad_report", checker.bad_report)])
+        return CheckedBody(Arrival(checker.id, self._epoch(), 1, row[:REPORT_ID_BYTES] + payload), [])
 
-    def _judged(self, known: _Known, rows: NDArray[np.uint8], tagged: NDArray[np.bool_]) -> Taken:
+    def _judged(self, checker: ReportChecker, rows: NDArray[np.uint8], tagged: NDArray[np.bool_]) -> CheckedBody:
         """The verdicts on rows of the right length, of which `tagged` have the survey's tag."""
-        good = tagged & known.codec.good_rows(rows[:, _TAG_END:])
-        refused: list[Refused] = []
+        good = tagged & checker.codec.good_rows(rows[:, TAG_END:])
+        refused: list[RefusedReport] = []
         if np.count_nonzero(good) < len(good):
-            refused = sorted([*known.foreign(~tagged), *known.bad(tagged & ~good)])
+            refused = sorted([*checker.foreign(~tagged), *checker.bad(tagged & ~good)], key=_position)
             rows = rows[good]
             if not len(rows):
-                return Taken(None, refused)
-        sent = rows.view(known.sent_row)[:, 0]
-        kept = np.empty(len(rows), known.kept_row)
+                return CheckedBody(None, refused)
+        sent = rows.view(checker.sent_row)[:, 0]
+        kept = np.empty(len(rows), checker.kept_row)
         kept["id"], kept["payload"] = sent["id"], sent["payload"]
-        return Taken(Arrival(known.id, self._epoch(), len(rows), kept.tobytes()), refused)
+        return CheckedBody(Arrival(checker.id, self._epoch(), len(rows), kept.tobytes()), refused)
 
     def _epoch(self) -> int:
         return epoch_of(self._clock(), self._precision)
 
 
-def _unknown() -> BodyRefusedError:
-    return BodyRefusedError(
-        "there is no survey of that id here; /v1/surveys lists those that there are", "unknown_survey"
-    )
+def _position(report: RefusedReport) -> int:
+    return report.position

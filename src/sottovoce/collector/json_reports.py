@@ -1,4 +1,4 @@
-"""Reports in JSON, for people with a terminal: strict types, no name twice, one writing of every report."""
+"""Reports in JSON: strict types, no duplicate names, one canonical form of every report."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from sottovoce.errors import ReportError, SurveyError
+from sottovoce.collector.validation import find_fault
+from sottovoce.core.errors import ReportError, SurveyError
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.statement import parse_json
-from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["FieldCode", "JsonBodyError", "JsonReport", "base64url_letters", "parse_reports", "read_report"]
 
@@ -21,8 +22,6 @@ _BASE64URL: Final = re.compile(r"[0-9A-Za-z_-]*")
 
 _TO_BASE64: Final = bytes.maketrans(b"-_+/=", b"+/...")
 """From base64url to what the library reads, and from what is no base64url to what is neither."""
-
-_PLACE: Final = re.compile(r"at `(\$[a-z.\[\]0-9]*)`")
 
 _SHAPES: Final = (
     'one report is {"id": <32 hexadecimal digits>, "report": <base64url>}, many are {"reports": [<such objects>]}, '
@@ -57,16 +56,19 @@ class _Body(msgspec.Struct, forbid_unknown_fields=True):
 
 
 _decode: Final = msgspec.json.Decoder(_Body).decode
+_decode_loosely: Final = msgspec.json.Decoder().decode
 
 
 def parse_reports(body: bytes) -> tuple[list[JsonReport], bool]:
     """The reports of a body, and whether it is the form of one alone; or `JsonBodyError`."""
     try:
-        found = _decode(body)
-    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        # The library's own words can quote what was sent; where it stands they say without quoting.
-        place = _PLACE.search(str(error))
-        raise JsonBodyError(f", at {place[1]}" if place else "") from None
+        try:
+            found = _decode(body)
+        except msgspec.ValidationError:
+            fault = find_fault(_decode_loosely(body), _Body)
+            raise JsonBodyError(f", at {fault.place}" if fault and fault.place else "") from None
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        raise JsonBodyError from None
     if isinstance(found.id, str) and isinstance(found.report, str) and found.reports is msgspec.UNSET:
         _refuse_doubles(body, 8)
         return [JsonReport(found.id, found.report)], True

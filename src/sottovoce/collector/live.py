@@ -1,4 +1,4 @@
-"""A survey's counts as the store has them: at once from the checkpoint, or again from every report.
+"""A survey's counts: quickly from the checkpoint, or again from every report.
 
 Both give the same integers; `check` compares them.
 """
@@ -12,13 +12,13 @@ from typing import Final
 import numpy as np
 
 from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store
-from sottovoce.errors import CapacityError, ReportError, StoreError, StoreUnavailableError
+from sottovoce.core.errors import CapacityError, ReportError, StoreError, StoreUnavailableError
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.mechanisms.codecs import Payloads
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["as_checkpoint", "check", "counted", "decoded", "live_aggregate", "rebuild"]
+__all__ = ["as_checkpoint", "check", "count_snapshot", "decoded", "live_aggregate", "rebuild"]
 
 _BYTES_AT_ONCE: Final = 1 << 22
 """How much of a segment is decoded at a time: a decoded report can take many times its bytes."""
@@ -72,24 +72,28 @@ def _aggregate(survey: Survey, n: int, counts: Counts) -> Aggregate:
             f"survey {survey.id[:12]} holds {n:,} reports, and {survey.mechanism.name} counts at most "
             f"{survey.mechanism.max_reports:,}: seal it and go on with another"
         )
-    return Aggregate(survey, n, counts)
+    return Aggregate.owning(survey, n, counts)
 
 
-def counted(survey: Survey, snapshot: Snapshot, more: Iterable[Batch] = ()) -> Aggregate:
+def count_snapshot(survey: Survey, snapshot: Snapshot, more: Iterable[Batch] | None = None) -> Aggregate:
     """A snapshot's reports: its checkpoint, the segments which that lacks, and then some more."""
-    counts, n = survey.mechanism.empty(), 0
-    if snapshot.checkpoint is not None:
-        kept = snapshot.checkpoint
-        if len(kept.counts) != counts.nbytes:
+    checkpoint = snapshot.checkpoint
+    if checkpoint is None:
+        counts, n = survey.mechanism.empty(), 0
+    else:
+        length = 8 * survey.mechanism.cells
+        if len(checkpoint.counts) != length:
             raise StoreError(
-                f"the checkpoint of survey {survey.id[:12]} has {len(kept.counts):,} bytes instead of "
-                f"{counts.nbytes:,}; the database is damaged: restore a backup"
+                f"the checkpoint of survey {survey.id[:12]} has {len(checkpoint.counts):,} bytes instead of "
+                f"{length:,}; the database is damaged: restore a backup"
             )
-        counts, n = np.frombuffer(kept.counts, dtype="<i8").astype(np.int64), kept.n
+        # The very bytes of the checkpoint, unless more is to be counted on top of them.
+        is_all = not snapshot.segments and more is None
+        counts, n = np.frombuffer(checkpoint.counts, dtype="<i8").astype(np.int64, copy=not is_all), checkpoint.n
     for segment in snapshot.segments:
         _count_segment(survey, counts, segment)
         n += segment.info.n
-    for batch in more:
+    for batch in more or ():
         survey.mechanism.count_into(counts, batch)
         n += len(batch)
     return _aggregate(survey, n, counts)
@@ -97,12 +101,12 @@ def counted(survey: Survey, snapshot: Snapshot, more: Iterable[Batch] = ()) -> A
 
 def as_checkpoint(aggregate: Aggregate) -> Checkpoint:
     """The aggregate as the store keeps it."""
-    return Checkpoint(aggregate.n_reports, aggregate.counts.astype("<i8").tobytes())
+    return Checkpoint(aggregate.n_reports, aggregate.counts.astype("<i8", copy=False).tobytes())
 
 
 def live_aggregate(store: Store, survey: Survey) -> Aggregate:
     """All reports counted until now. Takes time in the cells and the latest reports, not in all of them."""
-    return counted(survey, store.snapshot(survey.id))
+    return count_snapshot(survey, store.snapshot(survey.id))
 
 
 def rebuild(store: Store, survey: Survey) -> Aggregate:

@@ -1,4 +1,4 @@
-"""The service's log: lines for people or JSON for machines, on standard error, and nothing in them about anybody.
+"""The service's log on standard error, as text or JSON, without personal data.
 
 A line of access holds the method, the address's template, the status and how long it took; never the address a request
 came from, what it asked for, or any of its headers. Uploads of reports have no line, and neither has what devices and
@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Final, TextIO, final
 
-from sottovoce.errors import SettingsError
+from sottovoce.core.errors import SettingsError
 
 __all__ = ["FORMATS", "LEVELS", "configure_logging", "current_level", "log_access", "set_level"]
 

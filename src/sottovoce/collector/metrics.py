@@ -1,4 +1,4 @@
-"""What the service counts about itself, for Prometheus. No label holds a survey, a title or anything of a request."""
+"""Metrics for Prometheus. No label contains a survey, a title or anything of a request."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final, final
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from sottovoce.collector.store.base import Arrival, Refusal, Store
+from sottovoce.collector.store.base import Arrival, Closed, Store
 
-__all__ = ["METRICS_TYPE", "Metrics", "Watched"]
+__all__ = ["METRICS_TYPE", "Metrics", "TimedStore"]
 
 METRICS_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -114,14 +114,14 @@ class Metrics:
 
 
 @final
-class Watched:
+class TimedStore:
     """A store's `append` under a stopwatch: one observation a transaction, none a request."""
 
     def __init__(self, store: Store, metrics: Metrics):
         self._store = store
         self._metrics = metrics
 
-    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+    def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         """The store's."""
         began = time.perf_counter()
         verdicts = self._store.append(arrivals)

@@ -1,4 +1,4 @@
-"""Which pictures show a survey's answers: bars, a distribution function, heat maps of tables, intervals of a line.
+"""How a survey's answers are drawn: bars, a distribution function, heat maps of tables, intervals of a line.
 
 A panel says how a slice of the answers, in their own order, is to be looked at; it holds no answer itself.
 """
@@ -17,8 +17,8 @@ from sottovoce.questions.shares import Shares
 from sottovoce.surveys.terms import Terms
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Ranges, Stack, Workload
 from sottovoce.workloads.ball import Ball
-from sottovoce.workloads.line import falls
 from sottovoce.workloads.naming import is_text_labelled
+from sottovoce.workloads.order import is_decreasing
 
 __all__ = ["Bars", "Cdf", "Heatmap", "Intervals", "Panel", "panels_of"]
 
@@ -94,7 +94,7 @@ def _workload(workload: Workload, start: int, times: str) -> Iterator[Panel]:
         case Identity():
             yield from _values(workload.domain, start, times, "share of each value")
         case Prefix():
-            side = "or above" if falls(workload.domain) else "or below"
+            side = "or above" if is_decreasing(workload.domain) else "or below"
             title = f"share of people at {side} each value{times}"
             yield Cdf(title, start, stop, not times, _line(workload.domain))
         case Ranges():

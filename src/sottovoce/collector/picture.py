@@ -38,7 +38,7 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     >>> columns_of(estimate, 0.95, most=2).labels
     ['tea', 'water']
     """
-    survey, interval = estimate.survey, estimate.interval(level)
+    survey = estimate.survey
     chosen = None if len(estimate) <= most else largest(estimate.values, most)
     places = range(len(estimate)) if chosen is None else chosen.tolist()
     labels = [names[place] for place in places] if names else [survey.answer_label(place) for place in places]
@@ -46,19 +46,11 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     if chosen is not None:
         panels = [Bars(f"the {most:,} largest answers", 0, most, all(panel.shares for panel in panels))]
 
-    def listed(numbers: NDArray[np.float64]) -> list[float]:
-        found: list[float] = (numbers if chosen is None else numbers[chosen]).tolist()
-        return found
-
-    return Columns(
-        positions=None if chosen is None else chosen.tolist(),
-        labels=labels,
-        value=listed(estimate.values),
-        raw=listed(estimate.raw),
-        low=listed(interval.low),
-        high=listed(interval.high),
-        panels=panels,
-    )
+    columns = {
+        name: (column if chosen is None else column[chosen]).tolist()
+        for name, column in estimate.columns(level).items()
+    }
+    return Columns(positions=None if chosen is None else chosen.tolist(), labels=labels, panels=panels, **columns)
 
 
 def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:

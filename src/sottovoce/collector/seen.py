@@ -1,4 +1,4 @@
-"""Which report ids have been counted: an exact set of 16-byte ids, in memory, a whole array of them at a time.
+"""Which report ids have been counted: an exact set of 16-byte ids in memory, used by arrays.
 
 Ids are kept in sorted runs of two 64-bit words, eight runs of about one size merged into one (a log-structured merge
 tree), behind a filter that knows most new ids at a glance. One id takes 16 bytes and 2 to 4 of the filter, and about
@@ -14,8 +14,8 @@ from typing import Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ReportError
-from sottovoce.wire import REPORT_ID_BYTES
+from sottovoce.core.errors import ReportError
+from sottovoce.formats.wire import REPORT_ID_BYTES
 
 __all__ = ["SeenIds", "id_order", "id_rows"]
 

@@ -34,10 +34,10 @@ from sottovoce.collector.store import Store, open_store
 from sottovoce.collector.store.sqlite import resets_safely
 from sottovoce.collector.supervisor import STOP_SECONDS, Supervisor
 from sottovoce.collector.tokens import create_token, ensure_admin
-from sottovoce.errors import SettingsError
-from sottovoce.signing import SigningKey, fingerprint, to_base64url
+from sottovoce.core.errors import SettingsError
+from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 
-__all__ = ["Start", "count", "serve"]
+__all__ = ["ServiceStart", "count", "serve"]
 
 KEY_FILE: Final = "signing.key"
 
@@ -54,7 +54,7 @@ _log = logging.getLogger("sottovoce.serve")
 
 
 @dataclass(frozen=True)
-class Start:
+class ServiceStart:
     """What an operator must know of a service that has started."""
 
     address: str
@@ -71,8 +71,8 @@ class Start:
 def serve(
     settings: Settings,
     *,
-    started: Callable[[Start], object],
-    ready: Callable[[Start], object],
+    started: Callable[[ServiceStart], object],
+    ready: Callable[[ServiceStart], object],
     new_admin_token: bool = False,
 ) -> None:
     """Run the service until SIGTERM or SIGINT.
@@ -100,7 +100,7 @@ def serve(
     with _listening(settings) as listener, _folder(settings.data), _store(settings) as store:
         key = SigningKey.load_or_create(settings.data / KEY_FILE)
         address = _address(settings, listener)
-        start = Start(
+        start = ServiceStart(
             address=address,
             public=settings.public_url or address,
             key=to_base64url(key.public),
@@ -130,7 +130,7 @@ async def _serve(
     app = create_app(settings, store, key)
     stop = _stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
     workers = Supervisor(settings)
-    app.state["service"].metrics.watch_workers(lambda: workers.living)
+    app.service.metrics.watch_workers(lambda: workers.living)
     try:
         await run_http(app, settings, listener, stop, ready)
     finally:
@@ -236,7 +236,7 @@ def _unusable(settings: Settings, error: OSError) -> str:
         return (
             f"port {settings.port} is not for this user: those below 1024 need privileges; choose another with --port"
         )
-    return f"host {settings.host} is no address of this machine ({error.strerror or error}); choose another with --host"
+    return f"host {settings.host} is not an address of this machine ({error.strerror or error}); choose one with --host"
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The kinds of values that settings have: from what an operator wrote to the value, or a ValueError."""
+"""The types of settings: from what an operator wrote to the value, or a ValueError."""
 
 from __future__ import annotations
 

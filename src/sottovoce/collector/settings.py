@@ -1,4 +1,4 @@
-"""What an operator can set: each setting written once, with its default, its range and what it is for.
+"""The settings of the service: each declared once, with its default, its range and its help.
 
 A flag beats an environment variable, which beats the settings file, which beats the default. Whatever is wrong is told
 with the setting's name, where it came from, what is allowed and what to do.
@@ -17,9 +17,9 @@ from typing import Any, Final
 from sottovoce.collector import setting_kinds as kinds
 from sottovoce.collector.log import FORMATS, LEVELS
 from sottovoce.collector.setting_kinds import Read
-from sottovoce.errors import SettingsError
-from sottovoce.limits import DEFAULT_COUNTERS, MAX_CELLS
-from sottovoce.wire import DEFAULT_BODY_BYTES
+from sottovoce.core.errors import SettingsError
+from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_CELLS
+from sottovoce.formats.wire import DEFAULT_BODY_BYTES
 
 __all__ = [
     "OTHER_VARIABLES",
@@ -27,7 +27,7 @@ __all__ = [
     "SETTINGS_VARIABLE",
     "TOKEN_VARIABLE",
     "URL_VARIABLE",
-    "Setting",
+    "ServiceSetting",
     "Settings",
     "load",
 ]
@@ -49,7 +49,7 @@ _TESTS: Final = "SOTTOVOCE_TEST_"
 
 
 @dataclass(frozen=True)
-class Setting:
+class ServiceSetting:
     """One setting, and the four places it may come from."""
 
     name: str
@@ -112,7 +112,7 @@ class Settings:
     100
     >>> Settings(port=70_000)
     Traceback (most recent call last):
-    sottovoce.errors.SettingsError: port is 70000 (from the program): it must be a whole number from 0 to 65535 ...
+    sottovoce.core.errors.SettingsError: port is 70000 (from the program): it must be a whole number from 0 to 65535 ...
     """
 
     host: str = _setting(
@@ -256,7 +256,7 @@ class Settings:
             raise SettingsError(f"{given} is given and {missing} is not: TLS needs both; give both or neither")
 
 
-SETTINGS: Final = tuple(Setting(name=one.name, default=one.default, **one.metadata) for one in fields(Settings))
+SETTINGS: Final = tuple(ServiceSetting(name=one.name, default=one.default, **one.metadata) for one in fields(Settings))
 """All of them, in the order of the documentation."""
 
 _BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
@@ -284,7 +284,7 @@ def load(
     (9000, 2)
     >>> load({}, {"SOTTOVOCE_PROT": "1"})
     Traceback (most recent call last):
-    sottovoce.errors.SettingsError: the environment variable SOTTOVOCE_PROT is no setting; did you mean SOTTOVOCE_PORT?
+    sottovoce.core.errors.SettingsError: the environment variable SOTTOVOCE_PROT is not a setting; did you mean ...
     """
     environ = environ or {}
     if file is None and environ.get(SETTINGS_VARIABLE):
@@ -331,10 +331,10 @@ def _parsed(file: Path, content: bytes) -> dict[str, Any]:
         reason = f"no UTF-8 (at line {line})"
     except tomllib.TOMLDecodeError as error:
         reason = str(error)
-    raise SettingsError(f"the settings file {file} is no TOML: {reason}; {remedy}")
+    raise SettingsError(f"the settings file {file} is not TOML: {reason}; {remedy}")
 
 
-def _unknown_key(file: Path, key: str, given: object) -> Setting:
+def _unknown_key(file: Path, key: str, given: object) -> ServiceSetting:
     if isinstance(given, dict) or (isinstance(given, list) and any(isinstance(one, dict) for one in given)):
         raise SettingsError(
             f"in {file}, {_plain(key)} is a table, and settings stand in none: leave its heading out, and write each "
@@ -343,9 +343,9 @@ def _unknown_key(file: Path, key: str, given: object) -> Setting:
     return _unknown(f"in {file},", key, _BY_NAME)
 
 
-def _unknown(where: str, name: str, known: Mapping[str, Setting]) -> Setting:
+def _unknown(where: str, name: str, known: Mapping[str, ServiceSetting]) -> ServiceSetting:
     near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
-    raise SettingsError(f"{where} {_plain(name)} is no setting; did you mean {near}?")
+    raise SettingsError(f"{where} {_plain(name)} is not a setting; did you mean {near}?")
 
 
 def _plain(name: str) -> str:

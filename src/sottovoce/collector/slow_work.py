@@ -1,4 +1,4 @@
-"""Work that takes seconds, a few pieces at a time: what finds too many before it is refused, not made to wait.
+"""Slow work in a few threads; refused, not queued, where too much is waiting.
 
 A piece that waits is dropped when the service stops; one that has begun ends where it next looks.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar, final
 
-from sottovoce.collector.failures import Refused
+from sottovoce.collector.refusal import Refusal
 
 __all__ = ["SlowWork"]
 
@@ -48,7 +48,7 @@ class SlowWork:
         self.stop()
         self._threads.shutdown(wait=True)
 
-    def look(self) -> None:
+    def check_stop(self) -> None:
         """Called by work that runs for long, from time to time: ends it when the service stops."""
         if self._stops:
             raise _stopped()
@@ -79,9 +79,9 @@ class SlowWork:
         raise _stopped()
 
 
-def _stopped() -> Refused:
+def _stopped() -> Refusal:
     return _busy("the service stops; ask again when it is back")
 
 
-def _busy(message: str) -> Refused:
-    return Refused(503, "busy", message)
+def _busy(message: str) -> Refusal:
+    return Refusal(503, "busy", message)

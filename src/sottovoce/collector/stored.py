@@ -1,4 +1,4 @@
-"""The survey behind a stored record: read in one place, with the attachments it names, and checked against its id."""
+"""From a stored record to its survey, with its attachments, checked against its id."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.errors import MismatchError, StoreError, SurveyError
+from sottovoce.core.errors import MismatchError, StoreError, SurveyError
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["Shelf", "answerable_of", "survey_of"]
+__all__ = ["SurveySource", "answerable_of", "survey_of"]
 
 
-class Shelf(Protocol):
+class SurveySource(Protocol):
     """What reading a survey takes of a store."""
 
     def survey(self, survey_id: str) -> SurveyRecord | None:
@@ -26,11 +26,11 @@ class Shelf(Protocol):
 class _Attached(Mapping[str, bytes]):
     """A store's attachments as a mapping: only what a statement names is fetched."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, source: SurveySource) -> None:
+        self._source = source
 
     def __getitem__(self, digest: str) -> bytes:
-        found = self._shelf.attachment(digest)
+        found = self._source.attachment(digest)
         if found is None:
             raise KeyError(digest)
         return found
@@ -42,13 +42,13 @@ class _Attached(Mapping[str, bytes]):
         return 0
 
 
-def survey_of(shelf: Shelf, record: SurveyRecord) -> Survey | Panel:
+def survey_of(source: SurveySource, record: SurveyRecord) -> Survey | Panel:
     """The survey behind a stored record, with the attachments it names; `StoreError` when this version cannot read it.
 
     Slow for some surveys: keep what it returns.
     """
     try:
-        found = Survey.from_json(record.canonical, _Attached(shelf))
+        found = Survey.from_json(record.canonical, _Attached(source))
     except SurveyError as error:
         raise StoreError(f"survey {record.id[:12]} is in the database and cannot be read: {error}") from error
     if found.id != record.id:
@@ -56,9 +56,9 @@ def survey_of(shelf: Shelf, record: SurveyRecord) -> Survey | Panel:
     return found
 
 
-def answerable_of(shelf: Shelf, record: SurveyRecord) -> Survey:
+def answerable_of(source: SurveySource, record: SurveyRecord) -> Survey:
     """The same of one that people answer themselves; an adaptive one is refused with `MismatchError`."""
-    survey = survey_of(shelf, record)
+    survey = survey_of(source, record)
     if not isinstance(survey, Survey):
         raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its rounds do")
     return survey

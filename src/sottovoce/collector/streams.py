@@ -1,4 +1,4 @@
-"""Server-sent events: an answer that goes on until its reader leaves, the service stops, or its time is over."""
+"""Server-sent events: a response that lasts until its reader leaves, the service stops, or its time is over."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeAlias, final
 
-from sottovoce.collector.api.answer import failed
-from sottovoce.collector.failures import Refused, failure_of
-from sottovoce.collector.feeds import Feeds, Look
-from sottovoce.errors import StoreError
+from sottovoce.collector.api.response import Receive, Send, refused
+from sottovoce.collector.feeds import Feeds, ReadStatus
+from sottovoce.collector.refusal import Refusal, refusal_of
+from sottovoce.core.errors import StoreError
 
-__all__ = ["EVENT_STREAM", "MOST_STREAMS", "Pace", "Stream", "Streams"]
+__all__ = ["EVENT_STREAM", "MOST_STREAMS", "Stream", "StreamPace", "Streams"]
 
 EVENT_STREAM: Final = "text/event-stream"
 
 MOST_STREAMS: Final = 64
 """Of one process at a time."""
 
-Receive: TypeAlias = Callable[[], Awaitable[Any]]
-Send: TypeAlias = Callable[[Any], Awaitable[None]]
 StillAdmitted: TypeAlias = Callable[[], Awaitable[bool]]
 
 _HEADERS: Final = (
@@ -43,7 +41,7 @@ _LAST_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True)
-class Pace:
+class StreamPace:
     """Seconds between things."""
 
     look: float = 1.0
@@ -61,8 +59,8 @@ class Pace:
 class Streams:
     """All streams of one process: how many there are, and that they end when the service does."""
 
-    def __init__(self, look: Look, pace: Pace | None = None) -> None:
-        self.pace = pace or Pace()
+    def __init__(self, look: ReadStatus, pace: StreamPace | None = None) -> None:
+        self.pace = pace or StreamPace()
         self.feeds = Feeds(look, self.pace.look)
         self._open: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -76,14 +74,14 @@ class Streams:
         for task in self._open:
             task.cancel()
 
-    def full(self) -> Refused | None:
+    def refusal_if_full(self) -> Refusal | None:
         """Why no further stream can begin, if none can."""
         if not self._closed and len(self._open) < MOST_STREAMS:
             return None
         told = (
             f"{MOST_STREAMS} streams are open, the most there may be, or the service stops; ask for the status instead"
         )
-        return Refused(503, "too_many_streams", told)
+        return Refusal(503, "too_many_streams", told)
 
     def begin(self, talk: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """A stream's own task, counted until it is over."""
@@ -103,9 +101,9 @@ class Stream:
         self._still_admitted = still_admitted
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
-        refused = self._streams.full()
-        if refused is not None:
-            await failed(refused)(scope, receive, send)
+        full = self._streams.refusal_if_full()
+        if full is not None:
+            await refused(full)(scope, receive, send)
             return
         talking = self._streams.begin(self._talk(send))
         leaving = asyncio.create_task(_left(receive))
@@ -154,7 +152,7 @@ class Stream:
         try:
             return await self._still_admitted()
         except StoreError:
-            return True  # nothing is learnt from a database that is away, by the reader either
+            return True  # nothing is learnt from a database that is unavailable, by the reader either
 
 
 class _UnreadError(Exception):
@@ -193,7 +191,7 @@ async def _over(talking: asyncio.Task[None], gone: bool) -> bool:
         return False
     except Exception as error:
         if not gone:
-            failure_of(error)
+            refusal_of(error)
     return not gone
 
 

@@ -1,4 +1,4 @@
-"""The counting processes of a service: started, watched, started again when one dies, and stopped together.
+"""The counting processes of a service: started, monitored, restarted when one dies, and stopped together.
 
 They hold no promise of their own. What one had leased when it was killed is counted by the next, and a child whose
 parent is gone ends by itself.

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from sottovoce.errors import MissingExtraError
-from sottovoce.surveys.estimate import Estimate
+from sottovoce.core.errors import MissingExtraError
+from sottovoce.surveys.estimate import Answer, Estimate
 
-__all__ = ["Look", "Table", "table_of", "to_csv", "to_parquet", "wanted"]
+__all__ = ["CheckStop", "EstimateTable", "never_stop", "table_of", "to_csv", "to_parquet"]
 
-_HEADER: Final = ("label", "value", "raw", "low", "high")
+_HEADER: Final = Answer._fields
 
 _FORMULA: Final = re.compile(r"[=+\-@\t\r\n]")
 """How a cell begins that a spreadsheet may run instead of showing it."""
@@ -25,17 +25,17 @@ _FORMULA: Final = re.compile(r"[=+\-@\t\r\n]")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
 
 
-_ROWS_A_LOOK: Final = 4096
+_ROWS_BETWEEN_CHECKS: Final = 4096
 
-Look: TypeAlias = Callable[[], object]
+CheckStop: TypeAlias = Callable[[], object]
 """Called between some rows and the next; raises where nobody wants them any more."""
 
 
-def wanted() -> None:
+def never_stop() -> None:
     """Somebody wants them all."""
 
 
-class Table(NamedTuple):
+class EstimateTable(NamedTuple):
     """Every answer with its interval, and what was estimated from what."""
 
     about: dict[str, Any]
@@ -45,42 +45,31 @@ class Table(NamedTuple):
     low: list[float]
     high: list[float]
 
-    def rows(self, look: Look = wanted) -> Iterator[tuple[str, float, float, float, float]]:
+    def rows(self, check_stop: CheckStop = never_stop) -> Iterator[tuple[str, float, float, float, float]]:
         """One answer after another, in the order of the survey."""
-        for place in _looking(len(self.labels), look):
+        for place in _places(len(self.labels), check_stop):
             yield self.labels[place], self.value[place], self.raw[place], self.low[place], self.high[place]
 
 
-def table_of(estimate: Estimate, level: float, names: Sequence[str] = (), look: Look = wanted) -> Table:
+def table_of(
+    estimate: Estimate, level: float, names: Sequence[str] = (), check_stop: CheckStop = never_stop
+) -> EstimateTable:
     """The table of an estimate; `names` are those of a round's choices."""
-    survey, interval = estimate.survey, estimate.interval(level)
-    about = {
-        "survey": survey.id,
-        "title": survey.title or survey.query_text,
-        "kind": survey.kind,
-        "mechanism": survey.mechanism.name,
-        "epsilon": survey.epsilon,
-        "delta": estimate.delta,
-        "n_reports": estimate.n_reports,
-        "level": level,
-        "bound": {"l2": estimate.bound.value, "statement": estimate.bound.statement},
-        "projection_gap": estimate.gap,
-    }
-    look()
-    labels = list(names) or [survey.answer_label(place) for place in _looking(survey.n_answers, look)]
-    numbers = (column.tolist() for column in (estimate.values, estimate.raw, interval.low, interval.high))
-    return Table(about, labels, *numbers)
+    survey, columns = estimate.survey, estimate.columns(level)
+    check_stop()
+    labels = list(names) or [survey.answer_label(place) for place in _places(survey.n_answers, check_stop)]
+    return EstimateTable(estimate.summary(level), labels, *(column.tolist() for column in columns.values()))
 
 
-def _looking(n: int, look: Look) -> Iterator[int]:
-    """The first n integers, with a look every few thousand of them."""
+def _places(n: int, check_stop: CheckStop) -> Iterator[int]:
+    """The first n integers, with a check_stop every few thousand of them."""
     for place in range(n):
-        if place % _ROWS_A_LOOK == 0:
-            look()
+        if place % _ROWS_BETWEEN_CHECKS == 0:
+            check_stop()
         yield place
 
 
-def to_csv(table: Table, look: Look = wanted) -> bytes:
+def to_csv(table: EstimateTable, check_stop: CheckStop = never_stop) -> bytes:
     """A header and one line an answer, as RFC 4180 has it; no number where there is none.
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; plain numbers stay as they are.
@@ -89,7 +78,7 @@ def to_csv(table: Table, look: Look = wanted) -> bytes:
     # Labels stand in quotes: a spreadsheet that parts cells elsewhere than at commas finds no other cell in them.
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(_HEADER)
-    for label, *numbers in table.rows(look):
+    for label, *numbers in table.rows(check_stop):
         writer.writerow([_harmless(label), *(number if math.isfinite(number) else "" for number in numbers)])
     return out.getvalue().encode()
 
@@ -105,13 +94,13 @@ def _harmless(label: str) -> str:
     return f"'{label}" if _FORMULA.match(label) and not _NUMBER.fullmatch(label) else label
 
 
-def to_parquet(table: Table, look: Look = wanted) -> bytes:
+def to_parquet(table: EstimateTable, check_stop: CheckStop = never_stop) -> bytes:
     """The columns, with what the table is about in the file's metadata, as JSON under ``sottovoce.<name>``."""
     pa, pq = _pyarrow()
     columns = dict(zip(_HEADER, table[1:], strict=True))
     fields = [pa.field(name, pa.string() if name == "label" else pa.float64(), nullable=False) for name in _HEADER]
     about = {f"sottovoce.{name}": msgspec.json.encode(held) for name, held in table.about.items()}
-    look()
+    check_stop()
     out = pa.BufferOutputStream()
     pq.write_table(pa.table(columns, schema=pa.schema(fields, metadata=about)), out, compression="zstd")
     return bytes(out.getvalue())

@@ -1,4 +1,4 @@
-"""How many reports a second each survey takes: a bucket a survey, which fills at that rate."""
+"""A limit on reports per second, by a token bucket per survey."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analysts' tokens: shown once, kept as a hash, each with the scopes it opens.
+"""Analysts' tokens: shown once, stored as a hash, each with its scopes.
 
 A token's id is no secret, only what follows it is: how long a check takes may tell which ids there are.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from sottovoce.collector.store.base import Store, TokenRecord
-from sottovoce.scopes import SCOPES, TOKEN, Scope
-from sottovoce.signing import to_base64url
+from sottovoce.core.scopes import SCOPES, TOKEN, Scope
+from sottovoce.core.signing import to_base64url
 
 __all__ = ["SCOPES", "Scope", "allows", "check_token", "create_token", "ensure_admin"]
 

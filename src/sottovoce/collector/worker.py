@@ -1,4 +1,4 @@
-"""A counting process: steps its aggregator while reports wait, sleeps when none do, outlives an absent database.
+"""A counting process: counts while reports wait, sleeps when none do, survives an unavailable database.
 
 The target of a `multiprocessing` process, or a program's own loop. SIGTERM ends it after the step in progress; the
 death of the process that started it does too, so that no worker is left behind.
@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, Protocol, final
 
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 __all__ = ["WorkerSettings", "run_worker"]
 
@@ -41,7 +41,7 @@ _BETWEEN_FORGETTING: Final = 10.0
 are those of deleted surveys, of which a worker hears nothing."""
 
 _LONGEST_OUTAGE_PAUSE: Final = 5.0
-"""Seconds between attempts while the database is away or full."""
+"""Seconds between attempts while the database is unavailable or full."""
 
 _MOST_FAILURES: Final = 8
 """After so many in a row, some twelve seconds, the database is opened anew."""

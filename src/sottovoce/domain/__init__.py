@@ -1,7 +1,7 @@
 """What one person's value can be: labels, an integer range, a short text, or a record of named attributes.
 
-A domain numbers its values 0 .. size-1. Only labels are listed: every other number is computed
-from its value, so a domain of 2**63 values costs nothing.
+A domain numbers its values 0 .. size-1. Only labels are stored; for other domains the number is computed from the
+value, so a domain of 2**63 values takes no memory.
 """
 
 from sottovoce.domain.base import Domain, Indices

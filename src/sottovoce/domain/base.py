@@ -1,4 +1,4 @@
-"""What every domain is: values numbered 0 .. size-1, found by value, named by number, and stated in JSON."""
+"""`Domain`: the possible values of one person, numbered 0 .. size-1, and their JSON."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Final, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.entries import as_integer, as_integers, entries_of
-from sottovoce.errors import DomainError, ValueOutsideDomainError
+from sottovoce.core.entries import as_integer, as_integers, entries_of
+from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 
 __all__ = ["AllTexts", "Domain", "Indices"]
 
@@ -20,7 +20,7 @@ Indices: TypeAlias = NDArray[np.int64]
 @final
 @dataclass(frozen=True)
 class AllTexts:
-    """All texts of at most `max_length` characters of `alphabet`: what `Domain.text` asks for."""
+    """The arguments of `Domain.text`."""
 
     alphabet: str
     max_length: int
@@ -47,7 +47,7 @@ class Domain(abc.ABC):
         if isinstance(values, Domain):
             return values
         for kind in _KINDS:
-            made = kind._made_of(values)
+            made = kind._from_values(values)
             if made is not None:
                 return made
         raise DomainError(
@@ -76,7 +76,7 @@ class Domain(abc.ABC):
     @final
     @staticmethod
     def attributes_of(domain: Domain) -> tuple[tuple[str, Domain], ...]:
-        """Names and domains of a product's attributes; any other domain is its own one attribute, "value".
+        """Names and domains of a product's attributes; any other domain is a single attribute, "value".
 
         Examples
         --------
@@ -92,47 +92,47 @@ class Domain(abc.ABC):
 
     @classmethod
     @abc.abstractmethod
-    def _made_of(cls, values: object) -> Self | None:
-        """The domain of this kind that `Domain.of` makes of `values`; None if they are for another kind, or none."""
+    def _from_values(cls, values: object) -> Self | None:
+        """The domain of this kind for the argument of `Domain.of`; None if `values` is not of this kind."""
 
     @property
     @abc.abstractmethod
     def _attributes(self) -> tuple[tuple[str, Domain], ...]:
-        """Names and domains of the attributes of a record; empty where a value is no record."""
+        """Names and domains of the attributes of a record; empty if values are not records."""
 
     @property
     @abc.abstractmethod
     def size(self) -> int:
-        """How many values there are."""
+        """The number of values."""
 
     @abc.abstractmethod
     def indices(self, values: Any) -> Indices:
-        """The numbers of many values, one a person."""
+        """The numbers of many values, one per person."""
 
     @abc.abstractmethod
     def _find(self, value: object) -> int:
-        """The number of a value, -1 when it is not in the domain."""
+        """The number of a value, or -1 if it is not in the domain."""
 
     @abc.abstractmethod
     def _find_integers(self, integers: Indices) -> Indices:
-        """`_find` for many integers at once; numbers beyond the size mean the same as -1."""
+        """`_find` for many integers; any result outside 0 .. size-1 means "not in the domain"."""
 
     @abc.abstractmethod
     def _label(self, index: int) -> str:
-        """The value with that number, which is known to exist."""
+        """The label of a number that is in range."""
 
     @abc.abstractmethod
     def to_statement(self) -> dict[str, Any]:
-        """The domain as it stands in a survey's JSON."""
+        """The domain's part of a survey's JSON."""
 
     @property
     @abc.abstractmethod
     def _allowed(self) -> str:
-        """What may be given as a value, for error messages."""
+        """The allowed values, for error messages."""
 
     @final
     def index(self, value: object) -> int:
-        """The number of a value; raises `ValueOutsideDomainError` without naming it."""
+        """The number of a value; raises `ValueOutsideDomainError`, whose message does not contain the value."""
         found = self._find(value)
         if found < 0:
             raise self._outside()
@@ -153,7 +153,7 @@ class Domain(abc.ABC):
 
     @final
     def _inside(self, found: Indices) -> Indices:
-        """What was found, if all of it is in the domain."""
+        """Return `found` if all of it is in the domain."""
         outside = (found < 0) | (found >= self.size)
         if outside.any():
             raise self._outside(int(np.argmax(outside)))
@@ -161,7 +161,7 @@ class Domain(abc.ABC):
 
     @final
     def columns(self, values: Any) -> dict[str, Indices]:
-        """The numbers of many people's attributes, under the names of `attributes_of`; takes what `indices` takes.
+        """The numbers of many people's attributes, keyed by attribute name; accepts what `indices` accepts.
 
         Examples
         --------
@@ -172,7 +172,7 @@ class Domain(abc.ABC):
 
     @final
     def split(self, indices: ArrayLike) -> dict[str, Indices]:
-        """`columns` of values given by their numbers.
+        """Like `columns`, for values given by their numbers.
 
         Examples
         --------
@@ -189,30 +189,30 @@ class Domain(abc.ABC):
 
     @final
     def _numbers(self, indices: ArrayLike) -> Indices:
-        """Numbers of values as an int64 array, if there are such values."""
+        """Return `indices` as an int64 array if all are in range."""
         numbers = as_integers(entries_of(indices))
         if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < self.size):
-            raise ValueOutsideDomainError(f"not numbers of values; give a list of integers from 0 to {self.size - 1}")
+            raise ValueOutsideDomainError(f"indices must be a list of integers from 0 to {self.size - 1}")
         return numbers
 
     @final
     def label(self, index: int) -> str:
-        """The value with that number, as people read it."""
+        """The label of the value with that number."""
         number = as_integer(index)
         if number is None or not 0 <= number < self.size:
-            raise ValueOutsideDomainError(f"there is no value of that number; give an index from 0 to {self.size - 1}")
+            raise ValueOutsideDomainError(f"index must be an integer from 0 to {self.size - 1}")
         return self._label(number)
 
     @final
     def labels(self) -> list[str]:
-        """All values as people read them."""
+        """The labels of all values."""
         return [self._label(i) for i in range(self.size)]
 
     @final
     def _outside(self, position: int | None = None) -> ValueOutsideDomainError:
-        where = "the value is" if position is None else f"value number {position} of those given is"
+        where = "the value is" if position is None else f"the value at position {position} is"
         return ValueOutsideDomainError(f"{where} not in the domain; allowed: {self._allowed}")
 
 
 _KINDS: Final[list[type[Domain]]] = []
-"""All kinds of domains. No two of them make a domain of the same values, so their order means nothing."""
+"""All kinds of domains. At most one of them accepts given values, so their order does not matter."""

@@ -1,22 +1,22 @@
-"""Integers as JSON holds them: as numbers where every reader keeps them exact, as decimal strings beyond."""
+"""Integers in JSON: numbers where every reader keeps them exact, decimal strings beyond that."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from sottovoce.errors import DomainError
+from sottovoce.core.errors import DomainError
 
 __all__ = ["EXACT_IN_JSON", "integer_from_json", "integer_to_json"]
 
 EXACT_IN_JSON: Final = 2**53 - 1
-"""Largest integer that a JSON number carries exactly to every reader (RFC 8785, Sec. 3.2.2.3)."""
+"""Largest integer that every JSON reader keeps exact (RFC 8785, Sec. 3.2.2.3)."""
 
 _DECIMAL: Final = re.compile(r"-?[1-9][0-9]{15,19}")
 
 
 def integer_to_json(integer: int) -> int | str:
-    """The one way an integer is stated.
+    """The canonical JSON form of an integer.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def integer_to_json(integer: int) -> int | str:
 
 
 def integer_from_json(stated: object) -> int:
-    """What `integer_to_json` wrote, up to twenty digits; any other spelling raises `DomainError`.
+    """What `integer_to_json` wrote, up to twenty digits; any other form raises `DomainError`.
 
     Examples
     --------
@@ -35,12 +35,12 @@ def integer_from_json(stated: object) -> int:
     -9007199254740992
     >>> integer_from_json("5")
     Traceback (most recent call last):
-    sottovoce.errors.DomainError: an integer of the survey's domain is not stated the one way it can be: ...
+    sottovoce.core.errors.DomainError: an integer of the survey's domain is not in canonical form: ...
     """
     found = int(stated) if isinstance(stated, str) and _DECIMAL.fullmatch(stated) else stated
     if type(found) is not int or type(integer_to_json(found)) is not type(stated):
         raise DomainError(
-            "an integer of the survey's domain is not stated the one way it can be: "
-            f"as a number within +-{EXACT_IN_JSON}, as a decimal string beyond"
+            "an integer of the survey's domain is not in canonical form: write a number within "
+            f"+-{EXACT_IN_JSON}, and a decimal string beyond"
         )
     return found

@@ -1,4 +1,4 @@
-"""Domains listed by their labels."""
+"""Domains given by a list of labels."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import DomainError
+from sottovoce.core.limits import check_domain_size
 from sottovoce.domain.base import Domain, Indices
 from sottovoce.domain.integers import EXACT_IN_JSON
-from sottovoce.entries import as_integer
-from sottovoce.errors import DomainError
-from sottovoce.limits import check_domain_size
 
 __all__ = ["LabelDomain"]
 
@@ -24,7 +24,7 @@ __all__ = ["LabelDomain"]
 class LabelDomain(Domain):
     """A list of labels: all strings, or all integers.
 
-    Strings may also be given by their index, unless one of them reads like a number.
+    A string may also be given by its index, unless one of the labels looks like a number.
     """
 
     names: tuple[str, ...] | tuple[int, ...]
@@ -42,15 +42,15 @@ class LabelDomain(Domain):
             if isinstance(name, int) and abs(name) > EXACT_IN_JSON:
                 raise DomainError(f"integer labels must lie within +-{EXACT_IN_JSON}; use strings for larger ones")
             if isinstance(name, str) and not _is_text(name):
-                raise DomainError("a label is not valid Unicode text: remove the lone surrogate it holds")
+                raise DomainError("a label is not valid Unicode text: remove the lone surrogate")
 
     def __repr__(self) -> str:
         shown = ", ".join(repr(name) for name in self.names[:3])
         return f"Domain.of([{shown}{', ...' if self.size > 3 else ''}])  # {self.size} labels"
 
     @classmethod
-    def _made_of(cls, values: object) -> Self | None:
-        # A set too is refused: its order, and so the numbering, changes from one run to the next.
+    def _from_values(cls, values: object) -> Self | None:
+        # Sets are refused: their order, and so the numbering, changes from one run to the next.
         if isinstance(values, (range, Mapping, str, bytes, bytearray, Set)) or not isinstance(values, Iterable):
             return None
         return cls(tuple(v.item() if isinstance(v, np.generic) else v for v in values))
@@ -61,7 +61,6 @@ class LabelDomain(Domain):
 
     @property
     def size(self) -> int:
-        """How many labels there are."""
         return len(self.names)
 
     @cached_property
@@ -76,7 +75,7 @@ class LabelDomain(Domain):
 
     @cached_property
     def _by_index(self) -> bool:
-        # Among labels such as "1", "2" the integer 1 could be meant either way, so it is refused.
+        # Among labels such as "1", "2" the integer 1 would be ambiguous, so it is refused.
         return not any(isinstance(name, int) or name.strip().lstrip("+-").isdecimal() for name in self.names)
 
     def indices(self, values: Any) -> Indices:
@@ -112,7 +111,6 @@ class LabelDomain(Domain):
         )
 
     def to_statement(self) -> dict[str, Any]:
-        """The labels in order."""
         return {"labels": list(self.names)}
 
 

@@ -1,4 +1,4 @@
-"""Records of named attributes; a record's number is computed from its attributes', so none is ever listed."""
+"""Records of named attributes. A record's number is computed from its attributes, so records are never listed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import DomainError, ValueOutsideDomainError
+from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size
 from sottovoce.domain.base import Domain, Indices
-from sottovoce.entries import as_integer
-from sottovoce.errors import DomainError, ValueOutsideDomainError
-from sottovoce.limits import MAX_PRODUCT_SIZE, check_domain_size
 
 __all__ = ["ProductDomain"]
 
@@ -44,7 +44,7 @@ class ProductDomain(Domain):
         return f"Domain.product({inner})  # {self.size} records"
 
     @classmethod
-    def _made_of(cls, values: object) -> Self | None:
+    def _from_values(cls, values: object) -> Self | None:
         if not isinstance(values, Mapping):
             return None
         return cls(tuple((name, Domain.of(inner)) for name, inner in values.items()))
@@ -55,7 +55,6 @@ class ProductDomain(Domain):
 
     @property
     def size(self) -> int:
-        """The product of the attributes' sizes."""
         return prod(domain.size for _, domain in self.attributes)
 
     def indices(self, values: Any) -> Indices:
@@ -91,7 +90,7 @@ class ProductDomain(Domain):
             raise ValueOutsideDomainError(f"the columns do not match the domain; give exactly {', '.join(names)}")
         parts = [domain.indices(columns[name]) for name, domain in self.attributes]
         if len({len(part) for part in parts}) != 1:
-            raise ValueOutsideDomainError("the columns have different lengths; give one entry a person in each")
+            raise ValueOutsideDomainError("the columns have different lengths; give one entry per person in each")
         index = np.zeros(len(parts[0]), dtype=np.int64)
         for (_, domain), part in zip(self.attributes, parts, strict=True):
             index = index * domain.size + part
@@ -102,7 +101,7 @@ class ProductDomain(Domain):
         for name, domain in reversed(self.attributes):
             index, part = divmod(index, domain.size)
             text = domain._label(part)
-            # Quoted where it could be read as another attribute, so that no two records share a label.
+            # Quoted if it could be read as another attribute, so that no two records have the same label.
             quoted = json.dumps(text, ensure_ascii=False) if any(mark in text for mark in _MARKS) else text
             parts.append(f"{name}={quoted}")
         return ", ".join(reversed(parts))
@@ -113,5 +112,4 @@ class ProductDomain(Domain):
         return f"records with exactly these attributes ({inner})"
 
     def to_statement(self) -> dict[str, Any]:
-        """Names and domains in order."""
         return {"attributes": [{"name": name, "domain": domain.to_statement()} for name, domain in self.attributes]}

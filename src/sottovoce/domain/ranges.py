@@ -1,4 +1,4 @@
-"""Integers at equal steps, anywhere in int64; never listed."""
+"""Equally spaced integers within int64; never listed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import DomainError
+from sottovoce.core.limits import MAX_RANGE_SIZE, check_domain_size
 from sottovoce.domain.base import Domain, Indices
 from sottovoce.domain.integers import integer_to_json
-from sottovoce.entries import as_integer
-from sottovoce.errors import DomainError
-from sottovoce.limits import MAX_RANGE_SIZE, check_domain_size
 
 __all__ = ["RangeDomain"]
 
@@ -40,7 +40,7 @@ class RangeDomain(Domain):
         return f"Domain.of({range(self.start, self.start + self.step * self.length, self.step)!r})"
 
     @classmethod
-    def _made_of(cls, values: object) -> Self | None:
+    def _from_values(cls, values: object) -> Self | None:
         if isinstance(values, range):
             # Not len(values), which fails beyond the machine's integers.
             length = (values[-1] - values.start) // values.step + 1 if values else 0
@@ -59,7 +59,6 @@ class RangeDomain(Domain):
 
     @property
     def size(self) -> int:
-        """How many integers there are."""
         return self.length
 
     def indices(self, values: Any) -> Indices:
@@ -78,7 +77,7 @@ class RangeDomain(Domain):
             return integers
         low, high = sorted((self.start, self._last))
         inside = (integers >= low) & (integers <= high)
-        # Two integers of int64 may lie further apart than int64 reaches, but never further than uint64 does.
+        # The difference of two int64 may overflow int64, but never uint64.
         distance = np.where(inside, integers, low).astype(np.uint64) - np.uint64(low % 2**64)
         steps, between = np.divmod(distance, np.uint64(abs(self.step)))
         found = steps.astype(np.int64) if self.step > 0 else self.length - 1 - steps.astype(np.int64)
@@ -92,7 +91,6 @@ class RangeDomain(Domain):
         return f"integers from {self.start} to {self._last}" + (f" in steps of {self.step}" if self.step != 1 else "")
 
     def to_statement(self) -> dict[str, Any]:
-        """Start, step and size."""
         return {
             "start": integer_to_json(self.start),
             "step": integer_to_json(self.step),

@@ -1,14 +1,14 @@
-"""A domain from its statement: strict, so that a domain is stated in one way only."""
+"""Reads a domain from JSON, strictly: every domain has one canonical form."""
 
 from __future__ import annotations
 
+from sottovoce.core.errors import DomainError
 from sottovoce.domain.base import Domain
 from sottovoce.domain.integers import integer_from_json
 from sottovoce.domain.labels import LabelDomain
 from sottovoce.domain.product import ProductDomain
 from sottovoce.domain.ranges import RangeDomain
 from sottovoce.domain.text import TextDomain
-from sottovoce.errors import DomainError
 
 __all__ = ["domain_from_statement"]
 
@@ -33,7 +33,7 @@ def domain_from_statement(statement: object) -> Domain:
 def _attribute(statement: object) -> tuple[str, Domain]:
     match statement:
         case {"name": str(name), "domain": dict(domain), **rest} if not rest:
-            if "attributes" in domain:  # before descending: nesting without end must not exhaust the stack
+            if "attributes" in domain:  # before recursing: deep nesting must not exhaust the stack
                 raise DomainError(f"attribute {name!r} is itself a product; state its attributes directly")
             return name, domain_from_statement(domain)
         case _:

@@ -1,4 +1,4 @@
-"""Short texts over an alphabet, numbered so that those with a common beginning stand together."""
+"""Short texts over an alphabet, numbered so that texts with a common prefix are consecutive."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce.core.entries import as_integer, entries_of
+from sottovoce.core.errors import DomainError
+from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size, check_integer
 from sottovoce.domain.base import AllTexts, Domain, Indices
-from sottovoce.entries import as_integer, entries_of
-from sottovoce.errors import DomainError
-from sottovoce.limits import MAX_PRODUCT_SIZE, check_domain_size, check_integer
 
 __all__ = ["TextDomain"]
 
 _LARGEST_ALPHABET: Final = 64
 _LONGEST: Final = 62
-"""Length of the longest texts that an int64 numbers: those of two letters."""
+"""Longest texts whose numbers fit into int64, for an alphabet of two letters."""
 _MOST: Final = 2**63 - 1
 _ENDED: Final = "\0"
-"""Stands behind the end of a text; in no alphabet."""
+"""Marks the end of a text; not allowed in an alphabet."""
 
 
 @final
@@ -30,13 +30,13 @@ _ENDED: Final = "\0"
 class TextDomain(Domain):
     """All texts of at most `max_length` characters of `alphabet`, the empty one included.
 
-    Numbered as in a dictionary whose letters stand in the alphabet's order: a text comes before its
-    extensions, and those before whatever differs earlier, so the texts with a given beginning have
-    consecutive numbers. With N(l) texts of at most l characters, text s has the number
+    Numbered in dictionary order, with letters in the order of the alphabet: a text comes before its
+    extensions, so the texts with a given prefix have consecutive numbers. With N(l) texts of at most l characters,
+    text s has the number
     ``sum_i (1 + code(s[i]) * N(max_length - i - 1))``, where code counts the alphabet from 0.
 
-    A character is a Unicode code point. Texts may also be given by their number, unless the alphabet
-    holds a digit.
+    A character is a Unicode code point. A text may also be given by its number, unless the alphabet
+    contains a digit.
 
     Examples
     --------
@@ -54,12 +54,12 @@ class TextDomain(Domain):
         if type(self.alphabet) is not str or not 2 <= len(self.alphabet) <= _LARGEST_ALPHABET:
             raise DomainError(f"a text's alphabet must be a string of 2 to {_LARGEST_ALPHABET} characters")
         if len(set(self.alphabet)) < len(self.alphabet):
-            raise DomainError("the alphabet holds a character more than once: its characters must be distinct")
+            raise DomainError("the alphabet contains a character more than once: its characters must be distinct")
         if _ENDED in self.alphabet:
-            # NumPy drops it from the end of a text, which would then be another one.
-            raise DomainError("the alphabet holds the character U+0000, which ends texts in arrays: remove it")
+            # NumPy drops it from the end of a text.
+            raise DomainError("the alphabet contains the character U+0000, which ends texts in arrays: remove it")
         if any("\ud800" <= letter <= "\udfff" for letter in self.alphabet):
-            raise DomainError("the alphabet is not valid Unicode text: remove the lone surrogate it holds")
+            raise DomainError("the alphabet is not valid Unicode text: remove the lone surrogate")
         if type(self.max_length) is not int or not 1 <= self.max_length <= _LONGEST:
             raise DomainError(
                 f"a text's length must be an integer from 1 to {_LONGEST}, fewer for a larger alphabet: "
@@ -71,7 +71,7 @@ class TextDomain(Domain):
         return f"Domain.text({self.max_length}, {self.alphabet!r})"
 
     @classmethod
-    def _made_of(cls, values: object) -> Self | None:
+    def _from_values(cls, values: object) -> Self | None:
         if not isinstance(values, AllTexts):
             return None
         length = as_integer(values.max_length)
@@ -83,7 +83,6 @@ class TextDomain(Domain):
 
     @property
     def size(self) -> int:
-        """How many texts there are."""
         return self._texts_within[self.max_length]
 
     @cached_property
@@ -93,23 +92,23 @@ class TextDomain(Domain):
 
     @cached_property
     def _code(self) -> dict[str, int]:
-        """As in `letters`: 0 behind the end, else 1 + the letter's place in the alphabet."""
+        """As in `letters`: 0 after the end, else 1 + the letter's position in the alphabet."""
         return {letter: code for code, letter in enumerate(_ENDED + self.alphabet)}
 
     @cached_property
     def _by_index(self) -> bool:
-        # Among texts such as "1", "2" the integer 1 could be meant either way, so it is refused.
+        # Among texts such as "1", "2" the integer 1 would be ambiguous, so it is refused.
         return not any(letter.isdecimal() for letter in self.alphabet)
 
     def indices(self, values: Any) -> Indices:
-        """Numbers of many texts, or an array of numbers where the alphabet holds no digit."""
+        """Numbers of many texts, or an array of numbers if the alphabet contains no digit."""
         entries = entries_of(values)
         if len(entries) > 1 and all(isinstance(entry, str) for entry in entries):
             return self._inside(self._find_texts(entries))
         return self._find_all(entries)
 
     def prefixes(self, positions: ArrayLike, k: int) -> Indices:
-        """Numbers of the first k characters of each text, of the whole text where it is shorter.
+        """The numbers of the first k characters of each text, or of the whole text if it is shorter.
 
         Examples
         --------
@@ -121,7 +120,7 @@ class TextDomain(Domain):
         return numbers - self._after(numbers, length)
 
     def letters(self, positions: ArrayLike, i: int) -> Indices:
-        """Character i of each text, counted from 0: 1 + its place in the alphabet, 0 where the text has ended before.
+        """Character i of each text, counted from 0: 1 + its position in the alphabet, 0 after the end of the text.
 
         Examples
         --------
@@ -132,11 +131,11 @@ class TextDomain(Domain):
         numbers, place = self._numbers(positions), check_integer("i", i, 0, _MOST)
         if place >= self.max_length:
             return np.zeros_like(numbers)
-        # At the end of a text nothing is left, and the floor of -1 / N is -1.
+        # At the end of a text the remainder is 0, and the floor of -1 / N is -1.
         return 1 + (self._after(numbers, place) - 1) // self._texts_within[self.max_length - place - 1]
 
     def _after(self, numbers: Indices, length: int) -> Indices:
-        """How far each text stands behind its own first `length` characters in the numbering."""
+        """The number of each text less that of its first `length` characters."""
         rest = numbers
         for within in self._texts_within[-2::-1][:length]:
             rest = np.where(rest > 0, (rest - 1) % within, 0)
@@ -148,7 +147,7 @@ class TextDomain(Domain):
             return integer if self._by_index and integer is not None and 0 <= integer < self.size else -1
         if len(value) > self.max_length or _ENDED in value:
             return -1
-        # As many steps for a short text as for a long one, so that their time does not tell them apart.
+        # The same number of steps for short and long texts, so that timing does not reveal the length.
         codes = [self._code.get(letter, -1) for letter in value.ljust(self.max_length, _ENDED)]
         if -1 in codes:
             return -1
@@ -165,9 +164,9 @@ class TextDomain(Domain):
         order = np.argsort(alphabet)
         codes = order[np.searchsorted(alphabet, letters, sorter=order).clip(max=len(alphabet) - 1)]
         known = (alphabet[codes] == letters) & (places < self.max_length)
-        weights = np.array([*self._texts_within[-2::-1], 0], dtype=np.int64)  # by place, 0 where no character may stand
+        weights = np.array([*self._texts_within[-2::-1], 0], dtype=np.int64)  # by position; 0 beyond the last
         steps = np.where(known, 1 + codes * weights[places.clip(max=self.max_length)], 0)
-        # Sums between ends of a running total, exact although it wraps around: no text's own sum leaves int64.
+        # Differences of a running total; exact although it wraps around, since no text's own sum exceeds int64.
         totals = np.concatenate(([0], np.cumsum(steps)))
         strangers = np.concatenate(([0], np.cumsum(~known)))
         found = totals[ends] - totals[ends - lengths]
@@ -192,5 +191,4 @@ class TextDomain(Domain):
         )
 
     def to_statement(self) -> dict[str, Any]:
-        """Alphabet and largest length."""
         return {"alphabet": self.alphabet, "length": self.max_length}

@@ -1,4 +1,4 @@
-"""Where reports are counted: on this machine, or on Spark. The same reports give the same integers on either."""
+"""Engines that count reports, on this machine or on Spark, with identical results."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def local(
     cores: int | None = None,
     restart: bool = False,
 ) -> LocalEngine:
-    """All cores of this machine, in bounded memory.
+    """An engine on all cores of this machine, in bounded memory.
 
     Parameters
     ----------
     work
-        A folder for what does not fit into memory, and for taking up an interrupted run; a temporary one by default.
+        A folder for temporary files and for resuming an interrupted run; a temporary one by default.
     memory_bytes
-        About how much memory to use, the survey's own counters on top.
+        Memory to use, about, in addition to the survey's counters.
     cores
-        How many threads; all the process may use by default.
+        Number of threads; by default all cores of the process.
     restart
-        Begin anew where `work` holds an interrupted run.
+        Start again instead of resuming an interrupted run in `work`.
     """
     from sottovoce.engines.local_engine import LocalEngine
 
@@ -42,7 +42,7 @@ def local(
 
 
 def spark(session: Any) -> SparkEngine:
-    """The cluster of a `pyspark.sql.SparkSession`."""
+    """An engine on the cluster of a `pyspark.sql.SparkSession`."""
     from sottovoce.engines.spark_engine import SparkEngine
 
     return SparkEngine(session)

@@ -1,8 +1,7 @@
-"""What every engine does: read reports, take each id once, count, and give the same integers as any other engine.
+"""The interface of engines: read reports, count each id once, with the same result on any engine.
 
-An engine decides where the work runs, and nothing else. What a row must be is `rows.sift`'s business. Of the rows with
-one report id the one with the least bytes counts, whatever order they are met in: so the result is a function of the
-set of rows, and neither files, partitions nor retries can change it.
+An engine decides only where the work runs; `rows.sift` validates rows. Of the rows with one report id the smallest by
+bytes counts, so the result is a function of the set of rows: files, partitions and retries do not change it.
 """
 
 from __future__ import annotations
@@ -13,28 +12,28 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, final, get_args
 
-from sottovoce.aggregate_file import AggregateFile, write_aggregate
+from sottovoce.core.errors import CapacityError, ReportError
 from sottovoce.engines.tally import Tally
-from sottovoce.errors import CapacityError, ReportError
-from sottovoce.sharded import ShardedAggregate
+from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
+from sottovoce.formats.sharded import ShardedAggregate
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["MEMORY_BYTES", "Counted", "Engine", "Faults", "Progress", "check_choice", "check_faults"]
 
 Faults: TypeAlias = Literal["refuse", "skip"]
-"""What to do about rows and files that are no reports of the survey: refuse them all, or leave those out and say so."""
+"""What to do about rows and files that are not reports of the survey: raise, or skip and count them."""
 
 Progress: TypeAlias = Callable[[int, int], object]
-"""Called with how much is done, and of how much, in rows or in whatever steps the engine has."""
+"""Called with the work done and the total, in rows or in steps of the engine."""
 
 
 MEMORY_BYTES: Final = 1 << 30
-"""About how much memory an engine uses on this machine unless told otherwise, the survey's own counters on top."""
+"""Default memory of an engine on this machine, in addition to the survey's counters."""
 
 
 class Counted(ShardedAggregate):
-    """Reports that were counted; close it, or use it in a with-block, to let go of what it holds."""
+    """Counted reports; close it, or use it in a with-block, to release its resources."""
 
     tally: Tally
     """What became of every row."""
@@ -42,16 +41,16 @@ class Counted(ShardedAggregate):
     @property
     @final
     def n_reports(self) -> int:
-        """Those that were counted."""
+        """Number of reports counted."""
         return self.tally.counted
 
     def close(self) -> None:
-        """Let go of temporary files or cached data, if there are any."""
+        """Release temporary files or cached data."""
         return
 
     @final
     def save(self, path: str | os.PathLike[str]) -> AggregateFile:
-        """Write an aggregate file, a shard at a time."""
+        """Write an aggregate file, shard by shard."""
         return write_aggregate(path, self.survey, self.n_reports, self.shards())
 
     def __enter__(self) -> Self:
@@ -64,7 +63,7 @@ class Counted(ShardedAggregate):
 
 
 class Engine(abc.ABC):
-    """Where reports are counted."""
+    """Counts reports."""
 
     name: ClassVar[str]
 
@@ -72,36 +71,36 @@ class Engine(abc.ABC):
     def count(
         self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
     ) -> Counted:
-        """Count reports at rest: a path, a glob or several of them, or what the engine itself calls a table.
+        """Count reports in files (a path, a glob or several of them), or in a table of the engine.
 
         Raises
         ------
         ReportError
-            If there is nothing to read, or, unless `faults` is "skip", if anything is no report of the survey. It says
-            how many rows and which files; nothing is half done.
+            If there is nothing to read, or, unless `faults` is "skip", if any row or file is not a report of the
+            survey; it says how many rows and which files.
         """
 
     @final
     def aggregate(
         self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
     ) -> Aggregate:
-        """The aggregate of reports at rest, as if `survey.aggregate().add` had been given each of them once."""
+        """The aggregate of the reports, as if `survey.aggregate().add` had been given each of them once."""
         with self.count(survey, reports, faults=faults, progress=progress) as counted:
             return counted.aggregate()
 
 
 def check_choice(faults: object) -> None:
-    """Refuse a misspelt choice before any work: it must not be taken for leave to skip."""
+    """Check the value of `faults`."""
     if faults not in get_args(Faults):
         raise ReportError(f"faults must be 'refuse' or 'skip', not {faults!r}")
 
 
 def check_faults(survey: Survey, tally: Tally, faults: Faults) -> None:
-    """Refuse what must be refused once everything has been read."""
+    """Raise for faults that are not skipped, and for too many reports."""
     if faults == "refuse" and tally.faults:
         raise ReportError(
             f"not everything is a report of survey {survey.id[:12]}: {tally.fault_words()}. Nothing was counted; "
-            "faults='skip' (--skip-faults) leaves them out and counts the rest"
+            "faults='skip' (--skip-faults) skips them and counts the rest"
         )
     if tally.counted > survey.mechanism.max_reports:
         raise CapacityError(

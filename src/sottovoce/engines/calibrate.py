@@ -1,4 +1,4 @@
-"""Measures this machine: the same engine, files and folds as in earnest, on reports drawn for the purpose."""
+"""Measure the speed of this machine with the real engine, on simulated reports."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from sottovoce.core.errors import ReportError
+from sottovoce.core.files import write_errors
+from sottovoce.core.limits import check_integer
 from sottovoce.engines.rates import FAR_CELLS, NEAR_CELLS, Rates
-from sottovoce.errors import ReportError
+from sottovoce.formats.report_files import write_reports
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.kernels.threads import cores
-from sottovoce.limits import check_integer
-from sottovoce.report_files import write_reports
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import REPORT_ID_BYTES
 
 if TYPE_CHECKING:
     from sottovoce.engines.base import Engine
@@ -33,16 +34,16 @@ Tell = Callable[[str], object]
 
 
 def calibrate(reports: int = DEFAULT_REPORTS, *, spark: bool = False, tell: Tell = lambda words: None) -> Rates:
-    """Rates of this machine, each the best of three, with so many reports.
+    """Rates of this machine, each the best of three.
 
     Parameters
     ----------
     reports
-        How many are drawn and counted for each rate; more take longer and come closer to the truth.
+        Number of reports per measurement; more are slower and more precise.
     spark
         Whether to measure Spark too, on all cores of this machine.
     tell
-        Called with what is being done, in a few words.
+        Called with a description of the current step.
     """
     from sottovoce.engines import local
 
@@ -72,7 +73,7 @@ def calibrate(reports: int = DEFAULT_REPORTS, *, spark: bool = False, tell: Tell
 
 
 def _best(work: Callable[[], object]) -> float:
-    """Seconds of the fastest of a few runs: the others were disturbed."""
+    """Seconds of the fastest of a few runs."""
     taken = []
     for _ in range(_REPEATS):
         began = time.perf_counter()
@@ -84,7 +85,7 @@ def _best(work: Callable[[], object]) -> float:
 def _written(survey: Survey, folder: Path, n: int) -> float:
     """Write files of drawn reports; returns the bytes of a row beside its id and its payload."""
     rng = np.random.default_rng(_SEED)
-    try:
+    with write_errors(folder, ReportError, "let TMPDIR name a folder with room"):
         folder.mkdir()
         for number, start in enumerate(range(0, n, -(-n // _FILES))):
             many = min(-(-n // _FILES), n - start)
@@ -93,9 +94,6 @@ def _written(survey: Survey, folder: Path, n: int) -> float:
             ids = rng.integers(0, 256, size=(many, REPORT_ID_BYTES), dtype=np.uint8)
             write_reports(folder / f"{number}.parquet", survey, ids, payloads)
         size = sum(path.stat().st_size for path in folder.iterdir())
-    except OSError as error:
-        reason = error.strerror or "the system refuses"
-        raise ReportError(f"{folder} cannot be written to: {reason}; let TMPDIR name a folder with room") from error
     return max(size / n - REPORT_ID_BYTES - survey.mechanism.report_bytes, 0.01)
 
 
@@ -114,7 +112,7 @@ def _folded() -> float:
 
 
 def _on_spark(survey: Survey, folder: Path, n: int, tell: Tell) -> dict[str, float]:
-    """What a job takes that counts nearly nothing, and what each report then adds for one task."""
+    """The start-up time of a job, and the rate of one task."""
     from sottovoce.engines import spark
     from sottovoce.engines.spark_session import session
 

@@ -1,8 +1,8 @@
-"""What counting many reports of a mechanism will take, in time, memory and storage: from measured rates, by arithmetic.
+"""Predicted time, memory and storage of counting reports, from measured rates.
 
-The model is small enough to check by hand. A report at rest takes its id, its payload, and what Parquet adds. Counting
-takes the time of as many reports at the measured rate; Spark takes its start, the same number of reports shared among
-its tasks, and one addition of every partial aggregate. The estimate transforms or folds each counter once.
+The model is simple. A stored report takes its id, its payload, and what Parquet adds. Counting takes the number of
+reports divided by the measured rate; Spark takes its start-up, the same reports divided among its tasks, and one
+addition of every partial aggregate. The estimate transforms or folds each counter once.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Final, final
 
+from sottovoce.core.errors import PlanError
+from sottovoce.core.limits import DEFAULT_COUNTERS, SHARD_CELLS, check_integer
 from sottovoce.engines.base import MEMORY_BYTES
 from sottovoce.engines.rates import Rates
-from sottovoce.errors import PlanError
-from sottovoce.limits import DEFAULT_COUNTERS, SHARD_CELLS, check_integer
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.questions.people import MAX_PEOPLE
 from sottovoce.surveys.statement import TAG_BYTES
-from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Cost", "cost_here", "cost_on_spark"]
 
@@ -29,20 +29,20 @@ _COUNTER_BYTES: Final = 8
 @final
 @dataclass(frozen=True)
 class Cost:
-    """A prediction for one place where the work could be done."""
+    """A prediction for one machine or cluster."""
 
     where: str
     reports: int
     storage_bytes: float
-    """Of the reports at rest."""
+    """Size of the stored reports."""
     count_seconds: float
-    """Reading, taking duplicates out, counting, merging."""
+    """Time to read, remove duplicates, count and merge."""
     estimate_seconds: float
-    """From counts to answers, on one machine."""
+    """Time from counts to answers, on one machine."""
     memory_bytes: float
-    """The most that one machine holds."""
+    """Largest memory of one machine."""
     shuffle_bytes: float
-    """What travels between machines."""
+    """Data sent between machines."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values."""
@@ -50,7 +50,7 @@ class Cost:
 
 
 def cost_here(mechanism: Mechanism, reports: int, rates: Rates) -> Cost:
-    """On the machine that was measured, with all its cores.
+    """The cost on the measured machine, with all its cores.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def cost_here(mechanism: Mechanism, reports: int, rates: Rates) -> Cost:
 
 
 def cost_on_spark(mechanism: Mechanism, reports: int, rates: Rates, workers: int, cores: int) -> Cost:
-    """On so many Spark workers of so many cores, each core as fast as the one that was measured."""
+    """The cost on Spark workers whose cores are as fast as the measured one."""
     n, cells = _checked(reports), mechanism.cells
     machines = check_integer("workers", workers, 1, _MOST_WORKERS)
     tasks = machines * check_integer("worker_cores", cores, 1, 1024)
@@ -102,12 +102,12 @@ def _storage(mechanism: Mechanism, n: int, rates: Rates) -> float:
 
 
 def _counters_bytes(cells: int) -> float:
-    """All of them, or, where those are too many for one process, a shard and what a fold of it needs."""
+    """All counters, or one shard and its fold if they are too many for one process."""
     return float(_COUNTER_BYTES * (cells if cells <= DEFAULT_COUNTERS else 2 * SHARD_CELLS))
 
 
 def _estimate_seconds(mechanism: Mechanism, n: int, rates: Rates) -> float:
     if isinstance(mechanism, Codebook):
-        # A rotation that nobody drew costs nothing.
+        # A rotation that nobody drew is not folded.
         return min(mechanism.rotations, n) * mechanism.size / rates.folded_cells
     return mechanism.cells / rates.decoded_cells

@@ -1,7 +1,7 @@
-"""Files of reports: which ones a path means, and whether each can be used. Only footers and headers are read here.
+"""Find report files and check their footers and headers.
 
-A file is Parquet with the two columns of `report_files`, or, where its name ends in ``.svr``, the body of a batch as
-devices send it (`wire.encode_batch`).
+A file is Parquet with the columns of `report_files`, or, if its name ends in ``.svr``, the body of a batch
+(`wire.encode_batch`).
 """
 
 from __future__ import annotations
@@ -13,66 +13,66 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal, NamedTuple
 
+from sottovoce.core.errors import MismatchError, ReportError, SottovoceError
 from sottovoce.engines.tally import BadFile
-from sottovoce.errors import MismatchError, ReportError, SottovoceError
-from sottovoce.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_survey
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_survey
 
 __all__ = [
     "SEGMENT",
-    "Found",
     "ReportFile",
-    "find",
+    "ScannedFiles",
+    "find_files",
     "identity",
-    "look",
     "metadata_fault",
+    "scan_files",
     "stated_survey",
     "type_fault",
     "why_bad",
 ]
 
 SEGMENT: Final = ".svr"
-"""How the name of a raw batch ends."""
+"""File name extension of raw batches."""
 
 _ENDINGS: Final = (".parquet", SEGMENT)
 _LOOKING: Final = 8
-"""Files looked at at once: it is waiting, not work."""
+"""Files checked in parallel."""
 
 
 class ReportFile(NamedTuple):
-    """A file that can be used, as far as its footer tells."""
+    """A file with a valid footer or header."""
 
     path: str
     kind: Literal["parquet", "segment"]
     groups: tuple[int, ...]
-    """Rows of each row group; a segment is one."""
+    """Rows of each row group; a segment is one group."""
     nbytes: int
     modified: int
-    """In nanoseconds, to see later whether it is still the same."""
+    """Time in nanoseconds, to detect changes."""
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return sum(self.groups)
 
 
-class Found(NamedTuple):
-    """Files that can be used, and those that cannot; both in the order of their names."""
+class ScannedFiles(NamedTuple):
+    """Usable and unusable files, each in the order of names."""
 
     files: tuple[ReportFile, ...]
     bad: tuple[BadFile, ...]
 
 
-def find(reports: object) -> list[str]:
-    """The files that a path, a folder, a glob, or several of them mean; each once, in the order of their names.
+def find_files(reports: object) -> list[str]:
+    """The files of a path, a folder, a glob, or several of them; each once, in the order of names.
 
     Raises
     ------
     ReportError
-        If one of them means no file: it says which, and what was looked for.
+        If one of them matches no file.
     """
     if isinstance(reports, (str, os.PathLike)):
         reports = [reports]
@@ -84,7 +84,7 @@ def find(reports: object) -> list[str]:
             raise ReportError(f"reports must be paths or globs, not {type(given).__name__}")
         names += _meant(os.fspath(given))
     if not names:
-        raise ReportError("no path was given; name files, folders or globs of reports")
+        raise ReportError("no path was given; give files, folders or globs of reports")
     once: dict[object, str] = {}
     for name in sorted(names):
         once.setdefault(identity(name), name)
@@ -100,7 +100,7 @@ def _meant(given: Any) -> list[str]:
         return [given]
     matched = glob.glob(given) if glob.has_magic(given) else []
     if not matched:
-        raise ReportError(f"there is nothing at {given!r}; name a file, a folder or a glob of Parquet or .svr files")
+        raise ReportError(f"nothing matches {given!r}; give a file, a folder or a glob of Parquet or .svr files")
     return [name for match in matched for name in (_in_folder(match) if os.path.isdir(match) else [match])]
 
 
@@ -110,7 +110,7 @@ def _in_folder(folder: str) -> list[str]:
     except OSError as error:
         raise ReportError(f"{folder!r} cannot be read: {error.strerror}") from error
     if not found:
-        raise ReportError(f"there is no *.parquet and no *{SEGMENT} in {folder!r}; name a folder that has some")
+        raise ReportError(f"there are no *.parquet or *{SEGMENT} files in {folder!r}; give another folder")
     return found
 
 
@@ -119,7 +119,7 @@ def _fits(entry: os.DirEntry[str]) -> bool:
 
 
 def identity(name: str | os.PathLike[str]) -> object:
-    """What tells a file from others, whatever names and links lead to it."""
+    """The identity of a file, independent of names and links."""
     try:
         status = os.stat(name)
     except OSError:
@@ -127,22 +127,22 @@ def identity(name: str | os.PathLike[str]) -> object:
     return status.st_dev, status.st_ino
 
 
-def look(survey: Survey, names: Sequence[str]) -> Found:
-    """Look at every file's footer or header."""
-    pyarrow()  # found missing here rather than once a file
+def scan_files(survey: Survey, names: Sequence[str]) -> ScannedFiles:
+    """Check every file's footer or header."""
+    pyarrow()  # fails once if it is missing, not once per file
     with ThreadPoolExecutor(_LOOKING) as threads:
-        seen = list(threads.map(lambda name: _look(survey, name), names))
-    return Found(
+        seen = list(threads.map(lambda name: _scan_file(survey, name), names))
+    return ScannedFiles(
         tuple(one for one in seen if isinstance(one, ReportFile)),
         tuple(one for one in seen if isinstance(one, BadFile)),
     )
 
 
-def _look(survey: Survey, name: str) -> ReportFile | BadFile:
+def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
     try:
         status = os.stat(name)
-        if not stat.S_ISREG(status.st_mode):  # a pipe would be waited for without end
-            return BadFile(name, "it is no regular file")
+        if not stat.S_ISREG(status.st_mode):  # a pipe would block forever
+            return BadFile(name, "not a regular file")
         if name.endswith(SEGMENT):
             groups, fault = _segment(survey, name, status.st_size)
         else:
@@ -159,18 +159,18 @@ def _look(survey: Survey, name: str) -> ReportFile | BadFile:
 
 
 def why_bad(error: BaseException) -> str | None:
-    """Why a file cannot be used, if that is what the error says; never what stands in it."""
+    """Why a file cannot be used, if the error is about the file; never quotes its content."""
     pa, _ = pyarrow()
     if isinstance(error, (SottovoceError, MemoryError)):
         return None
     if isinstance(error, UnicodeEncodeError):
-        return "its name is not UTF-8, which Parquet needs: rename it"
+        return "its name is not UTF-8, which Parquet requires: rename it"
     if isinstance(error, FileNotFoundError):
-        return "it is gone"
+        return "it does not exist any more"
     if isinstance(error, OSError) and error.errno:
         return f"it cannot be read: {error.strerror or 'the system refuses'}"
     if isinstance(error, (pa.ArrowException, OSError)):
-        return "truncated, damaged or no Parquet file"
+        return "truncated, damaged or not a Parquet file"
     return None
 
 
@@ -181,11 +181,11 @@ def _segment(survey: Survey, name: str, nbytes: int) -> tuple[tuple[int, ...], s
     try:
         stated = batch_survey(head)
     except ReportError:
-        return (), "no batch of reports: it does not begin as one"
+        return (), "not a batch of reports"
     if stated != survey.id:
         return (), _foreign(stated)
     rows, rest = divmod(nbytes - BATCH_HEADER_BYTES, width)
-    return (rows,), f"truncated: its rows have {width} bytes, and {rest} are left over" if rest else ""
+    return (rows,), f"truncated: {rest} bytes are left after rows of {width} bytes" if rest else ""
 
 
 def _parquet(survey: Survey, name: str) -> tuple[tuple[int, ...], str]:
@@ -197,7 +197,7 @@ def _parquet(survey: Survey, name: str) -> tuple[tuple[int, ...], str]:
 
 
 def type_fault(schema: Any) -> str:
-    """What is wrong with a file's columns, by its Arrow schema; empty if nothing is."""
+    """What is wrong with a file's columns; empty if nothing is."""
     pa, _ = pyarrow()
     for name in (REPORT_ID, REPORT):
         places = schema.get_all_field_indices(name)
@@ -212,10 +212,10 @@ def type_fault(schema: Any) -> str:
 
 
 def metadata_fault(survey: Survey, metadata: dict[bytes, bytes]) -> str:
-    """What is wrong with what a file says of itself; a file that says nothing is taken for what it is."""
+    """What is wrong with a file's metadata; files without metadata are accepted."""
     version = metadata.get(f"{PREFIX}format".encode(), str(EXPORT_FORMAT).encode())
     if version != str(EXPORT_FORMAT).encode():
-        return f"exported in format {_word(version)}; this version knows {EXPORT_FORMAT}"
+        return f"exported in format {_word(version)}; this version reads {EXPORT_FORMAT}"
     stated = metadata.get(f"{PREFIX}survey".encode(), survey.id.encode())
     return "" if stated == survey.id.encode() else _foreign(_word(stated))
 
@@ -225,19 +225,19 @@ def _foreign(stated: str) -> str:
 
 
 def _word(stated: bytes) -> str:
-    """What a stranger's file says, fit for a message."""
+    """Untrusted metadata, made safe for a message."""
     return stated[:64].decode("ascii", "replace").encode("ascii", "backslashreplace").decode()
 
 
 def stated_survey(names: Sequence[str]) -> Survey:
-    """The survey that exported Parquet files state in their metadata; all of them must state the same.
+    """The survey in the metadata of exported Parquet files, which must be the same in all.
 
     Raises
     ------
     ReportError
-        If a file states none, or cannot be read.
+        If a file has none, or cannot be read.
     MismatchError
-        If two files state different surveys.
+        If two files are of different surveys.
     """
     _, pq = pyarrow()
     found: tuple[str, bytes] | None = None
@@ -248,16 +248,16 @@ def stated_survey(names: Sequence[str]) -> Survey:
             reason = why_bad(error)
             if reason is None:
                 raise
-            raise ReportError(f"{name} cannot be used ({reason}), so it does not say which survey it is of") from error
+            raise ReportError(f"{name} cannot be used ({reason}), so its survey is unknown") from error
         statement = metadata.get(f"{PREFIX}statement".encode())
         if statement is None:
-            raise ReportError(f"{name} does not say which survey its reports are of; name the survey")
+            raise ReportError(f"{name} does not name the survey of its reports; name the survey")
         if found is not None and found[1] != statement:
-            raise MismatchError(f"{found[0]} and {name} are exports of different surveys; name the one you mean")
+            raise MismatchError(f"{found[0]} and {name} are exports of different surveys; name one survey")
         found = found or (name, statement)
     if found is None:
-        raise ReportError("no file says which survey its reports are of; name the survey")
+        raise ReportError("no file names the survey of its reports; name the survey")
     survey = Survey.from_json(found[1])
     if isinstance(survey, Panel):
-        raise ReportError(f"{found[0]} names a panel; reports belong to one of its rounds: name that")
+        raise ReportError(f"{found[0]} names a panel; reports belong to one of its rounds: name the round")
     return survey

@@ -1,4 +1,4 @@
-"""Where reports are counted: in memory, or, where that holds too few counters, in files by ranges of cells."""
+"""Counters in memory, or, if they do not fit, in files by ranges of cells."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Final
 
 import numpy as np
 
+from sottovoce.core.errors import CapacityError, ReportError
+from sottovoce.core.limits import MAX_CELLS, SHARD_CELLS
 from sottovoce.engines.local_spill import Bytes, Spill, parts_for, writing
-from sottovoce.errors import CapacityError, ReportError
-from sottovoce.limits import MAX_CELLS, SHARD_CELLS
+from sottovoce.formats.sharded import in_shards
 from sottovoce.mechanisms.base import Counts, Mechanism
 from sottovoce.mechanisms.shards import Shard, shard_length
-from sottovoce.sharded import in_shards
 
-__all__ = ["Cells", "InFiles", "InMemory", "fits_memory"]
+__all__ = ["Counters", "InFiles", "InMemory", "fits_memory"]
 
 _BYTES_EACH: Final = 8
 
 
 def fits_memory(mechanism: Mechanism, memory_bytes: int) -> bool:
-    """Whether all counters are kept in memory; raises where they must be and cannot."""
+    """Whether all counters fit in memory; raises if they must and do not."""
     if mechanism.cells <= MAX_CELLS and _BYTES_EACH * mechanism.cells <= memory_bytes:
         return True
     if mechanism.counted_as != "batch":
@@ -31,36 +31,36 @@ def fits_memory(mechanism: Mechanism, memory_bytes: int) -> bool:
     needed = -(-_BYTES_EACH * mechanism.cells // 2**20)
     raise CapacityError(
         f"counting {mechanism.name} reports takes {mechanism.cells:,} counters, {needed:,} MiB, and a report touches "
-        f"many of them: they must fit into memory. Allow that much (memory_bytes, --memory {needed}MiB), or use Spark"
+        f"many of them, so they must fit in memory. Allow that much (memory_bytes, --memory {needed}MiB), or use Spark"
     )
 
 
-class Cells(abc.ABC):
-    """Counters that rows are added to and taken off again."""
+class Counters(abc.ABC):
+    """Counters to which reports are added and from which duplicates are subtracted."""
 
     @abc.abstractmethod
     def add(self, payloads: Bytes) -> None:
-        """Count reports, one a row; any thread may."""
+        """Count reports, one per row; thread-safe."""
 
     @abc.abstractmethod
     def take_off(self, payloads: Bytes) -> None:
-        """Undo `add` for these."""
+        """Subtract these reports."""
 
     @abc.abstractmethod
     def keep(self, folder: Path, number: int) -> dict[str, object]:
-        """Put what was counted so far on the disk; returns what must be remembered to find it again."""
+        """Write the counts so far to disk; returns what is needed to find them again."""
 
     @abc.abstractmethod
     def shards(self) -> Iterator[Shard]:
-        """The shards that have a report, in order."""
+        """The shards that are not empty, in order."""
 
     def close(self, *, remove: bool) -> None:
-        """Let go of files."""
+        """Close files."""
         return
 
 
-class InMemory(Cells):
-    """One array; and one more for each thread that counts at the same time, where there is room for them."""
+class InMemory(Counters):
+    """One array, and one more per thread if memory allows."""
 
     def __init__(self, mechanism: Mechanism, spare_bytes: int, cores: int, kept: Path | None = None) -> None:
         self._mechanism = mechanism
@@ -75,7 +75,7 @@ class InMemory(Cells):
             with self._lock:
                 self._mechanism.count_encoded(self._counts, payloads)
             return
-        # Lent, not a thread's own: every group has new threads, and their arrays would add up.
+        # Pooled: every group has new threads, and arrays of their own would add up.
         with self._lock:
             if not self._free:
                 self._own.append(self._mechanism.empty())
@@ -86,21 +86,21 @@ class InMemory(Cells):
             self._free.append(counts)
 
     def take_off(self, payloads: Bytes) -> None:
-        # Counting is addition: what is added to the negative of the counts is taken off the counts.
+        # Counting is addition: adding to the negated counts subtracts.
         counts = self._gathered()
         np.negative(counts, out=counts)
         self._mechanism.count_encoded(counts, payloads)
         np.negative(counts, out=counts)
 
     def _gathered(self) -> Counts:
-        """All threads' counts in one array; no thread may be adding."""
+        """The sum of all threads' counts; no thread may be adding."""
         for counts in self._own:
             self._counts += counts
             counts[:] = 0
         return self._counts
 
     def keep(self, folder: Path, number: int) -> dict[str, object]:
-        from sottovoce.durable import sync
+        from sottovoce.core.files import sync
 
         place = folder / f"counts-{number:06d}.npy"
         with writing(folder):
@@ -116,14 +116,14 @@ def _read(kept: Path, cells: int) -> Counts:
     try:
         counts: Counts = np.load(kept, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise ReportError(f"{kept} is damaged; delete {kept.parent} and begin anew") from error
+        raise ReportError(f"{kept} is damaged; delete {kept.parent} and start again") from error
     if counts.shape != (cells,) or counts.dtype != np.int64:
-        raise ReportError(f"{kept} is damaged; delete {kept.parent} and begin anew")
+        raise ReportError(f"{kept} is damaged; delete {kept.parent} and start again")
     return counts
 
 
-class InFiles(Cells):
-    """Reports as numbers, in a file for each range of cells; a range is counted when it is asked for."""
+class InFiles(Counters):
+    """Reports as numbers, in one file per range of cells; a range is counted when it is read."""
 
     def __init__(
         self, mechanism: Mechanism, memory_bytes: int, folder: Callable[[], Path], kept: list[int] | None = None
@@ -192,7 +192,7 @@ class InFiles(Cells):
                 yield Shard(int(number), counts)
 
     def _finer(self, added: Spill, taken: Spill, part: int, start: int, each: int) -> Iterator[Shard]:
-        """The same with the part's range cut into shorter ones."""
+        """Split a range that does not fit in memory into shorter ones."""
         length = min(each, self._mechanism.cells - start)
         shorter = _range(length, parts_for(_BYTES_EACH * length, self._memory))
         parts = -(-length // shorter)

@@ -1,4 +1,4 @@
-"""The local engine: all cores of this machine, in bounded memory, taken up again where it was interrupted."""
+"""The local engine: all cores of this machine, in bounded memory, resumable."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Final, final
 
+from sottovoce.core.limits import check_integer
 from sottovoce.engines import files
 from sottovoce.engines.base import MEMORY_BYTES, Counted, Engine, Faults, Progress, check_choice, check_faults
-from sottovoce.engines.local_counts import Cells, fits_memory
-from sottovoce.engines.local_resume import Work
+from sottovoce.engines.local_counts import Counters, fits_memory
+from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_run import Run
 from sottovoce.engines.tally import Tally
 from sottovoce.kernels.threads import cores as all_cores
-from sottovoce.limits import check_integer
 from sottovoce.mechanisms.shards import Shard
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["LEAST_MEMORY", "LocalCounted", "LocalEngine"]
 
 LEAST_MEMORY: Final = 2**16
-"""Fewer bytes than this are not worth the files they save."""
+"""Smallest memory limit."""
 
 
 @final
 class LocalCounted(Counted):
     """Counts in memory, or in the files of a working folder, which `close` removes."""
 
-    def __init__(self, survey: Survey, tally: Tally, cells: Cells, work: Work) -> None:
+    def __init__(self, survey: Survey, tally: Tally, cells: Counters, work: WorkFolder) -> None:
         self.survey, self.tally, self._cells, self._work = survey, tally, cells, work
 
     def shards(self) -> Iterator[Shard]:
-        """The counts in shards, in order, those without a report left out."""
+        """The shards that are not empty, in order."""
         return self._cells.shards()
 
     def close(self) -> None:
-        """Remove the working files: the run is over."""
+        """Remove the working files."""
         self._cells.close(remove=True)
         self._work.clear()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # What went wrong may be the saving: then all that was done is still there to go on from.
+        # If saving failed, the work is kept so that the run can be resumed.
         if kind is None or not self._work.named:
             self.close()
         else:
@@ -77,11 +77,11 @@ class LocalEngine(Engine):
     ) -> LocalCounted:
         """Count files of reports: a path, a folder, a glob or several of them."""
         check_choice(faults)
-        found = files.look(survey, files.find(reports))
+        found = files.scan_files(survey, files.find_files(reports))
         if found.bad:
             check_faults(survey, Tally(files=len(found.files), bad_files=found.bad), faults)
         fits_memory(survey.mechanism, self.memory_bytes)
-        work = Work(self.work)
+        work = WorkFolder(self.work)
         if self.restart and work.begun:
             work.claim()
             work.clear()

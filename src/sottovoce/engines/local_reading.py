@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sottovoce.engines.files import ReportFile
-from sottovoce.report_files import REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 
-__all__ = ["Piece", "columns", "in_pieces", "rows_at_once"]
+__all__ = ["FilePiece", "columns", "in_pieces", "rows_at_once"]
 
 _MOST_ROWS: Final = 1 << 17
 """Rows of a batch: enough to hide what a batch costs, few enough for the second-level cache to hold a column."""
@@ -29,7 +29,7 @@ _BUFFER: Final = 1 << 20
 """Bytes read ahead of a column."""
 
 
-class Piece(NamedTuple):
+class FilePiece(NamedTuple):
     """Part of a file that one thread reads."""
 
     file: ReportFile
@@ -45,30 +45,30 @@ def rows_at_once(survey: Survey, memory_bytes: int, cores: int) -> int:
     return max(1, min(_MOST_ROWS, max(_LEAST_BYTES, memory_bytes // (4 * cores)) // each))
 
 
-def in_pieces(files: Sequence[ReportFile], rows: int) -> list[Piece]:
+def in_pieces(files: Sequence[ReportFile], rows: int) -> list[FilePiece]:
     """Pieces of about so many rows, in order; a row group is never cut."""
     pieces = []
     for file in files:
         if file.kind == "segment":
             total = file.rows
             starts = range(0, total, rows)
-            pieces += [Piece(file, at, min(total, at + rows), min(total, at + rows) - at) for at in starts]
+            pieces += [FilePiece(file, at, min(total, at + rows), min(total, at + rows) - at) for at in starts]
             continue
         first = held = 0
         for group, n in enumerate(file.groups):
             held += n
             if held >= rows or group + 1 == len(file.groups):
-                pieces.append(Piece(file, first, group + 1, held))
+                pieces.append(FilePiece(file, first, group + 1, held))
                 first, held = group + 1, 0
     return pieces
 
 
-def columns(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+def columns(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tuple[Any, Any]]:
     """Columns of report ids and of reports, so many rows at a time."""
     return _of_segment(survey, piece, at_once) if piece.file.kind == "segment" else _of_parquet(survey, piece, at_once)
 
 
-def _of_parquet(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+def _of_parquet(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tuple[Any, Any]]:
     _, pq = pyarrow()
     settings: dict[str, Any] = {"page_checksum_verification": True, "pre_buffer": False, "buffer_size": _BUFFER}
     groups = range(piece.first, piece.last)
@@ -129,7 +129,7 @@ def _longest(file: Any, name: str, group: int) -> int:
     return longest or 0
 
 
-def _of_segment(survey: Survey, piece: Piece, at_once: int) -> Iterator[tuple[Any, Any]]:
+def _of_segment(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tuple[Any, Any]]:
     width = REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes
     with open(piece.file.path, "rb") as file:
         file.seek(BATCH_HEADER_BYTES + piece.first * width)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.engines.local_spill import Bytes, Spill, parts_for
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.kernels.repeats import Words, bucket_numbers, repeated_words, secret_multiplier
-from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Halves", "Suspects", "halves", "settle"]
 

@@ -1,7 +1,7 @@
-"""A working folder: what a run was begun with, how far it came, and whether this one may go on from there.
+"""The working folder of a run: its plan and progress, and whether it can be resumed.
 
-Progress is written after every group of files, when all it stands on is on the disk, and replaced whole: a run that is
-killed at any moment goes on from the last group, and what was written after it is overwritten.
+Progress is replaced whole after every group of files, when its data are on disk: a run that is killed at any moment
+resumes after the last group.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
-from sottovoce.durable import write_whole
+from sottovoce.core.errors import ReportError
+from sottovoce.core.files import replace_file
 from sottovoce.engines.files import ReportFile
 from sottovoce.engines.local_spill import writing
 from sottovoce.engines.tally import BadFile, Tally
-from sottovoce.errors import ReportError
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["Work"]
+__all__ = ["WorkFolder"]
 
 _FORMAT: Final = 1
 _PLAN: Final = "plan.json"
@@ -30,23 +30,23 @@ _LOCK: Final = "lock"
 _OURS: Final = re.compile(
     r"(plan|progress)\.json|\.(plan|progress)\.json\.[0-9a-f]{16}\.part|lock|counts-\d{6}\.npy|(halves|suspects|cells|taken)(-\d{3})+\.spill"
 )
-"""Names of everything a run writes there; nothing else is ever removed."""
+"""Names of the files of a run; no others are ever removed."""
 _LISTED: Final = 3
-"""How many files a sentence names."""
+"""How many files a message names."""
 
 
-class Work:
+class WorkFolder:
     """The working folder of one run; a temporary one unless it is named."""
 
     def __init__(self, path: Path | None) -> None:
         if path is not None and path.exists() and not path.is_dir():
-            raise ReportError(f"{path} is a file; name a folder for the work, one that is empty or not there yet")
+            raise ReportError(f"{path} is a file; name an empty or new folder for the work")
         self.named = path is not None
         self._path = path
         self._lock: IO[bytes] | None = None
 
     def folder(self) -> Path:
-        """The folder, made when it is first needed."""
+        """The folder, created on first use."""
         import tempfile
 
         if self._path is None:
@@ -56,13 +56,13 @@ class Work:
         return self._path
 
     def claimed(self) -> Path:
-        """The folder, for this run alone."""
+        """The folder, locked by this run."""
         if self.named:
             self.claim()
         return self.folder()
 
     def clear(self) -> None:
-        """Remove what a run left there, and the folder if nothing else is in it; never what another run wrote."""
+        """Remove this run's files, and the folder if it is empty then; never files of another run."""
         if self._path is None or not self._path.is_dir():
             return
         if self.named and self._lock is None:
@@ -88,7 +88,7 @@ class Work:
                     entry.unlink(missing_ok=True)
 
     def claim(self) -> None:
-        """Take the folder for this run alone, until it is let go or the process ends."""
+        """Lock the folder until it is released or the process ends."""
         while self._lock is None:
             folder = self.folder()
             with writing(folder):
@@ -97,38 +97,40 @@ class Work:
                 import fcntl
 
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:  # a system without such locks
+            except ImportError:  # a system without file locks
                 pass
             except OSError:
                 lock.close()
-                raise ReportError(f"another run is using {folder}; wait for it, or name another folder") from None
-            if _stands(lock, folder / _LOCK):
+                raise ReportError(
+                    f"another run is using {folder}; wait for it to end, or name another folder"
+                ) from None
+            if _is_at(lock, folder / _LOCK):
                 self._lock = lock
-            else:  # its owner removed it in between: it locks nothing
+            else:  # its owner removed it in between
                 lock.close()
 
     def let_go(self) -> None:
-        """Leave the folder to others."""
+        """Release the lock."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     @property
     def begun(self) -> bool:
-        """Whether an interrupted run stands there."""
+        """Whether the folder has an interrupted run."""
         return self._path is not None and (self._path / _PLAN).exists()
 
     def begin(self, survey: Survey, files: Sequence[ReportFile], settings: dict[str, int]) -> dict[str, int]:
-        """Begin a run there, or go on with the one that stands there; returns the settings it was begun with.
+        """Start a run, or resume the interrupted one; returns the settings that it was started with.
 
         Raises
         ------
         ReportError
-            If what stands there is of another survey or of other files, or no run at all; says what to do.
+            If the folder has a run of another survey or of other files, or other contents.
         """
         plan = {"format": _FORMAT, "survey": survey.id, "files": _listed(files), "settings": settings, "damaged": []}
         if not self.begun and not all(_OURS.fullmatch(entry.name) for entry in self.folder().iterdir()):
-            raise ReportError(f"{self._path} holds other things; name a folder that is empty or not there yet")
+            raise ReportError(f"{self._path} is not empty; name an empty or new folder")
         self.claim()
         held = self._read(_PLAN)
         if held is None:
@@ -139,44 +141,44 @@ class Work:
         return found
 
     def _compare(self, held: dict[str, Any], plan: dict[str, Any]) -> None:
-        remedy = f"to begin anew delete {self._path} (or restart=True, --restart)"
+        remedy = f"to start again delete {self._path} (or restart=True, --restart)"
         if held.get("format") != _FORMAT or not isinstance(held.get("files"), dict):
-            raise ReportError(f"{self._path} was left by another version of sottovoce; {remedy}")
+            raise ReportError(f"{self._path} was written by another version of sottovoce; {remedy}")
         if held["survey"] != plan["survey"]:
             raise ReportError(
-                f"{self._path} holds an interrupted run of survey {str(held['survey'])[:12]}, not of "
+                f"{self._path} has an interrupted run of survey {str(held['survey'])[:12]}, not of "
                 f"{plan['survey'][:12]}; {remedy}"
             )
         before, now = held["files"], plan["files"]
         differing = {
             "changed": [path for path in now if path in before and now[path] != before[path]],
             "new": [path for path in now if path not in before],
-            "gone or unusable": [path for path in before if path not in now],
+            "missing or unusable": [path for path in before if path not in now],
         }
-        told = "; ".join(f"{what}: {_some(paths)}" for what, paths in differing.items() if paths)
-        if told:
-            raise ReportError(f"{self._path} holds an interrupted run over other files ({told}); {remedy}")
+        differences = "; ".join(f"{what}: {_listing(paths)}" for what, paths in differing.items() if paths)
+        if differences:
+            raise ReportError(f"{self._path} has an interrupted run over other files ({differences}); {remedy}")
 
     def damaged(self) -> tuple[BadFile, ...]:
-        """Files that were found damaged while they were read, and are left out."""
+        """Files that turned out to be damaged, and are skipped."""
         return tuple(BadFile(*bad) for bad in (self._read(_PLAN) or {}).get("damaged", []))
 
     def leave_out(self, damaged: Sequence[BadFile]) -> None:
-        """Begin again without these files."""
+        """Start again without these files."""
         plan = self._read(_PLAN)
         if plan is None:
             self.clear()
             return
-        # The lock stays: nobody else may come in between.
+        # The lock is kept.
         self._remove(keep=_LOCK)
         self._write(_PLAN, {**plan, "damaged": [list(bad) for bad in damaged]})
 
     def progress(self) -> dict[str, Any] | None:
-        """What the last group left, if there was one."""
+        """The progress after the last group, if any."""
         return self._read(_PROGRESS) if self.named else None
 
     def advance(self, groups: int, tally: Tally, kept: dict[str, object]) -> None:
-        """Record that so many groups are done."""
+        """Record the number of groups done."""
         before = self.progress() or {}
         rows = {name: n for name, n in tally.to_dict().items() if name != "bad_files"}
         self._write(_PROGRESS, {"groups": groups, "tally": rows, **kept})
@@ -192,19 +194,19 @@ class Work:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise ReportError(f"{place} cannot be read; delete {self._path} and begin anew") from error
+            raise ReportError(f"{place} cannot be read; delete {self._path} and start again") from error
         if not isinstance(found, dict):
-            raise ReportError(f"{place} is damaged; delete {self._path} and begin anew")
+            raise ReportError(f"{place} is damaged; delete {self._path} and start again")
         return found
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
         folder = self.folder()
         with writing(folder):
-            write_whole(folder / name, json.dumps(content).encode())
+            replace_file(folder / name, json.dumps(content).encode())
 
 
-def _stands(lock: IO[bytes], place: Path) -> bool:
-    """Whether the open file is the one that stands there."""
+def _is_at(lock: IO[bytes], place: Path) -> bool:
+    """Whether the open file is the one at that place."""
     try:
         return os.path.samestat(os.fstat(lock.fileno()), os.stat(place))
     except FileNotFoundError:
@@ -215,6 +217,6 @@ def _listed(files: Sequence[ReportFile]) -> dict[str, list[int]]:
     return {os.path.realpath(file.path): [file.nbytes, file.modified] for file in files}
 
 
-def _some(paths: list[str]) -> str:
+def _listing(paths: list[str]) -> str:
     rest = f" and {len(paths) - _LISTED:,} more" if len(paths) > _LISTED else ""
     return ", ".join(sorted(paths)[:_LISTED]) + rest

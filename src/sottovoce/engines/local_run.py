@@ -10,16 +10,16 @@ from dataclasses import replace
 from threading import Event, Lock
 from typing import Any
 
+from sottovoce.core.errors import ReportError
 from sottovoce.engines.base import Faults, Progress, check_faults
-from sottovoce.engines.files import Found, ReportFile, why_bad
-from sottovoce.engines.local_counts import Cells, InFiles, InMemory, fits_memory
-from sottovoce.engines.local_reading import Piece, columns, in_pieces, rows_at_once
+from sottovoce.engines.files import ReportFile, ScannedFiles, why_bad
+from sottovoce.engines.local_counts import Counters, InFiles, InMemory, fits_memory
+from sottovoce.engines.local_reading import FilePiece, columns, in_pieces, rows_at_once
 from sottovoce.engines.local_repeats import Halves, Suspects, halves
-from sottovoce.engines.local_resume import Work
+from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_spill import Spill, parts_for
 from sottovoce.engines.rows import Sifted, sift
 from sottovoce.engines.tally import BadFile, Tally
-from sottovoce.errors import ReportError
 from sottovoce.kernels.repeats import secret_multiplier
 from sottovoce.surveys.survey import Survey
 
@@ -39,8 +39,8 @@ class Run:
     def __init__(
         self,
         survey: Survey,
-        found: Found,
-        work: Work,
+        found: ScannedFiles,
+        work: WorkFolder,
         *,
         memory_bytes: int,
         cores: int,
@@ -54,7 +54,7 @@ class Run:
         self.at_end = ExitStack()
         """Closes what the run has open, if it ends before its time; files stay."""
 
-    def count(self, faults: Faults) -> tuple[Tally, Cells]:
+    def count(self, faults: Faults) -> tuple[Tally, Counters]:
         """What became of all rows, and the counters."""
         damaged: tuple[BadFile, ...] = ()
         while True:
@@ -130,7 +130,7 @@ class Run:
         suspects.settle(lose)
         return lost
 
-    def read(self, pieces: Sequence[Piece], take: Take) -> tuple[BadFile, ...]:
+    def read(self, pieces: Sequence[FilePiece], take: Take) -> tuple[BadFile, ...]:
         """Hand every batch of good rows to `take`, on all cores; returns the files that turned out to be damaged."""
         damaged: set[BadFile] = set()
         stop, queue = Event(), iter(pieces)
@@ -189,7 +189,7 @@ class _FirstPass:
             self._spill = Spill(folder(), "halves", 8, settings["half_parts"], held.get("halves"))
             run.at_end.callback(self._spill.close)
         self.halves = Halves(memory, self._spill, settings["multiplier"])
-        self.cells: Cells
+        self.cells: Counters
         if fits_memory(mechanism, memory):
             kept = folder() / held["counts"] if "counts" in held else None
             self.cells = InMemory(mechanism, memory // 4, run.cores, kept)
@@ -221,9 +221,9 @@ class _FirstPass:
             self.tally += rows.tally
 
 
-def _in_groups(pieces: Sequence[Piece], rows: int) -> list[list[Piece]]:
+def _in_groups(pieces: Sequence[FilePiece], rows: int) -> list[list[FilePiece]]:
     """Consecutive pieces, about so many rows of them together."""
-    groups: list[list[Piece]] = [[]]
+    groups: list[list[FilePiece]] = [[]]
     held = 0
     for piece in pieces:
         if held >= rows:

@@ -1,4 +1,4 @@
-"""Records that do not fit into memory: spread over files by a number each, and read back a part at a time."""
+"""Records that do not fit in memory: partitioned into files by a number, and read part by part."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import IO, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.durable import sync
-from sottovoce.errors import ReportError, SottovoceError
+from sottovoce.core.errors import ReportError, SottovoceError
+from sottovoce.core.files import sync
 
 __all__ = ["MOST_PARTS", "Spill", "parts_for", "writing"]
 
 MOST_PARTS: Final = 256
-"""Files that are written to at once; what is still too large then is spread again."""
+"""Files written at the same time; parts that are still too large are partitioned again."""
 
 Bytes = NDArray[np.uint8]
 
 
 @contextlib.contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Turn the system's refusal to write into an error that says what to do."""
+    """Turn an `OSError` into a `ReportError` that says what to do."""
     try:
         yield
     except OSError as error:
@@ -36,23 +36,23 @@ def writing(folder: Path) -> Iterator[None]:
         few_files = error.errno in (errno.EMFILE, errno.ENFILE)
         remedy = "Allow more (ulimit -n 4096)" if few_files else "Free some space there"
         raise ReportError(
-            f"{folder} cannot be written to: {reason}. {remedy}, or name another folder for the work, and run the same "
-            "again: with a named folder it goes on where it was. To give up instead, delete that folder"
+            f"{folder} cannot be written: {reason}. {remedy}, or name another folder for the work, and run the same "
+            "again: a named folder lets it resume. To give up instead, delete that folder"
         ) from error
 
 
 def parts_for(nbytes: int, limit: int) -> int:
-    """How many files make each short enough: a power of two, from 2 to `MOST_PARTS`."""
+    """Number of parts that are small enough: a power of two, from 2 to `MOST_PARTS`."""
     return min(MOST_PARTS, max(2, 1 << (max(1, nbytes // max(1, limit))).bit_length()))
 
 
 class Spill:
-    """Records of one width in files, one a part. Any number of threads may add.
+    """Records of one width in files, one per part. Thread-safe.
 
     Parameters
     ----------
     lengths
-        How much of each file, in bytes, is to be kept of those that stand there already; none by default.
+        Bytes of each existing file to keep; none by default.
     """
 
     def __init__(self, folder: Path, name: str, width: int, parts: int, lengths: list[int] | None = None) -> None:
@@ -73,7 +73,7 @@ class Spill:
     def _cut(self, part: int, length: int) -> None:
         file = self._files[part]
         if os.fstat(file.fileno()).st_size < length:
-            raise ReportError(f"{self.path(part)} is shorter than it was left; delete {self.folder} and begin anew")
+            raise ReportError(f"{self.path(part)} is shorter than recorded; delete {self.folder} and start again")
         file.truncate(length)
 
     def path(self, part: int) -> Path:
@@ -81,7 +81,7 @@ class Spill:
         return self.folder / f"{self.name}-{part:03d}.spill"
 
     def add(self, records: Bytes, numbers: NDArray[np.int64]) -> None:
-        """Put each record, a row, to the part of its number."""
+        """Append each record, a row, to the part of its number."""
         order = np.argsort(numbers, kind="stable")
         records, ends = records[order], np.cumsum(np.bincount(numbers, minlength=self.parts))
         with self._lock, writing(self.folder):
@@ -95,7 +95,7 @@ class Spill:
         return self._lengths[part]
 
     def kept(self) -> list[int]:
-        """The lengths of all parts, once every byte is on the disk."""
+        """Sync all parts to disk and return their lengths."""
         with self._lock, writing(self.folder):
             for part, file in enumerate(self._files):
                 file.flush()
@@ -104,11 +104,11 @@ class Spill:
         return list(self._lengths)
 
     def read(self, part: int, nbytes: int) -> Iterator[Bytes]:
-        """The records of a part, about so many bytes of them at a time."""
+        """The records of a part, in chunks of about `nbytes`."""
         with self._lock, writing(self.folder):
             self._files[part].flush()
         at_once = max(1, nbytes // self.width) * self.width
-        gone = f"{self.path(part)} went away or was cut; delete {self.folder} and begin anew"
+        gone = f"{self.path(part)} is missing or truncated; delete {self.folder} and start again"
         try:
             file = self.path(part).open("rb")
         except FileNotFoundError:
@@ -124,7 +124,7 @@ class Spill:
                 yield np.frombuffer(data, dtype=np.uint8).reshape(-1, self.width)
 
     def drop(self, part: int) -> None:
-        """Give a part's space back."""
+        """Delete a part."""
         self._files[part].close()
         self.path(part).unlink(missing_ok=True)
 

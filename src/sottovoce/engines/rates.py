@@ -1,4 +1,4 @@
-"""What a machine does in a second, measured by `sottovoce calibrate` and kept for `sottovoce plan --cost`."""
+"""The speed of a machine, measured by `sottovoce calibrate` and used by `sottovoce plan --cost`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self, final
 
-from sottovoce.durable import cache_directory, write_whole
-from sottovoce.errors import PlanError
+from sottovoce.core.errors import PlanError
+from sottovoce.core.files import cache_directory, replace_file, write_errors
 
 __all__ = ["FAR_CELLS", "NEAR_CELLS", "Rates", "place"]
 
@@ -25,14 +25,14 @@ _OPTIONAL: Final = frozenset({"spark_seconds", "spark_rows"})
 
 
 def place() -> Path:
-    """Where rates are kept unless a file is named."""
+    """Default file of the rates."""
     return cache_directory() / "rates.json"
 
 
 @final
 @dataclass(frozen=True)
 class Rates:
-    """Measured rates, all of them of whole pieces of work, reading included.
+    """Measured rates, per second and for all cores, reading included.
 
     Examples
     --------
@@ -75,25 +75,22 @@ class Rates:
     def save(self, path: Path) -> None:
         """Write them whole or not at all."""
         content = json.dumps({"format": _FORMAT, **asdict(self)}, indent=2) + "\n"
-        try:
+        with write_errors(path, PlanError, "name another with --out"):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, content.encode())
-        except OSError as error:
-            raise PlanError(f"{path} cannot be written: {error.strerror}; name another with --out") from error
+            replace_file(path, content.encode())
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read what `save` wrote; anything else raises `PlanError` with the remedy."""
+        """Read rates; raises `PlanError` if there are none."""
         try:
             found: Any = json.loads(path.read_text())
         except FileNotFoundError:
             raise PlanError(
-                f"there are no rates of this machine at {path}: run 'sottovoce calibrate' first, which takes half a "
-                "minute"
+                f"there are no rates of this machine at {path}: run 'sottovoce calibrate' first (half a minute)"
             ) from None
         except (OSError, ValueError) as error:
             raise PlanError(f"{path} cannot be read as rates: run 'sottovoce calibrate' again") from error
         names = {field.name for field in fields(cls)}
         if not isinstance(found, dict) or found.pop("format", None) != _FORMAT or set(found) != names:
-            raise PlanError(f"{path} holds no rates that this version knows: run 'sottovoce calibrate' again")
+            raise PlanError(f"{path} has no rates that this version can read: run 'sottovoce calibrate' again")
         return cls(**found)

@@ -1,6 +1,6 @@
-"""Rows of report files, sifted: which are reports of the survey, and what is wrong with the others. For every engine.
+"""Validate rows of report files, for every engine.
 
-Whole columns at a time, without a Python object a row: a report has one width, so a column of them is a matrix.
+Columns are processed as matrices, since all reports of a survey have one width; there is no Python object per row.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.engines.tally import Tally
-from sottovoce.report_files import pyarrow
+from sottovoce.formats.report_files import pyarrow
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = ["Sifted", "sift"]
 
@@ -22,7 +22,7 @@ Flags = NDArray[np.bool_]
 
 
 class Sifted(NamedTuple):
-    """Good rows, and what became of all: those that are good stand under `counted` until duplicates are taken out."""
+    """Valid rows, and the tally of all rows; `counted` includes duplicates."""
 
     ids: Bytes
     """One row of 16 bytes each."""
@@ -32,7 +32,7 @@ class Sifted(NamedTuple):
 
 
 def sift(survey: Survey, report_ids: Any, reports: Any) -> Sifted:
-    """Sift two Arrow columns of one length: report ids and reports, of any of Arrow's types for bytes."""
+    """Validate two Arrow columns of equal length: report ids and reports, of any binary type."""
     width, tag = survey.mechanism.report_bytes, np.frombuffer(survey.tag, dtype=np.uint8)
     ids, with_id = _matrix(report_ids, REPORT_ID_BYTES)
     bodies, whole = _matrix(reports, len(tag) + width)

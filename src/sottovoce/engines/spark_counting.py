@@ -15,7 +15,7 @@ import numpy as np
 from sottovoce.engines.spark_rows import (
     CHUNK_CELLS,
     Bytes,
-    Cells,
+    SparseCounts,
     add_packed,
     add_up,
     count_payloads,
@@ -29,20 +29,20 @@ from sottovoce.engines.spark_tasks import (
     TALLY,
     Batches,
     Job,
-    Noted,
     Stage,
+    TallyNote,
     by_place,
     in_table,
     rows_of,
     whole_places,
 )
 from sottovoce.engines.tally import Tally
-from sottovoce.wire import REPORT_ID_BYTES
+from sottovoce.formats.wire import REPORT_ID_BYTES
 
 __all__ = ["count_cells", "count_ranges", "merge", "merge_ranges"]
 
 _HELD_CELLS: Final = 1 << 22
-"""Cells that are gathered before those that are there twice are added up."""
+"""Cells gathered before those that are there twice are added up."""
 
 
 def count_cells(job: Job, fan: int) -> Stage:
@@ -110,7 +110,7 @@ def _distinct(job: Job, bodies: list[Any]) -> tuple[Bytes, int]:
 
 def _note_duplicates(found: int) -> Iterator[Any]:
     if found:
-        yield from in_table([(TALLY, Noted(Tally(counted=-found, duplicates=found)).to_bytes())])
+        yield from in_table([(TALLY, TallyNote(Tally(counted=-found, duplicates=found)).to_bytes())])
 
 
 def merge(job: Job, fan: int) -> Stage:
@@ -136,7 +136,7 @@ def merge_ranges(job: Job) -> Stage:
 
     def stage(batches: Batches) -> Iterator[Any]:
         mechanism = job.survey.mechanism
-        parts: list[Cells] = []
+        parts: list[SparseCounts] = []
         held, now = 0, TALLY
         for place, body in rows_of(batches):
             if place == TALLY:
@@ -156,13 +156,13 @@ def merge_ranges(job: Job) -> Stage:
     return stage
 
 
-def _chunks(found: Cells, cells: int) -> Iterator[Any]:
+def _chunks(found: SparseCounts, cells: int) -> Iterator[Any]:
     chunks = found.places // CHUNK_CELLS
     changes = np.flatnonzero(chunks[1:] != chunks[:-1]) + 1
     for a, b in pairwise([0, *changes.tolist(), len(chunks)] if len(chunks) else []):
         chunk = int(chunks[a])
         length = min(CHUNK_CELLS, cells - chunk * CHUNK_CELLS)
-        inside = Cells(found.places[a:b] - chunk * CHUNK_CELLS, found.counts[a:b])
+        inside = SparseCounts(found.places[a:b] - chunk * CHUNK_CELLS, found.counts[a:b])
         yield from in_table([(chunk, pack(inside, length))])
 
 

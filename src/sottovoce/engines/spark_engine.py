@@ -14,17 +14,17 @@ from typing import Any, ClassVar, Final, NamedTuple, final
 
 import numpy as np
 
+from sottovoce.core.errors import ReportError
+from sottovoce.core.limits import SHARD_CELLS
 from sottovoce.engines import files
 from sottovoce.engines.base import Counted, Engine, Faults, Progress, check_choice, check_faults
 from sottovoce.engines.spark_counting import count_cells, count_ranges, merge, merge_ranges
-from sottovoce.engines.spark_errors import pyspark_sql, translated
+from sottovoce.engines.spark_errors import pyspark_sql, translating_errors
 from sottovoce.engines.spark_input import check_local, checked_columns, cut, is_table, why_unread
 from sottovoce.engines.spark_jobs import PATIENCE, watched
 from sottovoce.engines.spark_rows import CHUNK_CELLS, add_packed, has_one_cell
-from sottovoce.engines.spark_tasks import SCHEMA, TALLY, Job, Noted, split, split_files
+from sottovoce.engines.spark_tasks import SCHEMA, TALLY, Job, TallyNote, split, split_files
 from sottovoce.engines.tally import BadFile, Tally
-from sottovoce.errors import ReportError
-from sottovoce.limits import SHARD_CELLS
 from sottovoce.mechanisms.shards import Shard, shard_length
 from sottovoce.surveys.survey import Survey
 
@@ -104,12 +104,12 @@ class SparkEngine(Engine):
         """
         check_choice(faults)
         if is_table(reports):
-            with translated():
+            with translating_errors():
                 table = checked_columns(reports)
             counted = self._run(survey, table, None, progress)
             return self._checked(counted, faults)
         check_local(reports)
-        found = files.look(survey, files.find(reports))
+        found = files.scan_files(survey, files.find_files(reports))
         if faults == "refuse":
             check_faults(survey, Tally(bad_files=found.bad), faults)
         bad, good = found.bad, found.files
@@ -141,7 +141,7 @@ class SparkEngine(Engine):
     ) -> SparkCounted:
         if good is not None and not good:
             return SparkCounted(survey, [], {})
-        with translated():
+        with translating_errors():
             final_table = self._plan(survey, table, good)
         small = 8 * survey.mechanism.cells <= _DRIVER_BYTES
         if small:
@@ -152,7 +152,7 @@ class SparkEngine(Engine):
                     length = min(CHUNK_CELLS, survey.mechanism.cells - place * CHUNK_CELLS)
                     add_packed(chunks.setdefault(place, np.zeros(length, dtype=np.int64)), bytes(data))
             return SparkCounted(survey, [bytes(data) for place, data in rows if place == TALLY], chunks)
-        with translated():
+        with translating_errors():
             final_table = final_table.persist()
         told = final_table.filter(f"place = {TALLY}")
         try:
@@ -224,7 +224,7 @@ class SparkCounted(Counted):
         self, survey: Survey, notes: list[bytes], chunks: dict[int, Any] | None = None, *, table: Any = None
     ) -> None:
         self.survey, self._chunks, self._table = survey, chunks, table
-        found = [Noted.from_bytes(note) for note in notes]
+        found = [TallyNote.from_bytes(note) for note in notes]
         self.bad = {note.file: note.fault for note in found if note.fault}
         """Files, by number, that turned out to be unreadable, and why."""
         self.tally = sum((note.tally for note in found if note.file not in self.bad), start=Tally())
@@ -254,7 +254,7 @@ class SparkCounted(Counted):
             return
         if self._table is None:
             raise ReportError("these counts were closed: count again")
-        with translated():
+        with translating_errors():
             ordered = self._table.filter(f"place <> {TALLY}").orderBy("place")
             for chunk, data in ordered.toLocalIterator(prefetchPartitions=True):
                 yield chunk, bytes(data)
@@ -263,5 +263,5 @@ class SparkCounted(Counted):
         """Take the counts out of the cluster's cache."""
         self._chunks, table, self._table = None, self._table, None
         if table is not None:
-            with translated():
+            with translating_errors():
                 table.unpersist()

@@ -1,6 +1,6 @@
-"""What Spark's failures mean, in this package's errors: one sentence and a remedy instead of a Java stack trace.
+"""Translate Spark's failures into this package's errors: one sentence and a remedy instead of a Java stack trace.
 
-Only names of conditions and classes are taken from what Spark says, never its text: that may quote rows.
+Only names of conditions and classes are taken from Spark's messages, whose text may quote rows.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sottovoce.errors import CapacityError, MissingExtraError, ReportError, ServiceError, SottovoceError
+from sottovoce.core.errors import CapacityError, MissingExtraError, ReportError, ServiceError, SottovoceError
 
-__all__ = ["SHIPPING", "in_our_words", "pyspark_sql", "translated"]
+__all__ = ["SHIPPING", "pyspark_sql", "translate_error", "translating_errors"]
 
 SHIPPING: Final = (
     "install it on every worker (pip install 'sottovoce[spark]' in their image), or ship an environment with "
@@ -25,8 +25,7 @@ _MEMORY: Final = (
     "spark.executor.memoryOverhead), or cut the work finer (spark.sql.shuffle.partitions)"
 )
 _LOST: Final = (
-    "the cluster lost workers until it gave up, and nothing was counted: look at the workers' logs, make sure that "
-    "some stay up, and count again"
+    "the cluster lost workers until it gave up, and nothing was counted: check the workers' logs, and count again"
 )
 _GONE: Final = (
     "Spark's driver process or its connection is gone, and nothing was counted: make a new session and count again"
@@ -91,7 +90,7 @@ _RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]]
 
 
 def pyspark_sql() -> Any:
-    """`pyspark.sql`, loaded when it is needed."""
+    """`pyspark.sql`, imported on first use."""
     try:
         import pyspark.sql
     except ImportError:
@@ -101,8 +100,8 @@ def pyspark_sql() -> Any:
     raise MissingExtraError("Spark needs pyspark: pip install 'sottovoce[spark]', and Java 17 or newer")
 
 
-def in_our_words(error: BaseException) -> SottovoceError | None:
-    """The error that a failure of Spark stands for; None where it is not Spark's."""
+def translate_error(error: BaseException) -> SottovoceError | None:
+    """This package's error for a failure of Spark; None if it is not Spark's."""
     if isinstance(error, SottovoceError) or not _of_spark(error):
         return None
     told = f"{type(error).__name__}: {error}"
@@ -131,12 +130,12 @@ def _condition(error: Any) -> str:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Raise what Spark raises in our words."""
+def translating_errors() -> Iterator[None]:
+    """Translate errors of Spark in the block."""
     try:
         yield
     except Exception as error:
-        found = in_our_words(error)
+        found = translate_error(error)
         if found is None:
             raise
     else:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from sottovoce.core.errors import ReportError
 from sottovoce.engines.files import ReportFile, why_bad
-from sottovoce.engines.spark_tasks import Piece
-from sottovoce.errors import ReportError
-from sottovoce.report_files import REPORT, REPORT_ID
+from sottovoce.engines.spark_tasks import TaskPiece
+from sottovoce.formats.report_files import REPORT, REPORT_ID
 
 __all__ = ["check_local", "checked_columns", "cut", "is_table", "why_unread"]
 
@@ -68,14 +68,14 @@ def checked_columns(table: Any) -> Any:
     return table.select(REPORT_ID, REPORT)
 
 
-def cut(files: Sequence[ReportFile], cores: int, task_rows: int | None = None) -> list[list[Piece]]:
+def cut(files: Sequence[ReportFile], cores: int, task_rows: int | None = None) -> list[list[TaskPiece]]:
     """The pieces of the files, in lists of about as many rows, one a task.
 
     A row group is never cut; small files share a task.
     """
     rows = sum(file.rows for file in files)
     most = task_rows or max(1 << 14, min(MAX_TASK_ROWS, -(-rows // (_TASKS_A_CORE * max(1, cores)))))
-    tasks: list[list[Piece]] = [[]]
+    tasks: list[list[TaskPiece]] = [[]]
     held = 0
     for number, file in enumerate(files):
         for piece, count in _pieces(number, file, most):
@@ -87,16 +87,16 @@ def cut(files: Sequence[ReportFile], cores: int, task_rows: int | None = None) -
     return tasks
 
 
-def _pieces(number: int, file: ReportFile, most: int) -> Iterator[tuple[Piece, int]]:
+def _pieces(number: int, file: ReportFile, most: int) -> Iterator[tuple[TaskPiece, int]]:
     if file.kind == "segment":
         for first in range(0, max(1, file.rows), most):
             last = min(first + most, file.rows)
-            yield Piece(number, file.path, file.nbytes, True, first, last), last - first
+            yield TaskPiece(number, file.path, file.nbytes, True, first, last), last - first
         return
     first = held = 0
     for group, count in enumerate(file.groups):
         if held and held + count > most:
-            yield Piece(number, file.path, file.nbytes, False, first, group), held
+            yield TaskPiece(number, file.path, file.nbytes, False, first, group), held
             first, held = group, 0
         held += count
-    yield Piece(number, file.path, file.nbytes, False, first, len(file.groups)), held
+    yield TaskPiece(number, file.path, file.nbytes, False, first, len(file.groups)), held

@@ -1,7 +1,7 @@
-"""A Spark action that is watched: how far it is, and whether anybody is left to do it.
+"""Run a Spark action with progress, cancellation, and a time limit without workers.
 
-The action runs in a thread of its own under a job group; the caller's thread looks after it, calls `progress`, and
-cancels the jobs when it is interrupted. Spark itself waits for ever when its last worker is gone; here that ends.
+The action runs in its own thread under a job group; the caller's thread polls it, calls `progress`, and cancels the
+jobs when it is interrupted. Spark itself waits forever when its last worker is gone.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final, TypeVar
 
+from sottovoce.core.errors import ServiceError
 from sottovoce.engines.base import Progress
-from sottovoce.engines.spark_errors import translated
-from sottovoce.errors import ServiceError
+from sottovoce.engines.spark_errors import translating_errors
 
 __all__ = ["PATIENCE", "watched"]
 
 PATIENCE: Final = 120.0
-"""Seconds that a job may have no worker at all before it is given up."""
+"""Seconds without any worker after which a job is cancelled."""
 
 _LOOK_EVERY: Final = 0.2
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def watched(session: Any, action: Callable[[], T], progress: Progress | None, patience: float = PATIENCE) -> T:
-    """The action's result; what Spark raises is said in our words.
+    """The action's result; errors of Spark are translated.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def watched(session: Any, action: Callable[[], T], progress: Progress | None, pa
         If no worker has been there for `patience` seconds, or the cluster fails.
     """
     context = getattr(session, "sparkContext", None)
-    with translated():
+    with translating_errors():
         return action() if context is None else _Watch(context, patience).over(action, progress)
 
 
@@ -79,7 +79,7 @@ class _Watch:
         return results[0]
 
     def _tell(self, progress: Progress | None, finished: bool = False) -> None:
-        """Tasks done, of those that Spark has planned so far."""
+        """Report tasks done, of those that Spark has planned so far."""
         if progress is None:
             return
         tracker = self._context.statusTracker()
@@ -96,7 +96,7 @@ class _Watch:
             progress(*told)
 
     def _anybody(self) -> None:
-        """Raise when no worker has been there for too long."""
+        """Raise if there has been no worker for too long."""
         if not self._remote:
             return
         # The driver is always among them.

@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.mechanisms.base import Counts, Mechanism
-from sottovoce.wire import REPORT_ID_BYTES
 
 __all__ = [
     "CHUNK_CELLS",
-    "Cells",
+    "SparseCounts",
     "add_packed",
     "add_up",
     "buckets_of",
@@ -39,8 +39,8 @@ _COUNT_BYTES: Final = 1 << 25
 """About how much a mechanism may unpack at once while it counts."""
 
 
-class Cells(NamedTuple):
-    """Cells in increasing order, and what is to be added to each."""
+class SparseCounts(NamedTuple):
+    """Counts of some cells: their numbers, increasing, and their counts."""
 
     places: NDArray[np.int64]
     counts: Counts
@@ -102,7 +102,7 @@ def reports_a_cell(mechanism: Mechanism) -> int:
     return 2 if mechanism.counted_as == "signed number" else 1
 
 
-def with_one_cell(mechanism: Mechanism, payloads: Bytes) -> Cells:
+def with_one_cell(mechanism: Mechanism, payloads: Bytes) -> SparseCounts:
     """What payloads add to the cells they move, and only those: no array of all cells is made.
 
     The reports are renumbered so that their cells lie side by side, and counted there by the mechanism itself.
@@ -112,10 +112,10 @@ def with_one_cell(mechanism: Mechanism, payloads: Bytes) -> Cells:
     places, side_by_side = np.unique(batch // each, return_inverse=True)
     counts = np.zeros(len(places), dtype=np.int64)
     mechanism.count_into(counts, side_by_side * each + batch % each)
-    return Cells(places, counts)
+    return SparseCounts(places, counts)
 
 
-def add_up(parts: list[Cells]) -> Cells:
+def add_up(parts: list[SparseCounts]) -> SparseCounts:
     """Several of them as one; cells that come to zero are left out."""
     places = np.concatenate([part.places for part in parts]) if parts else np.zeros(0, dtype=np.int64)
     counts = np.concatenate([part.counts for part in parts]) if parts else np.zeros(0, dtype=np.int64)
@@ -126,10 +126,10 @@ def add_up(parts: list[Cells]) -> Cells:
         counts = np.add.reduceat(counts, begins) if len(places) else counts
         places = places[begins]
     kept = counts != 0
-    return Cells(places[kept], counts[kept])
+    return SparseCounts(places[kept], counts[kept])
 
 
-def pack(counts: Counts | Cells, length: int) -> bytes:
+def pack(counts: Counts | SparseCounts, length: int) -> bytes:
     """The counts of a chunk of `length` cells in the shorter of two ways; empty where all are zero.
 
     Examples
@@ -137,11 +137,11 @@ def pack(counts: Counts | Cells, length: int) -> bytes:
     >>> len(pack(np.array([0, 0, 0, 7]), 4)), unpack(pack(np.array([0, 0, 0, 7]), 4), 4)
     (13, array([0, 0, 0, 7]))
     """
-    if not isinstance(counts, Cells):
+    if not isinstance(counts, SparseCounts):
         places = np.flatnonzero(counts)
         if _SPARSE_ENTRY * len(places) >= 8 * length:
             return _DENSE + counts.astype("<i8").tobytes()
-        counts = Cells(places, counts[places])
+        counts = SparseCounts(places, counts[places])
     if not len(counts.places):
         return b""
     if _SPARSE_ENTRY * len(counts.places) >= 8 * length:

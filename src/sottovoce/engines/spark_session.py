@@ -1,6 +1,6 @@
-"""A Spark session with settings that suit counting: for a machine of one's own, or for a standalone cluster.
+"""A Spark session with suitable settings, on this machine or on a standalone cluster.
 
-Managed clusters bring a session of their own: give that to `sottovoce.engines.spark`.
+Managed clusters provide a session: pass that to `sottovoce.engines.spark`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from sottovoce.engines.spark_errors import in_our_words, pyspark_sql
-from sottovoce.errors import ServiceError
+from sottovoce.core.errors import ServiceError
+from sottovoce.engines.spark_errors import pyspark_sql, translate_error
 
 __all__ = ["ANSWER_SECONDS", "session"]
 
@@ -126,7 +126,7 @@ def _begun(sql: Any, master: str, settings: Mapping[str, str], seconds: float) -
         with _surroundings(), _ended_after(seconds):
             return builder.getOrCreate()
     except Exception as error:
-        found = in_our_words(error)
+        found = translate_error(error)
         if found is None:
             raise
     _end_java()

@@ -22,10 +22,10 @@ from sottovoce.engines.files import why_bad
 from sottovoce.engines.rows import sift
 from sottovoce.engines.spark_rows import Bytes, buckets_of, least
 from sottovoce.engines.tally import Tally
-from sottovoce.report_files import REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow
+from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey
-from sottovoce.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 
 __all__ = [
     "HELD_BYTES",
@@ -33,9 +33,9 @@ __all__ = [
     "TALLY",
     "Batches",
     "Job",
-    "Noted",
-    "Piece",
     "Stage",
+    "TallyNote",
+    "TaskPiece",
     "by_place",
     "in_table",
     "rows_of",
@@ -81,7 +81,7 @@ def _survey(statement: str, attachments: tuple[tuple[str, bytes], ...]) -> Surve
     return cast(Survey, Survey.from_json(statement, dict(attachments)))
 
 
-class Piece(NamedTuple):
+class TaskPiece(NamedTuple):
     """Part of a file: some of its row groups, or, of a raw segment, some of its rows."""
 
     file: int
@@ -92,7 +92,7 @@ class Piece(NamedTuple):
     last: int
 
 
-class Noted(NamedTuple):
+class TallyNote(NamedTuple):
     """A tally on its way to the driver: of which file, if of one, and why that cannot be used, if it cannot."""
 
     tally: Tally
@@ -107,7 +107,7 @@ class Noted(NamedTuple):
         ).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Noted:
+    def from_bytes(cls, data: bytes) -> TallyNote:
         """What `to_bytes` made."""
         file, fault, rows, counted, duplicates, foreign, malformed = json.loads(data)
         return cls(Tally(0, rows, counted, duplicates, foreign, malformed), file, fault)
@@ -123,12 +123,12 @@ def split(job: Job) -> Stage:
             tally += sifted.tally
             yield from splitter.add(sifted.ids, sifted.payloads)
         yield from splitter.flush()
-        yield from in_table([(TALLY, note) for note in (Noted(tally).to_bytes(), *splitter.notes())])
+        yield from in_table([(TALLY, note) for note in (TallyNote(tally).to_bytes(), *splitter.notes())])
 
     return stage
 
 
-def split_files(job: Job, pieces: list[list[Piece]]) -> Stage:
+def split_files(job: Job, pieces: list[list[TaskPiece]]) -> Stage:
     """Rows of the files' pieces, sifted, into buckets by report id; a task has the number of its list of pieces.
 
     A piece that cannot be read is told, and what was read of it before is of no use: the driver begins again without
@@ -151,14 +151,14 @@ def split_files(job: Job, pieces: list[list[Piece]]) -> Stage:
                         if reason is None:
                             raise
                         fault = reason
-                    notes.append(Noted(tally, piece.file, fault).to_bytes())
+                    notes.append(TallyNote(tally, piece.file, fault).to_bytes())
         yield from splitter.flush()
         yield from in_table([(TALLY, note) for note in (*notes, *splitter.notes())])
 
     return stage
 
 
-def _columns(survey: Survey, piece: Piece) -> Iterator[tuple[Any, Any]]:
+def _columns(survey: Survey, piece: TaskPiece) -> Iterator[tuple[Any, Any]]:
     pa, pq = pyarrow()
     if os.stat(piece.path).st_size != piece.nbytes:
         raise pa.ArrowInvalid("another length than when it was looked at")
@@ -213,7 +213,7 @@ class _Splitter:
 
     def notes(self) -> list[bytes]:
         found = self._duplicates
-        return [Noted(Tally(counted=-found, duplicates=found)).to_bytes()] if found else []
+        return [TallyNote(Tally(counted=-found, duplicates=found)).to_bytes()] if found else []
 
 
 def by_place(rows: Bytes, places: NDArray[np.int64]) -> list[tuple[int, bytes]]:

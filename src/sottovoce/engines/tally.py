@@ -1,20 +1,20 @@
-"""What became of everything an engine read. Adds up, like the counts themselves."""
+"""How many rows an engine read, counted and rejected."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple, final
 
-from sottovoce.plural import counted as as_counted
+from sottovoce.core.words import plural
 
 __all__ = ["BadFile", "Tally"]
 
 _FILES_NAMED: Final = 3
-"""How many bad files a sentence names."""
+"""How many bad files a message names."""
 
 
 class BadFile(NamedTuple):
-    """A file of which nothing was read."""
+    """A file that was not counted."""
 
     path: str
     reason: str
@@ -23,7 +23,7 @@ class BadFile(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Tally:
-    """Rows read, and what became of each: ``rows == counted + duplicates + foreign + malformed``.
+    """Number of rows by outcome: ``rows == counted + duplicates + foreign + malformed``.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class Tally:
 
     @property
     def faults(self) -> int:
-        """Rows and files that had to be left out; duplicates are none: sending a report twice is allowed."""
+        """Rows and files that were skipped; duplicates are not faults."""
         return self.foreign + self.malformed + len(self.bad_files)
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Tally:
         }
 
     def fault_words(self) -> str:
-        """What was wrong, in a sentence's middle; empty when nothing was.
+        """A description of the faults; empty if there are none.
 
         Examples
         --------
@@ -77,10 +77,10 @@ class Tally:
             for n, what in ((self.malformed, "malformed"), (self.foreign, "of another survey"))
             if n
         ]
-        parts = [f"of {as_counted(self.rows, 'row')}, {' and '.join(of_rows)}"] if of_rows else []
+        parts = [f"of {plural(self.rows, 'row')}, {' and '.join(of_rows)}"] if of_rows else []
         if self.bad_files:
             named = "; ".join(f"{bad.path} ({bad.reason})" for bad in self.bad_files[:_FILES_NAMED])
             more = len(self.bad_files) - _FILES_NAMED
             rest = f"; and {more:,} more" if more > 0 else ""
-            parts.append(f"{as_counted(len(self.bad_files), 'file')} cannot be used: {named}{rest}")
+            parts.append(f"{plural(len(self.bad_files), 'file')} cannot be used: {named}{rest}")
         return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Expressions: queries about one record, written as text, stored as a small JSON tree, checked before they are asked.
+"""Expressions: queries about one record, written as text, stored as a JSON tree, checked before they are evaluated.
 
 >>> from sottovoce.expressions import query
 >>> query("age < 30 and country in ('FR', 'DE')")

@@ -1,7 +1,7 @@
-"""What an expression gives, known before any value is: kinds, and bounds that hold for every record.
+"""Static checks of an expression: the kind of its result, and bounds that hold for every record.
 
 Bounds come from interval arithmetic with the evaluator's own operations at the corners. Rounding is
-monotone, so no computed value lies outside. Nothing here looks at a private value.
+monotone, so no computed value lies outside. No private value is read here.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from sottovoce.expressions.constants import alternatives, numbers_array, text_po
 from sottovoce.expressions.faults import Path, PlacedError, shown
 from sottovoce.expressions.limits import MAX_LABELS
 from sottovoce.expressions.part import Kind, Part, Scalar, alike, as_number, as_real, bounded, constant, named
-from sottovoce.expressions.search import Search
-from sottovoce.expressions.tree import Reading, Tree, value_of
+from sottovoce.expressions.search import ConstantLookup
+from sottovoce.expressions.tree import ParsedTree, Tree, value_of
 
-__all__ = ["Checked", "Plan", "check"]
+__all__ = ["Checked", "CompiledExpression", "check"]
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What is known of an expression over a domain.
+    """The kind and bounds of an expression over a domain.
 
     Attributes
     ----------
     kind
         "integer", "real" or "truth".
     low, high
-        Bounds of the answer over all records; 0 and 1 for a truth.
+        Bounds of the result over all records; 0 and 1 for a truth value.
     nodes, depth
-        How large the expression is.
+        Size of the expression.
     """
 
     kind: Kind
@@ -48,30 +48,30 @@ class Checked:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """An expression that may be evaluated over a domain, and the attributes it looks at, with their sizes."""
+class CompiledExpression:
+    """An expression checked against a domain, and the sizes of the attributes it uses."""
 
     checked: Checked
     part: Part
     uses: Mapping[str, int]
 
 
-def check(reading: Reading, domain: Domain) -> Plan:
-    """Check a tree against a domain; raises `PlacedError` at the first part that could go wrong for some record."""
+def check(reading: ParsedTree, domain: Domain) -> CompiledExpression:
+    """Check a tree against a domain; raises `PlacedError` at the first part that could fail for some record."""
     checker = _Checker(domain)
     part = checker.part(reading.tree, ())
     if part.kind == "text":
         raise PlacedError(
-            "a query must give a number or a truth, and this gives a text; compare it, or use find or letter"
+            "a query must give a number or a truth value, not a text; compare the text, or use find or letter"
         )
     checked = Checked(part.kind, part.low, part.high, reading.nodes, reading.depth)
-    return Plan(checked, part, {name: checker.attributes[name].size for name in checker.columns})
+    return CompiledExpression(checked, part, {name: checker.attributes[name].size for name in checker.columns})
 
 
 class _Checker:
     """One walk over one tree: arguments before their operation.
 
-    What follows from an attribute alone is made once, however often the tree mentions it.
+    Parts that depend on one attribute alone are made once per attribute.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -81,7 +81,7 @@ class _Checker:
         self.values: dict[str, Part] = {}
         self.labels = 0
         self.equal: dict[tuple[int, int], bool] = {}
-        self.search = Search()
+        self.search = ConstantLookup()
 
     def part(self, tree: Tree, path: Path) -> Part:
         if isinstance(tree, tuple):
@@ -89,7 +89,7 @@ class _Checker:
         if isinstance(tree, bool):
             return Part("constant", "truth", 0, 1, data=np.bool_(tree))
         if isinstance(tree, str):
-            raise PlacedError(f"the text {shown(tree)} can only stand beside ==, != or in a list", path)
+            raise PlacedError(f"the text {shown(tree)} can only be used with ==, != or in a list", path)
         return constant(tree)
 
     def number(self, tree: Tree, path: Path, what: str) -> Part:
@@ -102,13 +102,13 @@ class _Checker:
     def integer(self, tree: Tree, path: Path, what: str) -> Part:
         part = self.number(tree, path, what)
         if part.kind == "real":
-            raise PlacedError(f"{what} takes integers, and here stands a real", path)
+            raise PlacedError(f"{what} takes integers, not real numbers", path)
         return part
 
     def truth(self, tree: Tree, path: Path, what: str) -> Part:
         part = self.part(tree, path)
         if part.kind != "truth":
-            raise PlacedError(f"{what} takes truths, and here stands {named(part.kind)}; write a comparison", path)
+            raise PlacedError(f"{what} takes truth values, not {named(part.kind)}; write a comparison", path)
         return part
 
     def attribute(self, tree: tuple[Any, ...], path: Path) -> Part:
@@ -118,20 +118,20 @@ class _Checker:
             known = list(self.attributes)
             more = f" and {len(known) - 8} more" if len(known) > 8 else ""
             raise PlacedError(
-                f"there is no attribute {shown(name)}; there are {', '.join(map(shown, known[:8]))}{more}", path
+                f"unknown attribute {shown(name)}; the attributes are {', '.join(map(shown, known[:8]))}{more}", path
             )
         if name not in self.values:
             self.values[name] = self.value(name, domain, path)
         return self.values[name]
 
     def value(self, name: str, domain: Domain, path: Path) -> Part:
-        """An attribute's value: a number, or the position of a text."""
+        """An attribute's value: a number, or the index of a text."""
         column = self.column(name)
         if isinstance(domain, RangeDomain):
             if (domain.start, domain.step) == (0, 1):
                 return column
             ends = (domain.start, domain.start + domain.step * (domain.size - 1))
-            # A step may be wider than int64; modulo 2**64 it leads to the same values.
+            # A step may exceed int64; modulo 2**64 it gives the same values.
             data = (np.int64(domain.start), np.uint64(domain.step % 2**64).astype(np.int64))
             return Part("range", "integer", min(ends), max(ends), (column,), data)
         if isinstance(domain, LabelDomain) and isinstance(domain.names[0], int):
@@ -139,7 +139,7 @@ class _Checker:
             if self.labels > MAX_LABELS:
                 raise PlacedError(
                     f"an expression may use attributes with at most {MAX_LABELS} integer labels in all; "
-                    "ask about fewer attributes, or make a range of this one",
+                    "use fewer attributes, or make this one a range",
                     path,
                 )
             labels = np.array(domain.names, dtype=np.int64)
@@ -147,7 +147,7 @@ class _Checker:
         return Part("column", "text", 0, 0, data=name, domain=domain)
 
     def column(self, name: str) -> Part:
-        """An attribute's position in its own domain."""
+        """An attribute's index in its own domain."""
         if name not in self.columns:
             self.columns[name] = Part("column", "integer", 0, self.attributes[name].size - 1, data=name)
         return self.columns[name]
@@ -188,27 +188,25 @@ class _Checker:
     def clip(self, tree: tuple[Any, ...], path: Path) -> Part:
         a, low, high = self.numbers(tree, path)
         if low.high > high.low:
-            raise PlacedError("clip takes the lower end first, and it may never lie above the upper one", path)
+            raise PlacedError("clip takes the lower limit first, and it must never exceed the upper limit", path)
         ends = (min(max(a.low, low.low), high.low), min(max(a.high, low.high), high.high))
         return Part("clip", a.kind, *ends, (a, low, high))
 
     def comparison(self, tree: tuple[Any, ...], path: Path) -> Part:
         op, *sides = tree
         if all(isinstance(side, str) for side in sides):
-            raise PlacedError("two constant texts are compared; put an attribute on one side", path)
+            raise PlacedError("both sides are constant texts; put an attribute on one side", path)
         parts = [None if isinstance(side, str) else self.part(side, (*path, i)) for i, side in enumerate(sides, 1)]
         kinds: list[Kind] = ["text" if part is None else part.kind for part in parts]
         if "text" not in kinds:
             return Part(op, "truth", 0, 1, tuple(alike([as_number(part, path, op) for part in parts if part])))
         if kinds != ["text", "text"]:
-            raise PlacedError(f"{named(kinds[0])} and {named(kinds[1])} are compared; compare like with like", path)
+            raise PlacedError(f"cannot compare {named(kinds[0])} with {named(kinds[1])}", path)
         if op not in ("==", "!="):
             raise PlacedError(f"texts have no order, so {op} does not apply; use ==, != or in", path)
         domains = [part.domain for part in parts if part and part.domain]
         if not self.same(domains[0], domains[-1]):
-            raise PlacedError(
-                "two texts are compared that are not of the same domain; compare each with constants", path
-            )
+            raise PlacedError("the two texts have different domains; compare each with constants", path)
         positions = [
             part or constant(text_position(domains[0], str(side), (*path, i)))
             for i, (side, part) in enumerate(zip(sides, parts, strict=True), 1)
@@ -216,7 +214,7 @@ class _Checker:
         return Part(op, "truth", 0, 1, tuple(positions))
 
     def same(self, a: Domain, b: Domain) -> bool:
-        """Whether two attributes have one domain; compared once, as their labels may be many."""
+        """Whether two attributes have equal domains; cached, since there may be many labels."""
         pair = id(a), id(b)
         if pair not in self.equal:
             self.equal[pair] = a == b
@@ -242,7 +240,9 @@ class _Checker:
     def bit(self, tree: tuple[Any, ...], path: Path) -> Part:
         a = self.integer(tree[1], (*path, 1), "bit")
         if a.low < 0:
-            raise PlacedError(f"bit takes integers from 0, and this may be {a.low}; add to it, or use max", (*path, 1))
+            raise PlacedError(
+                f"bit takes integers from 0, and this may be {a.low}; add an offset, or use max", (*path, 1)
+            )
         if tree[2] > 62:
             raise PlacedError("bits are counted from 0 to 62", (*path, 2))
         return Part("bit", "truth", 0, 1, (a,), tree[2])
@@ -258,7 +258,7 @@ class _Checker:
         if isinstance(domain, RangeDomain):
             width = (domain.size - 1).bit_length()
             if k > width:
-                raise PlacedError(f"the positions of this attribute have {width} bits", (*path, 2))
+                raise PlacedError(f"the indices of this attribute have {width} bits", (*path, 2))
             return Part("shift", "integer", 0, (domain.size - 1) >> (width - k), (self.column(name),), width - k)
         raise PlacedError("prefix applies to ranges and texts, not to labels; use in or find", (*path, 1))
 
@@ -276,15 +276,15 @@ class _Checker:
         listed = numbers_array(tree[1])
         if len(listed) != self.domain.size:
             raise PlacedError(
-                f"the table has {len(listed)} numbers for {self.domain.size} values; give one a value", path
+                f"the table has {len(listed)} numbers for {self.domain.size} values; give one per value", path
             )
         return _gathered(listed, self.record)
 
     def sparse(self, tree: tuple[Any, ...], path: Path) -> Part:
         last = value_of(tree[1][-1])
         if last is None or last >= self.domain.size:
-            raise PlacedError(f"an index of sparse is beyond the {self.domain.size} values", (*path, 1))
-        # An index that is not listed is found at the end, where the 0 stands.
+            raise PlacedError(f"an index of sparse is not below the {self.domain.size} values", (*path, 1))
+        # An index that is not listed is mapped to the end, where the 0 is.
         return _gathered(numbers_array((*tree[2], 0)), self.search.place(self.record, numbers_array(tree[1])))
 
     @cached_property
@@ -322,4 +322,4 @@ _RULES: Final[dict[str, _Rule]] = {
     "table": _Checker.table,
     "sparse": _Checker.sparse,
 }
-"""What each operation of the grammar demands and gives."""
+"""The checker of each operation of the grammar."""

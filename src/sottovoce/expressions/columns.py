@@ -1,4 +1,4 @@
-"""The columns a query is evaluated over: positions of people's attributes, looked at before anything is computed."""
+"""Checks the columns that a query is evaluated over: the indices of people's attributes."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sottovoce.core.entries import as_integers, entries_of
+from sottovoce.core.errors import QueryError, ValueOutsideDomainError
 from sottovoce.domain import Domain, Indices
-from sottovoce.entries import as_integers, entries_of
-from sottovoce.errors import QueryError, ValueOutsideDomainError
 
 __all__ = ["read_columns"]
 
 
 def read_columns(columns: object, domain: Domain, uses: Mapping[str, int]) -> tuple[dict[str, Indices], int]:
-    """The columns that are used, as int64, and how many people there are.
+    """The columns that are used, as int64, and the number of people.
 
     Raises
     ------
     QueryError
-        Unless there is a column for each attribute of the domain, all of one length, and those in use
-        hold positions below their size. No position is named.
+        Unless there is a column for each attribute of the domain, all of one length, and those used contain
+        indices below their size. The message contains no index.
     """
     names = [name for name, _ in Domain.attributes_of(domain)]
     if not isinstance(columns, Mapping) or not set(names) <= set(columns):
-        raise QueryError("the columns must be those of the domain, under its names; give domain.columns(values)")
+        raise QueryError("columns must have one entry per attribute of the domain; give domain.columns(values)")
     read = {name: _integers(columns[name]) for name in names}
     lengths = {len(column) for column in read.values()}
     if len(lengths) != 1:
-        raise QueryError("the columns must be of one length, an entry a person; give domain.columns(values)")
+        raise QueryError("columns must have equal lengths, one entry per person; give domain.columns(values)")
     for name, size in uses.items():
-        # Without its sign a number below 0 lies beyond every size: one pass finds both faults.
+        # As uint64 a negative number exceeds every size: one pass finds both errors.
         if read[name].view(np.uint64).max(initial=0) >= size:
             raise _unusable()
     return {name: read[name] for name in uses}, lengths.pop()
@@ -48,6 +48,6 @@ def _integers(column: object) -> Indices:
 
 def _unusable() -> QueryError:
     return QueryError(
-        "a column must hold positions: integers from 0 to below its attribute's size, an entry a person; "
+        "a column must contain indices: integers from 0 to below its attribute's size, one entry per person; "
         "give domain.columns(values)"
     )

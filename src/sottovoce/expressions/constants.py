@@ -1,4 +1,4 @@
-"""Constants inside expressions: texts found in their domain, lists as arrays that are ready to be searched."""
+"""Constants in expressions: texts as indices of their domain, lists as arrays."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.domain import Domain, LabelDomain
-from sottovoce.errors import ValueOutsideDomainError
 from sottovoce.expressions.faults import Path, PlacedError, shown
 from sottovoce.expressions.part import Part, as_real, named
 from sottovoce.expressions.tree import Tree, value_of
@@ -18,7 +18,7 @@ __all__ = ["alternatives", "numbers_array", "text_position"]
 
 
 def text_position(domain: Domain, text: str, path: Path) -> int:
-    """The number of a constant text; refused where the domain does not hold it."""
+    """The index of a constant text; refused if it is not in the domain."""
     try:
         return domain.index(text)
     except ValueOutsideDomainError:
@@ -38,10 +38,10 @@ def numbers_array(members: Sequence[Tree]) -> NDArray[Any]:
 
 
 def alternatives(part: Part, members: Sequence[Tree], path: Path, distinct: bool) -> tuple[Part, NDArray[Any]]:
-    """The part and the constants it may equal, brought to one kind."""
+    """The part and the constants it is compared with, converted to one kind."""
     texts = isinstance(members[0], str)
     if texts != (part.kind == "text"):
-        raise PlacedError(f"{named(part.kind)} is looked for among {'texts' if texts else 'numbers'}", path)
+        raise PlacedError(f"cannot search for {named(part.kind)} among {'texts' if texts else 'numbers'}", path)
     if part.domain is not None:
         found = [text_position(part.domain, str(member), (*path, i)) for i, member in enumerate(members)]
         listed: NDArray[Any] = np.array(found, dtype=np.int64)
@@ -50,5 +50,5 @@ def alternatives(part: Part, members: Sequence[Tree], path: Path, distinct: bool
         if listed.dtype.kind == "f" or part.kind == "real":
             part, listed = as_real(part), listed.astype(np.float64)
     if distinct and len(np.unique(listed)) < len(listed):
-        raise PlacedError("find takes distinct constants, and two of these are equal", path)
+        raise PlacedError("find takes distinct constants; two of these are equal", path)
     return part, listed

@@ -1,7 +1,7 @@
-"""Evaluation of checked expressions over whole columns at once: one evaluator for a device and for a simulation.
+"""Evaluation of checked expressions over whole columns; devices and simulations use the same evaluator.
 
-Every part is computed for every record, both sides of an `if` included, and no Python branch looks at
-a value: what runs depends on the expression, the domain and the number of people alone.
+Every part is computed for every record, both sides of an `if` included, and no Python branch depends on a
+value: the steps depend on the expression, the domain and the number of people alone.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["evaluate"]
 
 
 def evaluate(part: Part, columns: Mapping[str, NDArray[np.int64]]) -> NDArray[Any]:
-    """Values of a part for all records, as int64, float64 or bool by its kind; a constant gives a single one."""
+    """Values of a part for all records, as int64, float64 or bool by its kind; a single value for a constant."""
     if part.op == "column":
         return columns[part.data]
     arguments = (evaluate(argument, columns) for argument in part.parts)
     if part.op in _FOLDS:
-        # One argument after the other: a thousand of them take no more room than two.
+        # One argument at a time: a thousand of them take no more memory than two.
         return reduce(_FOLDS[part.op], arguments)
     found: NDArray[Any] = _OPERATIONS[part.op](part.data, *arguments)
     return found
@@ -37,7 +37,7 @@ def _clip(_: object, a: Any, low: Any, high: Any) -> Any:
 
 
 def _record(sizes: tuple[int, ...], first: Any, *others: Any) -> Any:
-    """Numbers of records from their attributes' positions, the last attribute varying fastest."""
+    """Numbers of records from their attributes' indices, the last attribute varying fastest."""
     index = first
     for size, column in zip(sizes[1:], others, strict=True):
         index = index * size + column
@@ -54,9 +54,9 @@ def _match(constants: NDArray[Any], x: Any) -> Any:
 
 
 def _search(data: tuple[NDArray[Any], NDArray[np.int64]], x: Any) -> Any:
-    """Places of the values, by halving an ordered list as often as its length alone demands.
+    """Positions of the values, by binary search with a number of steps that depends on the list's length alone.
 
-    A value that is in the list stays among the `left` entries from `low` on.
+    A value that is in the list is among the `left` entries from `low` on.
     """
     ordered, order = data
     low: Any = np.zeros(np.shape(x), dtype=np.int64)
@@ -79,17 +79,17 @@ def _letter(data: tuple[TextDomain, int], column: Any) -> Any:
 
 
 _FOLDS: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    # The earlier one where two are equal: so even the sign of a zero is settled.
+    # The earlier one of two equal values: this determines even the sign of a zero.
     "min": lambda a, b: np.where(b < a, b, a),
     "max": lambda a, b: np.where(b > a, b, a),
     "and": np.logical_and,
     "or": np.logical_or,
 }
-"""Operations of any number of arguments, by what they make of two."""
+"""Operations with any number of arguments, as functions of two."""
 
 _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "constant": lambda data: data,
-    # Modulo 2**64, so that a step times a position may leave int64 on the way to a value inside.
+    # Modulo 2**64: a step times an index may overflow int64 although the result does not.
     "range": lambda data, x: data[0] + data[1] * x,
     "gather": lambda data, x: data[x],
     "record": _record,
@@ -120,4 +120,4 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "prefix": _prefix,
     "letter": _letter,
 }
-"""How the others are computed; `Part` holds operations of the grammar and those that checking puts between."""
+"""All other operations: those of the grammar, and conversions inserted by the checker."""

@@ -1,4 +1,4 @@
-"""What is wrong with an expression, and at which place: turned into a `QueryError` where the text is known."""
+"""An error in an expression and its position; turned into a `QueryError` where the text is known."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Final, TypeAlias
 __all__ = ["Path", "PlacedError", "shown"]
 
 Path: TypeAlias = tuple[int, ...]
-"""Where a part stands in its tree: the indices that lead to it from the root."""
+"""The position of a part in its tree: the indices that lead to it from the root."""
 
 _LONGEST: Final = 40
 
 
 class PlacedError(Exception):
-    """A message, and the place in the tree or the column in the text that it speaks of."""
+    """A message, and the position in the tree or the column in the text."""
 
     def __init__(self, message: str, path: Path = (), column: int | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class PlacedError(Exception):
         self.column = column
 
     def located(self, columns: dict[Path, int] | None) -> str:
-        """The message with its place: a column where the expression was text, else indices into the tree."""
+        """The message with its position: a column if the expression was text, else indices into the tree."""
         if self.column is not None:
             return f"column {self.column}: {self.message}"
         if columns is not None:
@@ -34,7 +34,7 @@ class PlacedError(Exception):
 
 
 def shown(thing: str | int) -> str:
-    """A name, a text or a number as a message quotes it: short, and in ASCII so that lookalikes show."""
+    """A name, a text or a number for a message: shortened, and in ASCII so that lookalikes are visible."""
     if isinstance(thing, str):
         quoted = ascii(thing[:_LONGEST])
         return (

@@ -1,6 +1,6 @@
-"""Expressions as text: read by Python's own parser, then translated node by node; what is not listed is refused.
+"""Expressions as text: parsed by Python's own parser, then translated node by node; unlisted nodes are refused.
 
-Nothing is ever executed. The result is the raw tree that `read_tree` checks, and the column of each of its parts.
+Nothing is executed. The result is the raw tree that `read_tree` checks, and the column of each of its parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CALLS: Final = {
     "table": 1,
     "sparse": 1,
 }
-"""Operations written as calls, and the argument from which on they take lists (0: none)."""
+"""Operations written as calls, and the first argument that is a list (0: none)."""
 
 _BINARY: Final[dict[type[ast.operator], str]] = {
     ast.Add: "+",
@@ -41,29 +41,29 @@ _COMPARISONS: Final[dict[type[ast.cmpop], str]] = {
     ast.NotEq: "!=",
 }
 _REMEDIES: Final[dict[type[ast.AST], str]] = {
-    ast.Pow: "powers are not offered: write a product",
-    ast.BitAnd: "& is not offered: write and",
-    ast.BitOr: "| is not offered: write or",
-    ast.BitXor: "^ is not offered: write != between two truths",
-    ast.LShift: "shifts are not offered: write * or //",
-    ast.RShift: "shifts are not offered: write * or //",
-    ast.MatMult: "@ is not offered",
-    ast.Invert: "~ is not offered: write not",
-    ast.UAdd: "a plus sign in front of a value is not offered: leave it out",
-    ast.Is: "is not offered: write ==",
-    ast.IsNot: "is not offered: write !=",
-    ast.Attribute: "dots are not offered: an attribute is written by its name alone",
-    ast.Subscript: "square brackets after a value are not offered: write bit, letter or find",
+    ast.Pow: "powers are not supported: write a product",
+    ast.BitAnd: "& is not supported: write and",
+    ast.BitOr: "| is not supported: write or",
+    ast.BitXor: "^ is not supported: write != between two truth values",
+    ast.LShift: "shifts are not supported: write * or //",
+    ast.RShift: "shifts are not supported: write * or //",
+    ast.MatMult: "@ is not supported",
+    ast.Invert: "~ is not supported: write not",
+    ast.UAdd: "a plus sign in front of a value is not supported: leave it out",
+    ast.Is: "is not supported: write ==",
+    ast.IsNot: "is not supported: write !=",
+    ast.Attribute: "dots are not supported: write an attribute by its name alone",
+    ast.Subscript: "square brackets after a value are not supported: write bit, letter or find",
     ast.Lambda: "functions cannot be defined in an expression",
-    ast.JoinedStr: "texts are written in plain quotes",
+    ast.JoinedStr: "write texts in plain quotes",
     ast.NamedExpr: "names cannot be assigned in an expression",
-    ast.Starred: "stars are not offered: write the members out",
-    ast.Tuple: "a list stands only behind in and inside find, table and sparse",
-    ast.List: "a list stands only behind in and inside find, table and sparse",
-    ast.Set: "a list stands only behind in and inside find, table and sparse",
+    ast.Starred: "stars are not supported: write the members out",
+    ast.Tuple: "a list can only be used after in, and inside find, table and sparse",
+    ast.List: "a list can only be used after in, and inside find, table and sparse",
+    ast.Set: "a list can only be used after in, and inside find, table and sparse",
 }
 _OFFERED: Final = (
-    "an expression is made of attributes, numbers, quoted texts, + - * / // %, comparisons, in, and, or, not, "
+    "an expression consists of attributes, numbers, quoted texts, + - * / // %, comparisons, in, and, or, not, "
     f"`x if c else y` and calls of {', '.join(CALLS)}"
 )
 
@@ -91,63 +91,63 @@ def parse(text: str) -> tuple[object, dict[Path, int]]:
     if not text.strip():
         raise PlacedError(f"the expression is empty; {_OFFERED}", column=1)
     line = _one_line(text)
-    # Python takes no expression that begins with a space.
+    # Python refuses an expression that begins with a space.
     stripped = line.lstrip(" ")
     margin = len(line) - len(stripped)
     try:
         body = ast.parse(stripped, mode="eval").body
     except SyntaxError as error:
-        # Where the text ends too early, Python points at the line after it.
+        # If the text ends too early, Python points at the next line.
         column = margin + error.offset if error.lineno == 1 and error.offset else len(text)
-        raise PlacedError(f"this cannot be read ({error.msg[:80]}); {_OFFERED}", column=column) from None
+        raise PlacedError(f"syntax error ({error.msg[:80]}); {_OFFERED}", column=column) from None
     except (RecursionError, MemoryError):
-        raise PlacedError(f"the expression is far more than {MAX_DEPTH} levels deep; ask a simpler one") from None
+        raise PlacedError(f"the expression is far more than {MAX_DEPTH} levels deep; use a simpler one") from None
     translator = _Translator(stripped, margin)
     return translator.tree(body, ()), translator.columns
 
 
 def _one_line(text: str) -> str:
-    """The text on one line, with every column where it was.
+    """The text on one line, with all columns unchanged.
 
-    Refused here is what Python would read but this grammar does not hold: comments, other spaces, words
-    stuck to a number, quotes with prefixes, other escapes, and neighbouring quotes, which Python would join.
+    Refuses what Python accepts but this grammar does not: comments, other spaces, words directly after a number,
+    quotes with prefixes, other escapes, and adjacent quotes, which Python would join.
     """
     for place, letter in enumerate(text):
         if "\ud800" <= letter <= "\udfff" or letter == "\0":
-            raise PlacedError(f"{shown(letter)} cannot stand in an expression; remove it", column=place + 1)
+            raise PlacedError(f"{shown(letter)} is not allowed in an expression; remove it", column=place + 1)
     end, pieces = 0, []
     for quoted in _QUOTED.finditer(text):
         between, start = text[end : quoted.start()], quoted.start() + 1
         pieces += [_between(between, end), quoted[0]]
         if _PREFIXED.search(between) or (end and not between.strip()):
-            raise PlacedError("texts are written in plain quotes, one pair each", column=start)
+            raise PlacedError("write each text in one pair of plain quotes", column=start)
         for escape in _ESCAPE.finditer(quoted[0]):
             if escape[1]:
                 allowed = r"\\ \' \" \n \r \t \x.. \u.... \U........"
-                raise PlacedError(f"a backslash in a text begins one of {allowed}", column=start + escape.start())
+                raise PlacedError(f"a backslash in a text must begin one of {allowed}", column=start + escape.start())
         if "\n" in quoted[0] or "\r" in quoted[0]:
-            raise PlacedError(r"a text ends on the line it begins on: write \n for a line end", column=start)
+            raise PlacedError(r"a text must end on the line it begins on: write \n for a newline", column=start)
         end = quoted.end()
     return "".join([*pieces, _between(text[end:], end)])
 
 
 def _between(text: str, start: int) -> str:
-    """What stands outside quotes, from that place on, with plain spaces only."""
+    """The text outside quotes from that position on, with plain spaces only."""
     for place, letter in enumerate(text, start + 1):
         if letter in "#\\'\"" or (letter.isspace() and letter not in " \t\r\n"):
-            what = "this quote is not closed" if letter in "'\"" else f"{shown(letter)} is not offered here"
+            what = "this quote is not closed" if letter in "'\"" else f"{shown(letter)} is not supported here"
             raise PlacedError(f"{what}; {_OFFERED}", column=place)
     stuck = _STUCK.search(text)
     if stuck:
         # Python reads `30and`, with a warning.
         raise PlacedError(
-            "a number ends here, and a letter follows; put a space between", column=start + stuck.end() + 1
+            "a letter follows directly after a number; put a space between them", column=start + stuck.end() + 1
         )
     return re.sub(r"[\t\r\n]", " ", text)
 
 
 class _Translator:
-    """One walk over one syntax tree, noting columns and stopping at the limits."""
+    """One walk over one syntax tree, recording columns and enforcing the limits."""
 
     def __init__(self, line: str, margin: int) -> None:
         self.margin = margin
@@ -201,7 +201,7 @@ class _Translator:
         return [self.tree(node, (*path, i), above + 1) for i, node in enumerate(nodes, 1)]
 
     def adjacent(self, node: ast.expr, number: ast.Constant) -> bool:
-        """Whether a minus sign stands right before a number, and so belongs to it."""
+        """Whether a minus sign is directly before a number, and so belongs to it."""
         return type(number.value) in (int, float) and number.col_offset == node.col_offset + 1
 
     def constant(self, node: ast.Constant, sign: int = 1) -> Any:
@@ -211,24 +211,24 @@ class _Translator:
         if type(value) is int:
             if not SMALLEST <= sign * value <= LARGEST:
                 raise PlacedError(
-                    f"{shown(sign * value)} is no integer of 64 bits; write it with a decimal point to have a real",
+                    f"{shown(sign * value)} is not a 64-bit integer; write it with a decimal point for a real number",
                     column=self.column(node),
                 )
             return integer_node(sign * value)
         if type(value) is float:
             if not math.isfinite(value):
-                raise PlacedError("this number is too large for a real of 64 bits", column=self.column(node))
+                raise PlacedError("this number is too large for a 64-bit float", column=self.column(node))
             return sign * value
         raise PlacedError(
-            f"a constant is a number, a quoted text, True or False, not {type(value).__name__}",
+            f"a constant must be a number, a quoted text, True or False, not {type(value).__name__}",
             column=self.column(node),
         )
 
     def attribute(self, node: ast.expr, name: str) -> list[str]:
-        # Python would read some letters as others (NFKC): what is written must be the name itself.
+        # Python normalizes names (NFKC): the text must be the name itself.
         if self.bytes[node.col_offset : node.end_col_offset].decode() != name:
             raise PlacedError(
-                "this name holds letters that Python reads as others; write attribute('...')", (), self.column(node)
+                "this name contains letters that Python normalizes; write attribute('...')", (), self.column(node)
             )
         return ["attribute", name]
 
@@ -253,9 +253,11 @@ class _Translator:
     def call(self, node: ast.Call, path: Path, above: int) -> Any:
         name = node.func.id if isinstance(node.func, ast.Name) else None
         if name not in CALLS:
-            raise PlacedError(f"only these can be called: {', '.join(CALLS)}", column=self.column(node))
+            raise PlacedError(f"unknown function; the functions are {', '.join(CALLS)}", column=self.column(node))
         if node.keywords:
-            raise PlacedError("arguments are given by place, without names", column=self.column(node.keywords[0].value))
+            raise PlacedError(
+                "arguments are positional: leave out their names", column=self.column(node.keywords[0].value)
+            )
         if name == "attribute":
             return ["attribute", *(a.value if isinstance(a, ast.Constant) else None for a in node.args)]
         lists_from = CALLS[name] or len(node.args) + 1
@@ -268,7 +270,7 @@ class _Translator:
     def members(self, node: ast.expr, path: Path) -> list[Any]:
         self.columns[path] = self.column(node)
         if not isinstance(node, (ast.Tuple, ast.List, ast.Set)):
-            raise PlacedError("a list of constants is due, such as ('FR', 'DE') or (1,)", column=self.column(node))
+            raise PlacedError("expected a list of constants, such as ('FR', 'DE') or (1,)", column=self.column(node))
         return [self.member(member, (*path, i)) for i, member in enumerate(node.elts)]
 
     def member(self, node: ast.expr, path: Path) -> Any:
@@ -279,4 +281,4 @@ class _Translator:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as number) if self.adjacent(node, number):
                 return self.constant(number, -1)
             case _:
-                raise PlacedError("lists hold constants only: numbers or quoted texts", column=self.column(node))
+                raise PlacedError("lists can contain only constants: numbers or quoted texts", column=self.column(node))

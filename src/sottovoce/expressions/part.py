@@ -1,4 +1,4 @@
-"""Checked expressions: every part with its kind and its bounds, ready to be evaluated."""
+"""Parts of a checked expression, with their kinds and bounds."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Scalar: TypeAlias = int | float
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One operation with its arguments; `low` and `high` bound what it can ever give, rounding included.
+    """One operation with its arguments; `low` and `high` bound its result, rounding included.
 
-    A text is known by its number in `domain`; its bounds are not used.
+    A text is represented by its index in `domain`; its bounds are not used.
     """
 
     op: str
@@ -35,7 +35,7 @@ class Part:
 
 
 def constant(number: Scalar) -> Part:
-    """A number that stands in the expression."""
+    """A constant number."""
     if isinstance(number, int):
         return Part("constant", "integer", number, number, data=np.int64(number))
     return Part("constant", "real", number, number, data=np.float64(number))
@@ -43,15 +43,15 @@ def constant(number: Scalar) -> Part:
 
 def named(kind: Kind) -> str:
     """A kind with its article, for messages."""
-    return f"an {kind}" if kind == "integer" else f"a {kind}"
+    return {"integer": "an integer", "real": "a real number", "truth": "a truth value", "text": "a text"}[kind]
 
 
 def bounded(op: str, kind: Kind, corners: list[Scalar], parts: tuple[Part, ...], path: Path, data: Any = None) -> Part:
-    """A part that gives nothing outside its corners; refused where that would leave int64 or the finite reals."""
+    """A part with bounds from its corner values; refused if they exceed int64 or the finite floats."""
     low, high = min(corners), max(corners)
     if kind == "integer" and not SMALLEST <= low <= high <= LARGEST:
         raise PlacedError(
-            f"this {op} may leave the integers of 64 bits; clip its arguments, or divide one by 1 to have reals",
+            f"this {op} may overflow 64-bit integers; clip its arguments, or divide one by 1 to get real numbers",
             path,
         )
     if kind == "real" and not (math.isfinite(low) and math.isfinite(high)):
@@ -60,14 +60,14 @@ def bounded(op: str, kind: Kind, corners: list[Scalar], parts: tuple[Part, ...],
 
 
 def as_number(part: Part, path: Path, what: str) -> Part:
-    """The part as an integer or a real: a truth counts as 0 or 1, a text is refused."""
+    """The part as an integer or a real: a truth value counts as 0 or 1, a text is refused."""
     if part.kind == "text":
-        raise PlacedError(f"{what} takes numbers, and here stands a text; compare the text with ==, != or in", path)
+        raise PlacedError(f"{what} takes numbers, not texts; compare the text with ==, != or in", path)
     return Part("count", "integer", 0, 1, (part,)) if part.kind == "truth" else part
 
 
 def alike(parts: list[Part]) -> list[Part]:
-    """Numbers of one kind: where one is real, the integers become reals first."""
+    """The parts as numbers of one kind: all real if one is real."""
     if all(part.kind == "integer" for part in parts):
         return parts
     return [as_real(part) for part in parts]

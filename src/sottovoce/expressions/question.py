@@ -1,4 +1,4 @@
-"""A query: an expression over one person's record, asked of everybody. Made from text, numbers or a tree."""
+"""A query: an expression over one person's record, from text, numbers or a tree."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 import rfc8785
 from numpy.typing import NDArray
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import QueryError
 from sottovoce.domain import Domain, Indices
-from sottovoce.entries import as_integer
-from sottovoce.errors import QueryError
-from sottovoce.expressions.check import Checked, Plan, check
+from sottovoce.expressions.check import Checked, CompiledExpression, check
 from sottovoce.expressions.columns import read_columns
 from sottovoce.expressions.evaluate import evaluate
 from sottovoce.expressions.faults import Path, PlacedError
 from sottovoce.expressions.limits import MAX_CONSTANTS, MAX_QUERY_BYTES
 from sottovoce.expressions.parse import parse
 from sottovoce.expressions.render import render
-from sottovoce.expressions.tree import Reading, Tree, integer_node, read_tree
+from sottovoce.expressions.tree import ParsedTree, Tree, integer_node, read_tree
 from sottovoce.workloads.base import Workload
 
 __all__ = ["Query", "numbers", "positions", "query"]
 
 _FORMS: Final = (
-    'a text such as "age < 30", an array with one number a value, a mapping of indices to weights, '
+    'a text such as "age < 30", an array with one number per value, a mapping of indices to weights, '
     "or a workload and the name of one of its queries"
 )
 
@@ -40,18 +40,18 @@ class Query:
     Attributes
     ----------
     text
-        The expression as text: as it was given, or written from the tree.
+        The expression as text: as given, or rendered from the tree.
     """
 
     text: str
-    _reading: Reading
+    _parsed: ParsedTree
     _columns: dict[Path, int] | None
     _canonical: bytes
-    _last: list[tuple[Domain, Plan]] = field(default_factory=list, init=False)
+    _last: list[tuple[Domain, CompiledExpression]] = field(default_factory=list, init=False)
 
     @classmethod
     def from_tree(cls, tree: object) -> Query:
-        """A query from a JSON tree, read strictly; raises `QueryError` for everything the grammar does not hold.
+        """A query from a JSON tree, read strictly; raises `QueryError` for anything outside the grammar.
 
         Examples
         --------
@@ -59,7 +59,7 @@ class Query:
         query('age < 30')
         >>> Query.from_tree(["<", ["attribute", "age"]])
         Traceback (most recent call last):
-        sottovoce.errors.QueryError: < takes 2 arguments, not 1
+        sottovoce.core.errors.QueryError: < takes 2 arguments, not 1
         """
         return cls._made(tree)
 
@@ -77,46 +77,46 @@ class Query:
         try:
             tree = json.loads(text)
         except (ValueError, RecursionError):
-            raise QueryError("this is no JSON text of a query's tree; write it with to_json") from None
+            raise QueryError("this is not the JSON of a query; write it with to_json") from None
         return cls.from_tree(tree)
 
     @classmethod
     def _made(cls, raw: object, text: str | None = None, columns: dict[Path, int] | None = None) -> Query:
         try:
-            reading = read_tree(raw)
+            parsed = read_tree(raw)
         except PlacedError as fault:
             raise QueryError(fault.located(columns)) from None
-        canonical = rfc8785.dumps(_as_lists(reading.tree))
+        canonical = rfc8785.dumps(_as_lists(parsed.tree))
         if len(canonical) > MAX_QUERY_BYTES:
             raise QueryError(
                 f"the query's JSON has {len(canonical)} bytes; at most {MAX_QUERY_BYTES} are allowed: "
                 "write an expression instead of a table, or round its numbers"
             )
-        return cls(render(reading.tree) if text is None else text, reading, columns, canonical)
+        return cls(render(parsed.tree) if text is None else text, parsed, columns, canonical)
 
     @property
     def tree(self) -> Any:
         """The expression as plain JSON values, a fresh copy."""
-        return _as_lists(self._reading.tree)
+        return _as_lists(self._parsed.tree)
 
     def to_json(self) -> str:
         """The tree's canonical JSON (RFC 8785): equal queries have equal texts."""
         return self._canonical.decode()
 
     def check(self, domain: Domain) -> Checked:
-        """What the query gives over a domain; raises `QueryError` where it could go wrong for some record.
+        """The kind and bounds of the query over a domain; raises `QueryError` if it could fail for some record.
 
         Examples
         --------
         >>> query("age / 2 if sex == 'F' else 0.5").check(Domain.product(age=range(100), sex=["F", "M"]))
         Checked(kind='real', low=0.0, high=49.5, nodes=8, depth=3)
         """
-        return self._plan(domain).checked
+        return self._compiled(domain).checked
 
     def evaluate(self, domain: Domain, columns: Mapping[str, Indices]) -> NDArray[Any]:
         """The answers of many people, given by `domain.columns` or `domain.split`.
 
-        Integers come as int64; reals, and truths as 0 and 1, as float64.
+        Integers are returned as int64; reals, and truth values as 0 and 1, as float64.
 
         Examples
         --------
@@ -124,16 +124,16 @@ class Query:
         >>> query("age < 30 and country in ('FR',)").evaluate(people, people.columns([(20, "FR"), (40, "FR")]))
         array([1., 0.])
         """
-        plan = self._plan(domain)
-        read, people = read_columns(columns, domain, plan.uses)
+        compiled = self._compiled(domain)
+        read, people = read_columns(columns, domain, compiled.uses)
         with np.errstate(all="ignore"):
-            found = evaluate(plan.part, read)
+            found = evaluate(compiled.part, read)
         return np.array(
-            np.broadcast_to(found, people), dtype=np.int64 if plan.checked.kind == "integer" else np.float64
+            np.broadcast_to(found, people), dtype=np.int64 if compiled.checked.kind == "integer" else np.float64
         )
 
     def evaluate_one(self, domain: Domain, record: object) -> int | float:
-        """One person's answer, computed as everybody's is.
+        """One person's answer.
 
         Examples
         --------
@@ -143,20 +143,20 @@ class Query:
         answer: int | float = self.evaluate(domain, domain.columns([record]))[0].item()
         return answer
 
-    def _plan(self, domain: Domain) -> Plan:
-        for known, plan in self._last:
+    def _compiled(self, domain: Domain) -> CompiledExpression:
+        for known, compiled in self._last:
             if known is domain:
-                return plan
+                return compiled
         if not isinstance(domain, Domain):
             raise QueryError(
                 f"a query is checked against a Domain, not {type(domain).__name__}; make one with Domain.of"
             )
         try:
-            plan = check(self._reading, domain)
+            compiled = check(self._parsed, domain)
         except PlacedError as fault:
             raise QueryError(fault.located(self._columns)) from None
-        self._last[:] = [(domain, plan)]
-        return plan
+        self._last[:] = [(domain, compiled)]
+        return compiled
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Query) and self._canonical == other._canonical
@@ -172,7 +172,7 @@ class Query:
 
 
 def query(expression: object) -> Query:
-    """A query from text, from one number a value, from weights of a few values, or out of a workload.
+    """A query from text, from one number per value, from weights of some values, or from a workload.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def query(expression: object) -> Query:
     query('table((1, 1, 0, 0))')
     >>> query("age < thirty").check(Domain.product(age=range(100)))
     Traceback (most recent call last):
-    sottovoce.errors.QueryError: column 7: there is no attribute 'thirty'; there are 'age'
+    sottovoce.core.errors.QueryError: column 7: unknown attribute 'thirty'; the attributes are 'age'
     """
     if isinstance(expression, Query):
         return expression
@@ -205,12 +205,12 @@ def query(expression: object) -> Query:
 
 
 def numbers(query: Query, domain: Domain, columns: Mapping[str, Indices]) -> NDArray[np.float64]:
-    """The answers as float64, whatever their kind; not clipped."""
+    """The answers as float64; not clipped."""
     return query.evaluate(domain, columns).astype(np.float64, copy=False)
 
 
 def positions(query: Query, domain: Domain, columns: Mapping[str, Indices], size: int) -> Indices:
-    """The answers of an integer query as positions below `size`: what lies outside counts as the nearest one.
+    """The answers of an integer query as indices below `size`; values outside are clipped.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def positions(query: Query, domain: Domain, columns: Mapping[str, Indices], size
     array([0, 3, 5])
     """
     if query.check(domain).kind == "real":
-        raise QueryError("positions are integers, and this query gives a real; use // or find")
+        raise QueryError("a choice needs an integer query, and this one gives a real number; use // or find")
     return np.clip(query.evaluate(domain, columns).astype(np.int64, copy=False), 0, size - 1)
 
 
@@ -234,7 +234,7 @@ def _table(values: object) -> list[object]:
         array = np.empty(0)
     if array.ndim != 1 or array.dtype.kind not in "fiub" or not 1 <= array.size <= MAX_CONSTANTS:
         tree = "; read a tree with Query.from_tree" if isinstance(values, (list, tuple)) else ""
-        raise QueryError(f"a query is {_FORMS}; arrays hold at most {MAX_CONSTANTS} numbers{tree}")
+        raise QueryError(f"a query is {_FORMS}; arrays have at most {MAX_CONSTANTS} numbers{tree}")
     if array.dtype.kind in "iu":
         return [integer_node(number) for number in array.tolist()]
     return [float(number) for number in array.tolist()]
@@ -243,7 +243,7 @@ def _table(values: object) -> list[object]:
 def _sparse(weights: Mapping[Any, Any]) -> list[object]:
     indices = [as_integer(index) for index in weights]
     if not indices or None in indices:
-        raise QueryError("weights are a mapping of indices, integers from 0, to numbers, with at least one of them")
+        raise QueryError("weights must be a non-empty mapping of indices, integers from 0, to numbers")
     listed = sorted(
         zip((int(index or 0) for index in indices), weights.values(), strict=True), key=lambda pair: pair[0]
     )

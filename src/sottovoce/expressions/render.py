@@ -1,4 +1,4 @@
-"""Expressions back to text: what `parse` reads as the same tree."""
+"""Renders a tree as text that `parse` reads as the same tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ATOM: Final = 8
 
 
 def render(tree: Tree) -> str:
-    """The expression as text; lists too long for a text are shortened, and then it cannot be read back.
+    """The expression as text; lists that are too long are shortened, and then it cannot be parsed again.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def render(tree: Tree) -> str:
 
 
 def _written(tree: Tree, most: int | None) -> tuple[str, int]:
-    """A tree's text, and how tightly it binds; lists show at most so many members."""
+    """A tree's text and its precedence; lists show at most `most` members."""
     if isinstance(tree, tuple):
         return _operation(tree, most)
     return repr(tree), _ATOM
@@ -46,7 +46,7 @@ def _operation(tree: tuple[Any, ...], most: int | None) -> tuple[str, int]:
     if op in _PREFIXED:
         mark, rank = _PREFIXED[op]
         inner, tight = _written(rest[0], most)
-        # A bracket after the sign keeps it apart from a number, to which it would belong.
+        # A bracket after the sign separates it from a number, to which it would belong.
         bare = tight > rank if op == "neg" and isinstance(rest[0], tuple) and rest[0][0] != "integer" else False
         bare = bare or (op == "not" and tight >= rank)
         return f"{mark}{inner}" if bare else f"{mark}({inner})", rank
@@ -80,5 +80,5 @@ def _members(members: Sequence[Tree], most: int | None) -> str:
 
 
 def _plain(name: str) -> bool:
-    """Whether a name can stand in a text as it is."""
+    """Whether a name can be written without attribute(...)."""
     return name.isidentifier() and not keyword.iskeyword(name) and unicodedata.normalize("NFKC", name) == name

@@ -1,6 +1,6 @@
-"""How a value is found among constants, settled when the expression is checked: by what is known without any value.
+"""How a value is looked up among constants; decided when the expression is checked, without any value.
 
-A table is the fastest way and the largest, so an expression has room for a few; the other lists are halved.
+A table is the fastest and largest way, so an expression may have a few; other lists use binary search.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 from sottovoce.expressions.limits import MAX_TABLES
 from sottovoce.expressions.part import Part, constant
 
-__all__ = ["Search"]
+__all__ = ["ConstantLookup"]
 
 _FEW: Final = 8
-"""Up to so many constants are compared one after the other."""
+"""Up to this many constants are compared one by one."""
 
 _SPAN: Final = 2**17
-"""Integers from a range of up to so many values are looked up in a table."""
+"""Integers from a range of up to this many values are looked up in a table."""
 
 
-class Search:
-    """The searches of one expression."""
+class ConstantLookup:
+    """The lookups of one expression, with their memory budget."""
 
     def __init__(self) -> None:
         self._room = MAX_TABLES
 
     def place(self, a: Part, listed: NDArray[Any]) -> Part:
-        """The place of a value in a list of distinct constants; the list's length where it is not in it."""
+        """The position of a value in a list of distinct constants, or the list's length."""
         count = len(listed)
         low, high = (a.low, a.high) if a.domain is None else (0, a.domain.size - 1)
         if count <= _FEW:

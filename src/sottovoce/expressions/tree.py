@@ -1,4 +1,4 @@
-"""Expressions as JSON trees: read strictly, brought to the one form in which equal expressions are equal."""
+"""Expressions as JSON trees, read strictly and brought to canonical form."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import rfc8785
 from sottovoce.expressions.faults import Path, PlacedError, shown
 from sottovoce.expressions.limits import EXACT, LARGEST, MAX_CONSTANTS, MAX_DEPTH, MAX_NODES, SMALLEST
 
-__all__ = ["SHAPES", "Reading", "Tree", "integer_node", "read_tree", "value_of"]
+__all__ = ["SHAPES", "ParsedTree", "Tree", "integer_node", "read_tree", "value_of"]
 
 Tree: TypeAlias = bool | int | float | str | tuple[Any, ...]
-"""A tree in its one form: arrays are tuples, and a number is an int or a float by its type (see `value_of`)."""
+"""A tree in canonical form: arrays are tuples, and a number is an int or a float by its type (see `value_of`)."""
 
 SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "attribute": ("name",),
@@ -32,14 +32,14 @@ SHAPES: Final[dict[str, tuple[str, ...]]] = {
     "table": ("numbers",),
     "sparse": ("indices", "numbers"),
 }
-"""For every operation, what its arguments are; "more" allows any number of further trees."""
+"""The arguments of every operation; "more" allows any number of further trees."""
 
 _DIGITS: Final = re.compile(r"-?[1-9][0-9]{15,18}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A tree in its one form, and how large it is."""
+class ParsedTree:
+    """A tree in canonical form, and its size."""
 
     tree: Tree
     nodes: int
@@ -47,26 +47,26 @@ class Reading:
 
 
 def integer_node(integer: int) -> int | list[str]:
-    """An integer of any size as it stands in a tree."""
+    """An integer of any size as a tree."""
     return integer if abs(integer) <= EXACT else ["integer", str(integer)]
 
 
 def value_of(tree: Tree) -> int | float | None:
-    """The number that a constant stands for, None for every other tree."""
+    """The value of a constant number, None for every other tree."""
     if isinstance(tree, tuple):
         return int(tree[1]) if tree[0] == "integer" else None
     return None if isinstance(tree, (bool, str)) else tree
 
 
-def read_tree(raw: object) -> Reading:
-    """A tree from outside; raises `PlacedError` unless every shape, type and size is as the grammar says."""
+def read_tree(raw: object) -> ParsedTree:
+    """Read an untrusted tree; raises `PlacedError` unless every shape, type and size follows the grammar."""
     reader = _Reader()
     tree = reader.tree(raw, ())
-    return Reading(tree, reader.nodes, reader.depth)
+    return ParsedTree(tree, reader.nodes, reader.depth)
 
 
 class _Reader:
-    """One walk over one tree, counting as it goes."""
+    """One walk over one tree, counting nodes, depth and constants."""
 
     def __init__(self) -> None:
         self.nodes = 0
@@ -78,12 +78,12 @@ class _Reader:
         self.depth = max(self.depth, above + 1)
         if self.nodes > MAX_NODES:
             raise PlacedError(
-                f"the expression has more than {MAX_NODES} parts; ask a simpler one, or use in, find or a table"
+                f"the expression has more than {MAX_NODES} parts; use a simpler one, or in, find or a table"
             )
         if above >= MAX_DEPTH:
             raise PlacedError(
                 f"the expression is more than {MAX_DEPTH} levels deep; "
-                "group long sums with brackets, as in (a + b) + (c + d), or ask a simpler one"
+                "group long sums with brackets, as in (a + b) + (c + d), or use a simpler one"
             )
         if isinstance(raw, (list, tuple)):
             return self.operation(raw, path, above)
@@ -97,9 +97,9 @@ class _Reader:
         name = raw[0] if raw else None
         shape = SHAPES.get(name) if type(name) is str else None
         if type(name) is not str or shape is None:
-            found = shown(name) if type(name) is str else _kind(name) if raw else "end at once"
+            found = shown(name) if type(name) is str else _kind(name) if raw else "nothing"
             raise PlacedError(
-                f"an array must begin with the name of an operation, not {found}; there are {', '.join(SHAPES)}",
+                f"an array must begin with an operation, not {found}; the operations are {', '.join(SHAPES)}",
                 path,
             )
         slots = list(shape)
@@ -114,13 +114,13 @@ class _Reader:
         ]
         if name == "sparse" and len(parts[0]) != len(parts[1]):
             raise PlacedError(
-                f"sparse has {len(parts[0])} indices and {len(parts[1])} numbers; give one number an index", path
+                f"sparse has {len(parts[0])} indices and {len(parts[1])} numbers; give one number per index", path
             )
         return (name, *parts)
 
     def name(self, raw: object, path: Path, above: int) -> str:
         if type(raw) is not str or not raw:
-            raise PlacedError("an attribute must be given by its name, a string", path)
+            raise PlacedError("an attribute must be given by its name, a text", path)
         return _text(raw, path)
 
     def digits(self, raw: object, path: Path, above: int) -> str:
@@ -129,9 +129,7 @@ class _Reader:
                 f"integer takes a decimal string beyond +-{EXACT}; write smaller ones as plain numbers", path
             )
         if not SMALLEST <= int(raw) <= LARGEST:
-            raise PlacedError(
-                f"{raw} is no integer of 64 bits; write it with a decimal point to have a real number", path
-            )
+            raise PlacedError(f"{raw} is not a 64-bit integer; write it with a decimal point for a real number", path)
         return raw
 
     def step(self, raw: object, path: Path, above: int) -> Tree:
@@ -146,22 +144,22 @@ class _Reader:
     def place(self, raw: object, path: Path, above: int) -> Tree:
         tree = self.tree(raw, path, above)
         if type(tree) is not int or not 0 <= tree <= 63:
-            raise PlacedError("a place or a length must be a constant integer from 0 to 63", path)
+            raise PlacedError("a position or a length must be a constant integer from 0 to 63", path)
         return tree
 
     def attribute(self, raw: object, path: Path, above: int) -> Tree:
         tree = self.tree(raw, path, above)
         if not isinstance(tree, tuple) or tree[0] != "attribute":
-            raise PlacedError("prefix and letter are taken of an attribute itself, not of an expression", path)
+            raise PlacedError("prefix and letter take an attribute, not an expression", path)
         return tree
 
     def members(self, raw: object, path: Path) -> Sequence[object]:
         if not isinstance(raw, (list, tuple)):
-            raise PlacedError(f"a list of constants is due, not {_kind(raw)}", path)
+            raise PlacedError(f"expected a list of constants, not {_kind(raw)}", path)
         self.constants += len(raw)
         if not raw or self.constants > MAX_CONSTANTS:
             raise PlacedError(
-                f"lists must hold 1 to {MAX_CONSTANTS} members, all lists of an expression together", path
+                f"lists must have 1 to {MAX_CONSTANTS} members, all lists of an expression together", path
             )
         return raw
 
@@ -180,7 +178,7 @@ class _Reader:
         for i, member in enumerate(members):
             value = value_of(member)
             if not isinstance(value, int) or value <= last:
-                raise PlacedError("the indices of sparse are integers from 0 that increase: each once", (*path, i))
+                raise PlacedError("the indices of sparse must be increasing integers from 0", (*path, i))
             last = value
         return members
 
@@ -189,14 +187,14 @@ def _member(raw: object, path: Path) -> Tree:
     """A number of a list."""
     if isinstance(raw, (list, tuple)) and len(raw) == 2 and type(raw[0]) is str and raw[0] == "integer":
         return "integer", _Reader().digits(raw[1], (*path, 1), 0)
-    return _number(raw, path, "a number (a list holds either numbers or texts)")
+    return _number(raw, path, "a number (a list contains either numbers or texts)")
 
 
 def _number(raw: object, path: Path, due: str) -> int | float:
     """A JSON number by its value: 1 and 1.0 are the same integer; a whole number beyond 2**53 - 1 is a real.
 
-    RFC 8785 spells the reals up to 1e21 as whole numbers whose last digits are zeros, and so not always exactly:
-    2.0**63 is 9223372036854776000. Digits that are neither a real's value nor its spelling were meant exactly.
+    RFC 8785 writes floats up to 1e21 as whole numbers whose last digits are zeros, so not always exactly: 2.0**63 is
+    9223372036854776000. Digits that are neither a float's value nor its RFC 8785 form are meant as an exact integer.
     """
     if type(raw) is int:
         if abs(raw) <= EXACT:
@@ -206,22 +204,31 @@ def _number(raw: object, path: Path, due: str) -> int | float:
         except OverflowError:
             real = math.inf
         if not (real == raw or (math.isfinite(real) and rfc8785.dumps(real) == b"%d" % raw)):
-            raise PlacedError(f'integers beyond +-{EXACT} are written ["integer", "..."], with decimal digits', path)
+            raise PlacedError(
+                f'integers beyond +-{EXACT} must be written ["integer", "..."], with decimal digits', path
+            )
         return real
     if type(raw) is float:
         if not math.isfinite(raw):
             raise PlacedError("numbers must be finite", path)
         return int(raw) if raw.is_integer() and abs(raw) <= EXACT else raw
-    raise PlacedError(f"{_kind(raw)} stands where {due} is due", path)
+    raise PlacedError(f"expected {due}, not {_kind(raw)}", path)
 
 
 def _text(raw: str, path: Path) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in raw):
-        raise PlacedError("a text is not valid Unicode: remove the lone surrogate it holds", path)
+        raise PlacedError("a text is not valid Unicode: remove the lone surrogate", path)
     return raw
 
 
 def _kind(raw: object) -> str:
-    """What something is, in JSON's words."""
-    names = {type(None): "null", bool: "a truth", dict: "an object", list: "an array", tuple: "an array", str: "a text"}
+    """The JSON type of a value, with its article."""
+    names = {
+        type(None): "null",
+        bool: "a truth value",
+        dict: "an object",
+        list: "an array",
+        tuple: "an array",
+        str: "a text",
+    }
     return names.get(type(raw)) or f"a {type(raw).__name__}"

@@ -1,1 +1,1 @@
-"""How estimates and plans are drawn."""
+"""Drawing estimates and plans with matplotlib."""

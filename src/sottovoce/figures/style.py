@@ -1,14 +1,17 @@
-"""Still pictures in one style. Needs matplotlib; touches no global state of it and opens no window."""
+"""The common style of pictures. Needs matplotlib; changes none of its global state and opens no window."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.errors import MissingExtraError
+from sottovoce.core.errors import MissingExtraError
+from sottovoce.core.files import write_file
 
 __all__ = [
     "CURVES",
@@ -21,6 +24,7 @@ __all__ = [
     "finish_bars",
     "new_figure",
     "require_matplotlib",
+    "save_figure",
 ]
 
 STYLE: Final[dict[str, str]] = {
@@ -32,17 +36,17 @@ STYLE: Final[dict[str, str]] = {
     "raw": "#d55e00",
     "truth": "#1f2328",
 }
-"""Colours that stay apart for every kind of colour vision (after Okabe and Ito)."""
+"""Colours that can be distinguished with every kind of colour vision (after Okabe and Ito)."""
 
 TEXT, SMALL, TITLE = 11, 9.5, 15
-"""Sizes of letters, in points."""
+"""Font sizes in points."""
 
 CURVES: Final[tuple[dict[str, str], ...]] = tuple(
     {"color": colour, "linestyle": style}
     for style in ("-", "--")
     for colour in ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#1f2328")
 )
-"""Lines that stay apart, for curves that are of one kind."""
+"""Distinct line styles."""
 
 
 def require_matplotlib() -> None:
@@ -51,8 +55,15 @@ def require_matplotlib() -> None:
         raise MissingExtraError("pictures need matplotlib: pip install 'sottovoce[plot]'")
 
 
+def save_figure(figure: Any, path: Path, dpi: int = 110) -> None:
+    """Write a matplotlib figure, whole or not at all; the format follows the ending of the name."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format=path.suffix[1:], dpi=dpi, facecolor="white")
+    write_file(path, drawn.getvalue())
+
+
 def finish_axes(ax: Any, across: str, up: str) -> None:
-    """What the axes count, a quiet grid, and no box around it."""
+    """Labels of the axes, a light grid, and no box."""
     ax.set_xlabel(across, fontsize=TEXT, color=STYLE["ink"])
     ax.set_ylabel(up, fontsize=TEXT, color=STYLE["ink"])
     ax.tick_params(which="both", labelsize=SMALL, labelcolor=STYLE["muted"], color=STYLE["line"])
@@ -64,7 +75,7 @@ def finish_axes(ax: Any, across: str, up: str) -> None:
 
 
 def new_figure(width: float, height: float) -> Any:
-    """A figure of its own, without pyplot: no window system is asked for and no global state changes."""
+    """A new figure without pyplot: needs no window system and changes no global state."""
     from matplotlib.figure import Figure
 
     figure: Any = Figure(figsize=(width, height), layout="constrained")
@@ -81,7 +92,7 @@ def draw_bars(
     legend: str = "projected",
     whiskers: str = "",
 ) -> None:
-    """Horizontal bars from the top down, in per cent, with whiskers from `low` to `high`, in the legend by name."""
+    """Horizontal bars from the top down, in per cent, with whiskers from `low` to `high`."""
     at = range(len(labels))
     middle = (np.asarray(low) + np.asarray(high)) / 2
     half = (np.asarray(high) - np.asarray(low)) / 2
@@ -93,7 +104,7 @@ def draw_bars(
 
 
 def finish_bars(ax: Any, caption: str) -> None:
-    """Per cent below the bars, what they are about, and no box around them."""
+    """Per cent on the axis, a caption, and no box."""
     ax.xaxis.set_major_formatter("{x:g} %")
     ax.set_xlabel(caption, fontsize=SMALL, color=STYLE["muted"])
     ax.tick_params(axis="x", labelsize=SMALL, labelcolor=STYLE["muted"], color=STYLE["line"])

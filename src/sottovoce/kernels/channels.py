@@ -71,7 +71,7 @@ def randomized_response_values(
 def subsets(
     values: Values, threshold: int, subset_size: int, domain_size: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Sorted sets, one row a person."""
+    """Sorted sets, one row per person."""
     from sottovoce.kernels.compiled.channels import subsets as compiled
 
     n = len(values)

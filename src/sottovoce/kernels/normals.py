@@ -56,7 +56,7 @@ def seed_normals(seed: int, n: int) -> Floats:
 
 
 def many_normals(seeds: NDArray[np.uint64], n: int) -> Floats:
-    """The first n normals of every seed, one row a seed."""
+    """The first n normals of every seed, one row per seed."""
     from sottovoce.kernels.compiled.normals import many_normals as compiled
 
     out = np.empty((len(seeds), -(-n // 4) * 4))

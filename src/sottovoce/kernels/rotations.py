@@ -23,7 +23,7 @@ _SIDE_BY_SIDE: Final = 1 << 12
 
 
 def signs(key: Key, size: int, rotation: int, layers: int) -> Floats:
-    """The signs of a rotation, +1 or -1, one row a layer."""
+    """The signs of a rotation, +1 or -1, one row per layer."""
     streams = words(key, size // 32, layers=layers, rotation=rotation, purpose=ROTATION_SIGNS)
     bits = np.unpackbits(streams.astype("<u4").view(np.uint8), axis=1, bitorder="little")
     return 1.0 - 2.0 * bits.astype(np.float64)

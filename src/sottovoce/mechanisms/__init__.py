@@ -5,7 +5,7 @@ from typing import TypeAlias
 from sottovoce.mechanisms.base import Mechanism, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.registry import MECHANISMS, candidates, choose, create, restore
+from sottovoce.mechanisms.registry import MECHANISMS, candidates, create, find, register, serving
 from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
@@ -17,9 +17,10 @@ __all__ = [
     "Report",
     "VectorMechanism",
     "candidates",
-    "choose",
     "create",
-    "restore",
+    "find",
+    "register",
+    "serving",
 ]
 
 AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism

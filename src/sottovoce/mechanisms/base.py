@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, TypeAlias, cast, final
+from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import CapacityError, MechanismError
-from sottovoce.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
 from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
 
 __all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report"]
@@ -44,6 +44,8 @@ class Mechanism(abc.ABC):
     """What a report is, in a few words."""
     use_when: ClassVar[str]
     """Advice for the table of mechanisms."""
+    serves: ClassVar[str]
+    """What it randomizes, or "one strategy" where its reports mean nothing without that; one word for each family."""
     deployable: ClassVar[bool] = True
     """False for baselines that exist to be measured; a survey refuses those."""
     stated_by_survey: ClassVar[frozenset[str]]
@@ -76,7 +78,7 @@ class Mechanism(abc.ABC):
 
     @final
     def count_encoded(self, counts: Counts, payloads: Payloads) -> None:
-        """Add encoded reports, one a row, to `counts`, in place: what decoding and counting them gives.
+        """Add encoded reports, one per row, to `counts`, in place: what decoding and counting them gives.
 
         Reports that are numbers are checked and counted as their bytes stand, on all cores, without a decoded copy.
         A row that no device sends raises the `ReportError` of `decode_many`, and then nothing was counted.
@@ -117,6 +119,21 @@ class Mechanism(abc.ABC):
         """Names of the mechanism's own integer parameters."""
         return [f.name for f in fields(cls) if f.name not in cls.stated_by_survey]
 
+    @classmethod
+    @final
+    def restore(cls, parameters: dict[str, Any], *stated: float) -> Self:
+        """The mechanism with the own parameters that a survey states; anything missing or extra is refused.
+
+        `stated` is what the survey states for every mechanism of the family, in the order of its fields.
+        """
+        expected = cls.parameter_names()
+        if sorted(parameters) != sorted(expected):
+            raise SurveyError(
+                f"mechanism {cls.name!r} has parameters {sorted(expected) or 'none'}; the survey states "
+                f"{sorted(parameters) or 'none'}: it must state exactly the mechanism's own"
+            )
+        return cls(*stated, **parameters)
+
     @final
     def _check_own(self, name: str, smallest: int, largest: int) -> None:
         """Check one own parameter, and keep it as a plain int whatever kind of integer was given."""
@@ -126,7 +143,7 @@ class Mechanism(abc.ABC):
     def _check_report_size(self) -> None:
         if self.report_bytes > MAX_REPORT_BYTES:
             raise MechanismError(
-                f"{self.name} would send {self.report_bytes:,} bytes a report; at most {MAX_REPORT_BYTES:,} are "
+                f"{self.name} would send {self.report_bytes:,} bytes per report; at most {MAX_REPORT_BYTES:,} are "
                 "allowed: use mechanism='auto' or a smaller survey"
             )
 

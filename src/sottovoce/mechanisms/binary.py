@@ -9,11 +9,11 @@ from typing import ClassVar, Final, Self, final
 
 import numpy as np
 
-from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.vector import Reach, VectorMechanism
 from sottovoce.randomness import ONE, Source, epsilon_of
 
 __all__ = ["Binary"]
@@ -48,7 +48,6 @@ class Binary(VectorMechanism):
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
-        """There is nothing to choose."""
         return cls(dimension, radius, epsilon, 0.0)
 
     def _check_parameters(self) -> None:
@@ -149,6 +148,11 @@ class Binary(VectorMechanism):
     def sharing_factor(self, n_reports: int) -> float:
         """Nobody shares any public randomness."""
         return 1.0
+
+    @property
+    def reach(self) -> Reach:
+        """One end of the interval, de-biased."""
+        return Reach(self.debias * self.radius, 1.0, True)
 
     def citation(self) -> str:
         """Bassily 2019, Algorithm 6; the bit is Warner's."""

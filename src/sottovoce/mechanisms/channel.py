@@ -12,8 +12,8 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ValueOutsideDomainError
-from sottovoce.limits import check_domain_size, check_epsilon
+from sottovoce.core.errors import ValueOutsideDomainError
+from sottovoce.core.limits import check_domain_size, check_epsilon
 from sottovoce.mechanisms.base import Batch, Mechanism, Report
 from sottovoce.randomness import Source, epsilon_of
 
@@ -32,6 +32,7 @@ class ChannelMechanism(Mechanism):
     epsilon: float
 
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"domain_size", "epsilon"})
+    serves: ClassVar[str] = "one strategy"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "domain_size", check_domain_size(self.domain_size))
@@ -45,6 +46,11 @@ class ChannelMechanism(Mechanism):
     @abc.abstractmethod
     def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
         """Small instances that between them take every branch of the device code; audits run all their outcomes."""
+
+    @classmethod
+    def typical(cls, domain_size: int, epsilon: float) -> Self:
+        """An instance to audit, over so many values if it exists for any number; else its largest miniature."""
+        return cls.miniatures(epsilon)[-1]
 
     @abc.abstractmethod
     def _randomize(self, value: int, source: Source) -> Report:

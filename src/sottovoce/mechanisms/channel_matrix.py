@@ -16,8 +16,8 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
-from sottovoce.limits import check_epsilon
+from sottovoce.core.errors import MechanismError
+from sottovoce.core.limits import check_epsilon
 from sottovoce.randomness import within_epsilon
 
 __all__ = ["MAX_BITS", "MAX_MATRIX_ENTRIES", "ChannelMatrix"]
@@ -40,7 +40,7 @@ class ChannelMatrix:
     Parameters
     ----------
     integers
-        One row a report and one column a value; every column must add up to 2**bits and no entry may be 0. Kept as
+        One row per report and one column per value; every column must add up to 2**bits and no entry may be 0. Kept as
         a read-only copy.
     bits
         From 1 to 32.
@@ -59,7 +59,7 @@ class ChannelMatrix:
     >>> matrix.verify(0.8)
     >>> matrix.verify(0.7)
     Traceback (most recent call last):
-    sottovoce.errors.MechanismError: the channel matrix is not private enough: ...
+    sottovoce.core.errors.MechanismError: the channel matrix is not private enough: ...
     >>> ChannelMatrix.from_bytes(matrix.to_bytes()) == matrix
     True
     """
@@ -136,7 +136,7 @@ class ChannelMatrix:
         codes = np.ascontiguousarray(planes.T).view("<u4").reshape(reports, values)
         matrix = cls(np.where(codes > 1, low + (codes - np.uint32(1)), np.where(codes == 1, high, low)), bits)
         if matrix._content[_HEADER.size :] != body:
-            raise _malformed("its entries are not coded the one way they can be")
+            raise _malformed("its entries are not in canonical form")
         return matrix
 
     @staticmethod
@@ -177,7 +177,7 @@ def _checked(entries: Any, bits: Any) -> tuple[NDArray[np.uint32], int]:
     except ValueError:  # rows of different lengths
         given = np.empty(0)
     if given.ndim != 2 or given.dtype.kind not in "iu":
-        raise MechanismError("a channel matrix must be a table of integers: one row a report, one column a value")
+        raise MechanismError("a channel matrix must be a table of integers: one row per report, one column per value")
     _check_shape(*given.shape)
     one = 1 << int(bits)
     if given.min() < 1 or given.max() >= one:
@@ -209,7 +209,7 @@ def _read_header(payload: bytes) -> tuple[int, int, int]:
         raise _malformed("they are too short or of the wrong type")
     magic, reports, values, bits = _HEADER.unpack_from(payload)
     if magic != _MAGIC:
-        raise _malformed("they do not start as one does")
+        raise _malformed("they do not begin with its header")
     _check_shape(reports, values)
     return reports, values, bits
 

@@ -10,8 +10,8 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import DEFAULT_COUNTERS
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.shards import Sharded, blocks_of_rows
@@ -137,7 +137,6 @@ class Codebook(VectorMechanism):
         return 2 * (rotation * self.size + block * h) + candidate
 
     def randomize_many(self, vectors: Floats, rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import below_threshold
         from sottovoce.kernels.rotations import simulate_codebook
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 
 __all__ = ["BitmapCodec", "Codec", "IndexCodec", "SubsetBitmapCodec", "SubsetCodec", "subset_codec"]
 

@@ -7,39 +7,60 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final, Self, final
+from typing import ClassVar, Final, NamedTuple, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
+from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.base import Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 
-__all__ = ["FiniteMechanism"]
+__all__ = ["MOST_LISTED", "FiniteMechanism", "ReportSpread"]
 
-_MOST_LISTED: Final = 2**22
+MOST_LISTED: Final = 2**22
 """Most entries (reports times values) of a channel that is gone through report by report."""
 
 _BLOCK: Final = 2**20
 """Numbers held for the rows of weights that are worked on together."""
 
 
+class ReportSpread(NamedTuple):
+    """How far apart two reports can put the estimate: in each entry, and in L2; and whether the last is exact."""
+
+    each: float
+    l2: float
+    l2_exact: bool
+
+
 @dataclass(frozen=True)
 class FiniteMechanism(ChannelMechanism):
     """A channel with the analyst's side for distributions: `estimate`, `variance` and `second_moments`."""
 
+    serves: ClassVar[str] = "values"
+    transform_cost: ClassVar[int] = 2
+    """Multiplications for every number and bit that the second moments of one row of weights take."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.signal > 0:
+            own = "".join(f", {name} = {value}" for name, value in self.parameters().items())
             raise MechanismError(
-                f"epsilon {self.epsilon:g} is too small for {self.name} over {self.domain_size:,} values: "
-                "rounded toward privacy its report carries nothing; use a larger epsilon or mechanism='hadamard'"
+                f"epsilon {self.epsilon:g} is too small for {self.name} over {self.domain_size:,} values{own}: rounded "
+                f"toward privacy its report carries nothing; use a larger epsilon{', other parameters' if own else ''} "
+                "or mechanism='hadamard'"
             )
 
     @classmethod
     @abc.abstractmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
         """The mechanism with its own parameters chosen for the least error."""
+
+    @classmethod
+    @final
+    def typical(cls, domain_size: int, epsilon: float) -> Self:
+        """The best one over so many values."""
+        return cls.best(domain_size, epsilon)
 
     @property
     @abc.abstractmethod
@@ -63,6 +84,28 @@ class FiniteMechanism(ChannelMechanism):
     @abc.abstractmethod
     def worst_total_variance(self) -> float:
         """The largest sum of variances over all frequencies, times n_reports."""
+
+    # --- what a subclass may know better: these defaults are right for every mechanism ----------
+
+    @property
+    def values_per_block(self) -> int | None:
+        """How many values form a block, the first ones the first; None where nothing is known.
+
+        In a block the variance of a share depends on the own frequency and the block's mass only, alike for all.
+        """
+        return None
+
+    @property
+    def report_spread(self) -> ReportSpread | None:
+        """How far apart two reports can put the estimate; None: found by going through all reports."""
+        return None
+
+    def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
+        """Which reports (rows) are e^epsilon times as likely for each value (columns), if all others are equal.
+
+        Searches for channels start from these. None where there is no such matrix, or one of too many rows.
+        """
+        return None
 
     @final
     def expected_l2(self, n_reports: int, frequencies: Floats | None = None) -> float:
@@ -122,20 +165,20 @@ class FiniteMechanism(ChannelMechanism):
     def _second_moments(self, rows: Floats) -> Floats:
         """`second_moments` of a matrix of weights.
 
-        The one default of the contract, so that a small mechanism need not write it: a sum over all reports.
-        Replaced where the sum has a closed form or a fast transform.
+        A sum over all reports, so that a small mechanism need not write it. Replaced where it has a closed form or a
+        fast transform.
         """
         moments = np.zeros_like(rows)
-        for report, estimate in self._single_estimates():
+        for report, estimate in self.single_estimates():
             chances = np.array([float(self.probability(report, value)) for value in range(self.domain_size)])
             moments += np.outer(np.square(rows @ estimate), chances)
         return moments
 
     @final
-    def _single_estimates(self) -> Iterator[tuple[Report, Floats]]:
+    def single_estimates(self) -> Iterator[tuple[Report, Floats]]:
         """Every report with the estimate made from it alone; refused where there are too many."""
         for number, report in enumerate(self.outputs()):
-            if number * self.domain_size > _MOST_LISTED:
+            if number * self.domain_size > MOST_LISTED:
                 raise MechanismError(
                     f"{self.name} over {self.domain_size:,} values has too many reports to go through one by one; "
                     "use a smaller domain, or implement the mechanism's _second_moments"

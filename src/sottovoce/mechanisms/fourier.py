@@ -14,8 +14,8 @@ from typing import ClassVar, Final, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import SurveyError
-from sottovoce.limits import check_integer
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
@@ -70,11 +70,16 @@ class Fourier(ChannelMechanism):
             cls(6, epsilon, (2, 3), order=1, only=2),
         )
 
+    @classmethod
+    def typical(cls, domain_size: int, epsilon: float) -> Self:
+        """The plainest one over so many values."""
+        return cls(domain_size, epsilon, (domain_size,), 1)
+
     def _check_parameters(self) -> None:
         if not isinstance(self.sizes, tuple | list) or not self.sizes:
             raise SurveyError("sizes must be a list of the attributes' sizes, one integer or more")
         if len(self.sizes) > self.domain_size.bit_length():
-            raise SurveyError("sizes are more attributes than so many values can have")
+            raise SurveyError(f"sizes lists more attributes than {self.domain_size:,} values can have")
         sizes = tuple(check_integer("an attribute's size", size, 2, self.domain_size) for size in self.sizes)
         object.__setattr__(self, "sizes", sizes)
         if math.prod(sizes) != self.domain_size:
@@ -192,7 +197,6 @@ class Fourier(ChannelMechanism):
         return 2 * number + (odd == kept)
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import below_threshold
 
         n = len(values)

@@ -11,10 +11,10 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
-from sottovoce.limits import check_delta, check_dimension, check_epsilon, check_integer
+from sottovoce.core.errors import MechanismError
+from sottovoce.core.limits import check_delta, check_dimension, check_epsilon, check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
-from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.vector import Reach, VectorMechanism
 from sottovoce.mechanisms.vector_codecs import SignedCodec
 from sottovoce.randomness import Source
 from sottovoce.randomness.discrete_gaussian import discrete_gaussian, sample_many
@@ -48,7 +48,7 @@ class Gaussian(VectorMechanism):
         r/g is `steps`, sigma^2/g^2 is `noise_variance`, both integers.
     Deviations
         Alg. 1 is calibrated to a sensitivity of r where two columns can be 2r apart, which makes it unsound
-        (`sottovoce.published.gaussian`), and sends floats. A report's entries are cut at `bound`, beyond which
+        (`sottovoce.lab.published.gaussian`), and sends floats. A report's entries are cut at `bound`, beyond which
         any of them falls with probability below 2^-64; cutting is post-processing and costs no privacy.
     Limits
         The time to draw noise depends on the noise, not on the vector; a device must not let the time between
@@ -88,7 +88,7 @@ class Gaussian(VectorMechanism):
             raise MechanismError(
                 f"the stated noise is too small: steps {self.steps} and noise_variance {self.noise_variance} give "
                 f"delta {float(self.delta_upper):.3g} at epsilon {self.epsilon:g}, above the stated {self.delta:g}; "
-                "the noise must be made larger or the stated epsilon and delta honest"
+                "increase the noise, or state a larger epsilon or delta"
             )
 
     @cached_property
@@ -193,6 +193,11 @@ class Gaussian(VectorMechanism):
     def sharing_factor(self, n_reports: int) -> float:
         """Nothing is shared."""
         return 1.0
+
+    @property
+    def reach(self) -> Reach:
+        """Every entry at the cut."""
+        return Reach(self.bound * self.step, math.sqrt(self.dimension), True)
 
     def citation(self) -> str:
         """The protocol is Bassily's, the noise and its account Canonne, Kamath and Steinke's."""

@@ -43,6 +43,11 @@ class Haar(LevelResponse):
         """One level and several, powers of two and not, flat and tilted weights."""
         return cls(2, epsilon), cls(4, epsilon, -12), cls(5, epsilon, 8)
 
+    @classmethod
+    def typical(cls, domain_size: int, epsilon: float) -> Self:
+        """The plainest one over so many values."""
+        return cls(domain_size, epsilon)
+
     def _check_parameters(self) -> None:
         self._check_own("tilt", -MAX_TILT, MAX_TILT)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,11 +14,33 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
-__all__ = ["Hadamard"]
+__all__ = ["Hadamard", "most_odd"]
+
+
+def most_odd(n: int) -> int:
+    """The largest number of i in 0 .. n-1 with an odd <i, x>, over all bit masks x.
+
+    Below the lowest bit b of x nothing counts. Runs of 2^(b+1) numbers are half odd; of the rest of n, which is a run
+    of 2^b and a tail if bit b of n is set and a tail only if not, x's higher bits can make one of the two odd, if there
+    is any higher bit to choose.
+
+    Examples
+    --------
+    >>> [most_odd(n) for n in (1, 2, 3, 4, 7, 8)]
+    [0, 1, 2, 2, 4, 4]
+    """
+    best = 0
+    for b in range(n.bit_length()):
+        run, tail = 1 << b, n & ((1 << b) - 1)
+        pairs, has_run = n >> (b + 1), bool(n >> b & 1)
+        one, none = (run, tail) if has_run else (tail, 0)
+        rest = one if pairs else none
+        best = max(best, pairs * run + rest)
+    return best
 
 
 @final
@@ -43,12 +66,11 @@ class Hadamard(FiniteMechanism):
 
     name: ClassVar[str] = "hadamard"
     summary: ClassVar[str] = "one position of a Hadamard row"
-    use_when: ClassVar[str] = "epsilon up to about 1, any domain: cheapest everywhere, the paper's choice"
+    use_when: ClassVar[str] = "epsilon up to about 1, any number of values: the least work on both sides"
     counted_as = "number"
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
-        """There is nothing to choose."""
         return cls(domain_size, epsilon)
 
     @classmethod
@@ -57,7 +79,7 @@ class Hadamard(FiniteMechanism):
         return tuple(cls(size, epsilon) for size in (2, 3, 5))
 
     def _check_parameters(self) -> None:
-        """There are none."""
+        pass
 
     @property
     def outputs_size(self) -> int:
@@ -93,7 +115,6 @@ class Hadamard(FiniteMechanism):
         return position ^ ((row & -row) * (agrees != sign))
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import hadamard_positions
 
         return hadamard_positions(values, self._levels.threshold, self.outputs_size, rng)
@@ -154,6 +175,24 @@ class Hadamard(FiniteMechanism):
     def worst_total_variance(self) -> float:
         """J c^2 - 1/J, at the uniform distribution."""
         return self.domain_size * self.proxy - 1 / self.domain_size
+
+    @property
+    def values_per_block(self) -> int:
+        """All."""
+        return self.domain_size
+
+    @property
+    def report_spread(self) -> ReportSpread:
+        """2 c in every row in which the two positions differ in sign."""
+        each = 2 * float(1 / self.signal)
+        return ReportSpread(each, each * math.sqrt(most_odd(self.domain_size + 1)), True)
+
+    def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
+        """The +1 entries of the values' rows."""
+        if self.cells > most_reports:
+            return None
+        rows, positions = np.arange(1, self.domain_size + 1), np.arange(self.cells)
+        return np.asarray(np.bitwise_count(rows & positions[:, None]) % 2 == 0)
 
     def citation(self) -> str:
         """Acharya, Sun and Zhang 2019; the projection's analysis is Bassily's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,10 +12,11 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
+from sottovoce.mechanisms.hadamard import most_odd
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 
@@ -46,7 +48,7 @@ class HadamardBlocks(FiniteMechanism):
 
     name: ClassVar[str] = "hadamard_blocks"
     summary: ClassVar[str] = "one position of a Hadamard row in a block"
-    use_when: ClassVar[str] = "epsilon above 1 and very large domains: linear-time decoding"
+    use_when: ClassVar[str] = "epsilon above 1 with the same arithmetic: additions and one transform per block"
     counted_as = "number"
 
     @classmethod
@@ -117,7 +119,6 @@ class HadamardBlocks(FiniteMechanism):
         return block * b + (position ^ (low * even))
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import block_positions
 
         return block_positions(values, self._levels.threshold, self.blocks, self.block_size, rng)
@@ -201,6 +202,26 @@ class HadamardBlocks(FiniteMechanism):
         constant = self.proxy * self._hit[1] * self.domain_size
         values = min(self.block_size - 1, self.domain_size)
         return constant + float(1 / self.signal) * values - 1 / (self.domain_size // values * values)
+
+    @property
+    def values_per_block(self) -> int:
+        """One for every row but row 0."""
+        return self.block_size - 1
+
+    @property
+    def report_spread(self) -> ReportSpread:
+        """Two reports of the fullest block differ twice as far in half of it as any other two do in all of both."""
+        each, rows = 2 * float(1 / self.signal), min(self.domain_size, self.values_per_block)
+        return ReportSpread(each, each * math.sqrt(most_odd(rows + 1)), True)
+
+    def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
+        """The +1 entries of the values' rows inside their blocks; None for one block, which is `hadamard`."""
+        if self.blocks == 1 or self.cells > most_reports:
+            return None
+        block, row = np.divmod(np.arange(self.domain_size), self.values_per_block)
+        at, position = np.divmod(np.arange(self.cells), self.block_size)
+        even = np.bitwise_count((row + 1) & position[:, None]) % 2 == 0
+        return np.asarray((at[:, None] == block) & even)
 
     def citation(self) -> str:
         """Acharya, Sun and Zhang 2019, the general form."""

@@ -44,6 +44,11 @@ class Hierarchical(LevelResponse):
         """One level and several, full trees and ragged ones, flat and tilted weights."""
         return cls(2, epsilon, 2), cls(4, epsilon, 4), cls(5, epsilon, 2, 8)
 
+    @classmethod
+    def typical(cls, domain_size: int, epsilon: float) -> Self:
+        """The plainest one over so many values."""
+        return cls(domain_size, epsilon, 2)
+
     def _check_parameters(self) -> None:
         self._check_own("branching", 2, self.domain_size)
         self._check_own("tilt", -MAX_TILT, MAX_TILT)

@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
+from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix

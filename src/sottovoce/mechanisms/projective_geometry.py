@@ -12,8 +12,8 @@ from typing import ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import SurveyError
-from sottovoce.kernels.finite_field import MAX_EXTENSION_ORDER, MAX_ORDER, is_field_order
+from sottovoce.core.errors import SurveyError
+from sottovoce.kernels.finite_field import MAX_EXTENSION_ORDER, MAX_ORDER, ExtensionField, is_field_order
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.projective_space import MAX_OVERSHOOT, ProjectiveSpace, dimension_for, orders_to_try
@@ -50,8 +50,9 @@ class ProjectiveGeometry(SupportMechanism):
 
     name: ClassVar[str] = "projective_geometry"
     summary: ClassVar[str] = "one point of a projective space"
-    use_when: ClassVar[str] = "epsilon above 1: the best known error in few bytes"
+    use_when: ClassVar[str] = "nearly the least error, in the bits of one value"
     counted_as = "number"
+    transform_cost: ClassVar[int] = 16
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
@@ -127,7 +128,6 @@ class ProjectiveGeometry(SupportMechanism):
         return on if orthogonal else off
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import projective_points
 
         return projective_points(values, self._levels.threshold, self.order, self.dimension, rng)
@@ -176,6 +176,27 @@ class ProjectiveGeometry(SupportMechanism):
         mean = squares.mean(axis=1, keepdims=True)
         deviations = weighted_hyperplane_sums(squares - mean, *place)[:, : self.domain_size]
         return np.asarray(mean + float(levels.each_inside - levels.each_outside) * deviations)
+
+    @property
+    def differing_values(self) -> tuple[int, bool]:
+        """Two hyperplanes less what they share; fewer where some points are nobody's value."""
+        apart = 2 * (self.space.hyperplane_points - self.space.shared_points)
+        return min(self.domain_size, apart), self.space.points == self.domain_size
+
+    def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
+        """Which points are orthogonal to each value's."""
+        if self.cells > most_reports:
+            return None
+        field, points = self.space.field, np.array([self.space.vector(number) for number in range(self.cells)])
+        total = np.zeros((self.cells, self.domain_size), dtype=np.int64)
+        for entries in points.T:
+            pairs = entries[:, None], entries[: self.domain_size]
+            if isinstance(field, ExtensionField):
+                differences, products, _ = field.tables
+                total = differences[total, products[pairs]]
+            else:
+                total = (total + pairs[0] * pairs[1]) % self.order
+        return np.asarray(total == 0)
 
     def citation(self) -> str:
         """Feldman, Nelson, Nguyen and Talwar 2022."""

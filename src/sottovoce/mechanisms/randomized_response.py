@@ -37,12 +37,11 @@ class RandomizedResponse(SymmetricMechanism):
 
     name: ClassVar[str] = "randomized_response"
     summary: ClassVar[str] = "one value, often somebody else's"
-    use_when: ClassVar[str] = "a handful of values, or epsilon above log J"
+    use_when: ClassVar[str] = "a handful of values, or epsilon well above log J"
     counted_as = "number"
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
-        """There is nothing to choose."""
         return cls(domain_size, epsilon)
 
     @classmethod
@@ -51,7 +50,7 @@ class RandomizedResponse(SymmetricMechanism):
         return tuple(cls(size, epsilon) for size in (2, 3, 5))
 
     def _check_parameters(self) -> None:
-        """There are none."""
+        pass
 
     @property
     def cells(self) -> int:
@@ -76,6 +75,11 @@ class RandomizedResponse(SymmetricMechanism):
         """A report supports one value only."""
         return PairSupport(Fraction(0), Fraction(0))
 
+    @property
+    def support_size(self) -> int:
+        """The one that it names."""
+        return 1
+
     def _randomize(self, value: int, source: Source) -> Report:
         truthful = source.bernoulli(self._levels.threshold)
         # Drawn even when it is not used: the time taken must not say whether the answer is true.
@@ -83,7 +87,6 @@ class RandomizedResponse(SymmetricMechanism):
         return value if truthful else other + (other >= value)
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import randomized_response_values
 
         return randomized_response_values(values, self._levels.threshold, self.domain_size, rng)
@@ -108,6 +111,10 @@ class RandomizedResponse(SymmetricMechanism):
 
     def _supporting(self, counts: Counts) -> Counts:
         return counts
+
+    def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
+        """Every value's own report."""
+        return np.eye(self.domain_size, dtype=np.bool_) if self.domain_size <= most_reports else None
 
     def citation(self) -> str:
         """Warner 1965; the k-ary form after Kairouz, Bonawitz and Ramage 2016."""

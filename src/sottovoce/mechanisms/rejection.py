@@ -10,11 +10,11 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import check_epsilon, check_integer
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.vector import VectorMechanism, lift
+from sottovoce.mechanisms.vector import Reach, VectorMechanism, lift
 from sottovoce.mechanisms.vector_codecs import SeedBitCodec
 from sottovoce.randomness import ONE, Source
 from sottovoce.theory.rejection import RejectionConstants, best_tilt_and_clip
@@ -25,6 +25,9 @@ UNIT = 1 << 40
 """`tilt` and `clip` are in units of 2^-40."""
 
 _CODEC = SeedBitCodec()
+
+LARGEST_NORMAL = math.sqrt(66 * math.log(2)) + 2.0**-31
+"""The largest normal of a seed, rounded to its fixed point: a word of 32 bits gives no more."""
 
 
 @final
@@ -44,7 +47,7 @@ class Rejection(VectorMechanism):
         bit 1 has chance acc(t) = exp(clip(s t - s^2/2, -eps'/2, eps'/2))/(2 cosh(eps'/2)).
     Deviations
         Alg. 3 sends y itself and refuses outside a region that depends on the value, which is unsound
-        (`sottovoce.published.rejection`). Here y = sigma G(seed) is public, refusals are reports too, and clipping
+        (`sottovoce.lab.published.rejection`). Here y = sigma G(seed) is public, refusals are reports too, and clipping
         replaces refusing. The estimate uses the refusals; `estimate_accepted` does without, as Alg. 4.
     Limits
         Both sides spend O(d) work a report. Kept for fidelity to the paper; `codebook` is better in every respect.
@@ -127,7 +130,6 @@ class Rejection(VectorMechanism):
         return seed, int(source.bernoulli(self.threshold(inner_product)))
 
     def randomize_many(self, vectors: Floats, rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.normals import inner_products
 
         s, half = self.tilt / UNIT, self.clip / UNIT / 2
@@ -193,6 +195,12 @@ class Rejection(VectorMechanism):
     def sharing_factor(self, n_reports: int) -> float:
         """Nothing is shared."""
         return 1.0
+
+    @property
+    def reach(self) -> Reach:
+        """The largest normal of a seed in every other entry: two come from one radius, and no pair is longer."""
+        weight = max(self.constants.accepted, 1 - self.constants.accepted) / self.constants.signal
+        return Reach(LARGEST_NORMAL * weight * self.radius, math.sqrt(-(-self.dimension // 2)), False)
 
     def citation(self) -> str:
         """The protocol is Bassily's; sharing the proposal comes from Bun, Nelson and Stemmer."""

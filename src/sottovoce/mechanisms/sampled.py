@@ -140,7 +140,6 @@ class LevelResponse(ChannelMechanism):
 
     @final
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
-        """Vectorised, same law."""
         from sottovoce.kernels.channels import below_threshold
 
         n = len(values)

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sottovoce.limits import SHARD_CELLS
+from sottovoce.core.limits import SHARD_CELLS
 from sottovoce.mechanisms.base import Counts
 
 __all__ = ["Shard", "Sharded", "blocks_of_rows", "shard_length"]

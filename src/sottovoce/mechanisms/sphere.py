@@ -9,10 +9,10 @@ from typing import ClassVar, Self, final
 
 import numpy as np
 
-from sottovoce.errors import MechanismError, SurveyError
+from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.two_level import TwoLevel
-from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.vector import Reach, VectorMechanism
 from sottovoce.mechanisms.vector_codecs import SignedCodec
 from sottovoce.randomness import Source
 
@@ -48,7 +48,6 @@ class Sphere(VectorMechanism):
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
-        """There is nothing to choose."""
         return cls(dimension, radius, epsilon, 0.0)
 
     def _check_parameters(self) -> None:
@@ -178,6 +177,11 @@ class Sphere(VectorMechanism):
     def sharing_factor(self, n_reports: int) -> float:
         """Nothing is shared."""
         return 1.0
+
+    @property
+    def reach(self) -> Reach:
+        """Every entry at the codec's bound."""
+        return Reach(self.codec.bound * self.length / FIXED_POINT, math.sqrt(self.dimension), True)
 
     def citation(self) -> str:
         """Duchi, Jordan and Wainwright 2013."""

@@ -88,6 +88,11 @@ class SubsetSelection(SymmetricMechanism):
         two_others = (k - 1) * (own * (k - 2) + (1 - own) * k) / (others * (others - 1)) if others > 1 else Fraction(0)
         return PairSupport(own * (k - 1) / others, two_others)
 
+    @property
+    def support_size(self) -> int:
+        """Those of the set."""
+        return self.subset_size
+
     def _randomize(self, value: int, source: Source) -> Report:
         contains = source.bernoulli(self._levels.threshold)
         # A uniform k-set of the J-1 others (Floyd 1987), then, if the value belongs, it takes the
@@ -133,6 +138,15 @@ class SubsetSelection(SymmetricMechanism):
 
     def _supporting(self, counts: Counts) -> Counts:
         return counts
+
+    def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
+        """The members of every set."""
+        if math.comb(self.domain_size, self.subset_size) > most_reports:
+            return None
+        marks = np.zeros((math.comb(self.domain_size, self.subset_size), self.domain_size), dtype=np.bool_)
+        for row, members in zip(marks, combinations(range(self.domain_size), self.subset_size), strict=True):
+            row[list(members)] = True
+        return marks
 
     def citation(self) -> str:
         """Ye and Barg 2018."""

@@ -8,6 +8,7 @@ other given value with probability `other`.
 from __future__ import annotations
 
 import abc
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
 
 __all__ = ["Support", "SupportMechanism"]
 
@@ -102,3 +103,21 @@ class SupportMechanism(FiniteMechanism):
     def worst_total_variance(self) -> float:
         """At the uniform distribution."""
         return self._support.worst_total_variance(self.domain_size)
+
+    @property
+    @final
+    def values_per_block(self) -> int:
+        """All: the variance of a share depends on its own frequency only."""
+        return self.domain_size
+
+    @property
+    def differing_values(self) -> tuple[int, bool]:
+        """In how many values the supports of two reports can differ at most, and whether two do."""
+        return self.domain_size, False
+
+    @property
+    @final
+    def report_spread(self) -> ReportSpread:
+        """Once the de-biasing factor in every value that one report supports and the other does not."""
+        (apart, exact), scale = self.differing_values, float(1 / self.signal)
+        return ReportSpread(scale, scale * math.sqrt(apart), exact)

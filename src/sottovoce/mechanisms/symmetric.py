@@ -102,6 +102,18 @@ class SymmetricMechanism(SupportMechanism):
     def _pair_support(self) -> PairSupport:
         """How often a report supports two given values together."""
 
+    @property
+    @abc.abstractmethod
+    def support_size(self) -> int | None:
+        """How many values every report supports; None where a report can support any set of values."""
+
+    @property
+    @final
+    def differing_values(self) -> tuple[int, bool]:
+        """Two sets of k values out of J differ in 2 min(k, J - k) at most; any two sets in all."""
+        k, J = self.support_size, self.domain_size
+        return (J if k is None else 2 * min(k, J - k)), True
+
     @cached_property
     def pair_moments(self) -> PairMoments:
         """The second moments of one report's estimate, for callers that know their weights by sums and norms.

@@ -34,7 +34,6 @@ class Unary(SymmetricMechanism):
 
     @classmethod
     def best(cls, domain_size: int, epsilon: float) -> Self:
-        """There is nothing to choose."""
         return cls(domain_size, epsilon)
 
     @classmethod
@@ -43,7 +42,7 @@ class Unary(SymmetricMechanism):
         return tuple(cls(size, epsilon) for size in (2, 3, 5))
 
     def _check_parameters(self) -> None:
-        """There are none."""
+        pass
 
     @property
     @abc.abstractmethod
@@ -74,6 +73,10 @@ class Unary(SymmetricMechanism):
         """Bits are independent."""
         own, other = self._support.own, self._support.other
         return PairSupport(own * other, other * other)
+
+    @property
+    def support_size(self) -> None:
+        """Any set: bits are independent."""
 
     def _randomize(self, value: int, source: Source) -> Report:
         thresholds = [self.other_threshold] * self.domain_size

@@ -26,7 +26,7 @@ class UnaryOptimized(Unary):
 
     name: ClassVar[str] = "unary_optimized"
     summary: ClassVar[str] = "one noisy bit per value"
-    use_when: ClassVar[str] = "simple devices, small domains; near subset selection's error"
+    use_when: ClassVar[str] = "simple devices and small domains: one noisy bit per value"
 
     @property
     def own_threshold(self) -> int:

@@ -26,7 +26,7 @@ class UnarySymmetric(Unary):
 
     name: ClassVar[str] = "unary_symmetric"
     summary: ClassVar[str] = "one noisy bit per value"
-    use_when: ClassVar[str] = "comparison with RAPPOR; beats unary_optimized only for a handful of values"
+    use_when: ClassVar[str] = "the margin of a share that may be large; comparison with RAPPOR's one-time form"
 
     @cached_property
     def own_threshold(self) -> int:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self, final
+from typing import Any, ClassVar, Final, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ValueOutsideDomainError
-from sottovoce.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
+from sottovoce.core.errors import ValueOutsideDomainError
+from sottovoce.core.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
 from sottovoce.randomness import Source
 
-__all__ = ["VectorMechanism", "as_vector", "clip_to_ball", "lift"]
+__all__ = ["Reach", "VectorMechanism", "as_vector", "clip_to_ball", "lift"]
 
 _TINY: Final = 1e-300
 """What a length is taken to be at least, where it is divided by."""
+
+
+class Reach(NamedTuple):
+    """How large the estimate from one report can be: an entry, its length over that, and whether both are attained."""
+
+    entry: float
+    length: float
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,7 @@ class VectorMechanism(Mechanism):
     delta: float
 
     stated_by_survey: ClassVar[frozenset[str]] = frozenset({"dimension", "radius", "epsilon", "delta", "key"})
+    serves: ClassVar[str] = "vectors"
     largest_dimension: ClassVar[int] = MAX_DIMENSION
     """How many coordinates it can serve."""
 
@@ -106,6 +115,11 @@ class VectorMechanism(Mechanism):
         What the rotations of `codebook` leave is measured and not proved, and not in it: see its theory page.
         """
         return 0.0
+
+    @property
+    def reach(self) -> Reach | None:
+        """How large the estimate from one report can be; None where that depends on public randomness."""
+        return None
 
     @final
     def randomize(self, vector: NDArray[Any], source: Source) -> Report:

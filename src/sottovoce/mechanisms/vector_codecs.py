@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ReportError
+from sottovoce.core.errors import ReportError
 from sottovoce.mechanisms.codecs import Payloads, Verdicts, _check_batch, _check_rows, _check_width, _refuse_rows
 
 __all__ = ["SeedBitCodec", "SignedCodec"]

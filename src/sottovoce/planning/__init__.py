@@ -1,1 +1,1 @@
-"""Before a survey is published: which design, how many people, what epsilon, what error."""
+"""Planning a survey: its design, the number of people, epsilon and the error."""

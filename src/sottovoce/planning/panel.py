@@ -1,4 +1,4 @@
-"""Before a panel: how many questions, how many people, what epsilon, what error; three give the fourth."""
+"""Planning a panel: of rounds, users, epsilon and error, three are given and the fourth is computed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from sottovoce.errors import PlanError
-from sottovoce.limits import check_epsilon, check_integer, check_radius
+from sottovoce.core.errors import PlanError
+from sottovoce.core.limits import check_epsilon, check_integer, check_radius
 from sottovoce.planning.solve import MAX_USERS, Target, check_target, solve
 from sottovoce.theory.adaptive_bounds import (
     MAX_ROUNDS,
@@ -24,16 +24,16 @@ Solved = Literal["error", "users", "epsilon", "rounds"]
 
 @dataclass(frozen=True)
 class PanelLine:
-    """What is known, beforehand, of the largest error over so many rounds.
+    """The largest error over a number of rounds.
 
     Attributes
     ----------
     bound
-        What its expectation stays below, however questions are chosen.
+        Upper bound on its expectation, for any choice of questions.
     predicted
-        What it comes to by the exact variance where answers are near 0; not a bound.
+        Its expectation by the exact variance for answers near 0; not a bound.
     paper
-        Theorem 5.2 as printed; None where it says nothing.
+        Theorem 5.2 as printed; None where it does not apply.
     """
 
     rounds: int
@@ -45,14 +45,14 @@ class PanelLine:
 
 @dataclass(frozen=True)
 class PanelPlan:
-    """A panel that can be run; the fourth of rounds, users, epsilon and error follows.
+    """A planned panel.
 
     Attributes
     ----------
     error
-        What the expected largest error over all rounds stays below.
+        Upper bound on the expected largest error over all rounds.
     lines
-        Errors for fewer and for more rounds with the same people; the planned one among them.
+        Errors for fewer and more rounds with the same people, including the planned number.
     statement
         Which bound it is.
     """
@@ -68,7 +68,7 @@ class PanelPlan:
 
     @property
     def line(self) -> PanelLine:
-        """The planned number of rounds."""
+        """The line of the planned number of rounds."""
         return next(line for line in self.lines if line.rounds == self.rounds)
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class PanelPlan:
 
 
 def error_line(rounds: int, radius: float, epsilon: float, users: int) -> PanelLine:
-    """Bound, prediction and the printed theorem for one number of rounds.
+    """Bound, prediction and printed theorem for one number of rounds.
 
     Examples
     --------
@@ -116,17 +116,16 @@ def plan_panel(
     *,
     radius: float = 1.0,
 ) -> PanelPlan:
-    """Work out the one of rounds, users, epsilon and error that is not given.
+    """Compute the one of rounds, users, epsilon and error that is not given.
 
     Parameters
     ----------
     rounds
-        How many questions may be asked. Everybody answers one of them, so more questions mean fewer people for each.
+        Maximum number of questions. Everybody answers one of them, so more questions mean fewer people for each.
     error
-        What the expected largest error over all rounds must stay below, for every population and however questions
-        are chosen.
+        Upper bound on the expected largest error over all rounds, for every population and any choice of questions.
     radius
-        How large a question's values may be.
+        Largest absolute value of a query.
 
     Examples
     --------
@@ -143,7 +142,7 @@ def plan_panel(
     if len(named) != 3:
         raise PlanError(
             f"give exactly three of rounds, users, epsilon and error (got {', '.join(named) or 'none'}); the fourth is "
-            "worked out"
+            "computed"
         )
     if rounds is None:
         d, n, eps = _most_rounds(users, epsilon, r, aim)
@@ -156,13 +155,13 @@ def plan_panel(
 
 
 def _rounds_shown(planned: int) -> list[int]:
-    """From one round to a few times those planned, each about four times the one before."""
+    """Powers of four up to a few times the planned number, and the planned number."""
     most = min(MAX_ROUNDS, 4 ** (math.ceil(math.log(planned, 4)) + 1))
     return sorted({planned, *(4**k for k in range(9) if 4**k <= most)})
 
 
 def _most_rounds(users: object, epsilon: object, r: float, target: float | None) -> tuple[int, int, float]:
-    """The most rounds with which the error is still reached, with the people and epsilon they are for."""
+    """The maximum number of rounds that reach the error, with the checked users and epsilon."""
     error = 0.0 if target is None else target
     n, e = check_integer("users", users, 1, MAX_USERS), check_epsilon(epsilon)
     first = adaptive_bound(1, r, e, n).value

@@ -1,4 +1,4 @@
-"""A plan: how many people, what epsilon or what error, and the best of all designs for it.
+"""A plan: the number of people, epsilon or the error, and the best design.
 
 Python, the command line, HTTP and the dashboard all call `plan`, and `Plan.survey` is the survey that "auto" makes.
 """
@@ -13,8 +13,8 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.errors import PlanError, SurveyError
-from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, MAX_EPSILON
+from sottovoce.core.errors import PlanError, SurveyError
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, MAX_EPSILON
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.planning.solve import Solved, Target, check_target, solve
 from sottovoce.questions.base import Question
@@ -23,7 +23,7 @@ from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.strategies.base import AUTO, Setting, Strategy
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.options import Criterion, Option, explain, fitting, least_error, options, reasons_of
+from sottovoce.strategies.options import Criterion, Option, explain, join_reasons, least_error, options, usable_designs
 from sottovoce.strategies.variance import Population
 from sottovoce.surveys.choosing import check_setting
 from sottovoce.surveys.survey import Survey
@@ -31,28 +31,28 @@ from sottovoce.surveys.survey import Survey
 __all__ = ["Plan", "plan"]
 
 _SEARCHED: Final = OptimizedStrategy.name
-"""Its channel is searched anew for every epsilon, so that no epsilon is solved for with it."""
+"""Its channel is searched for one epsilon, so it is not used when solving for epsilon."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A survey that can be run; of epsilon, users and the error two were given, and the third follows.
+    """A planned survey: two of epsilon, users and error were given, and the third is computed.
 
     Attributes
     ----------
     solved_for
         "users", "epsilon" or "error".
     criterion
-        By which error designs were compared: the "margin" of the worst answer, or "l2" over all answers.
+        The error by which designs were compared: the "margin" of the worst answer, or "l2" over all answers.
     target
-        The error that was to be reached; None where the error was asked for.
+        The error to reach; None if the error was computed.
     options
-        Every design, the best first; those that cannot be chosen last, each with its reason.
+        Every design, the best first; unusable ones last, each with its reason.
     setting
-        Everything that "auto" chose from.
+        The arguments of the choice of designs.
     population
-        The people it was made for; None for the worst case.
+        The given population; None for the worst case.
     """
 
     question: Question
@@ -79,7 +79,7 @@ class Plan:
 
     @property
     def delta(self) -> float:
-        """Probability that the promise of the best design leaves out; 0 for pure epsilon-LDP."""
+        """The delta of the best design; 0 for pure epsilon-LDP."""
         return self.design.delta
 
     @property
@@ -89,7 +89,7 @@ class Plan:
 
     @property
     def l2(self) -> float:
-        """The expected L2 distance over all answers."""
+        """The expected L2 error of all answers."""
         return self.best.l2
 
     @property
@@ -142,7 +142,7 @@ def plan(
     max_report_bytes: int = DEFAULT_REPORT_BYTES,
     max_counters: int = DEFAULT_COUNTERS,
 ) -> Plan:
-    """Work out the one of epsilon, users and error that is not given, and compare every design.
+    """Compute the one of epsilon, users and error that is not given, and compare all designs.
 
     Parameters
     ----------
@@ -152,16 +152,15 @@ def plan(
     workload
         For query answers: one of `sottovoce.workloads`.
     dimension, radius
-        For a mean: how many numbers a person's vector has, and the largest norm it may have (1 unless given).
+        For a mean: the number of entries of a person's vector, and its largest norm (1 by default).
     margin
-        1.96 times the largest standard error over the answers, in the answers' own unit: plus or minus how much
-        (95 %).
+        The margin of error (95 %) of the least certain answer: 1.96 times its standard error, in the answers' unit.
     l2
-        The expected L2 distance between all estimated answers and the truth.
+        The expected L2 error of all answers.
     criterion
-        Where neither is given: by which of them designs are compared, "l2" unless told.
+        If neither is given: by which of them designs are compared, "l2" by default.
     population
-        The share of people with each value that the errors are for; the worst case unless given.
+        The share of people with each value; the worst case by default.
     strategy, mechanism, delta, max_report_bytes, max_counters
         As for `Survey.ask`.
 
@@ -225,7 +224,7 @@ def _question(asked: object, workload: object, dimension: object, radius: float 
 
 
 def _target(question: Question, margin: object, l2: object, criterion: Criterion | None) -> tuple[Target, Criterion]:
-    """The error to reach, checked, and what designs are compared by."""
+    """The checked error to reach, and the criterion."""
     if margin is not None and l2 is not None:
         raise PlanError("give margin or l2, not both: a plan reaches one of them, and shows the other").at("l2")
     if criterion not in (None, "l2", "margin"):
@@ -256,7 +255,7 @@ def _population(question: Question, population: ArrayLike | Population | None) -
 
 @dataclass(frozen=True, eq=False)
 class _Solver:
-    """The least error of all designs, by epsilon and people; `given` says that there is only one epsilon."""
+    """The least error of all designs as a function of epsilon and users; `given` means epsilon is fixed."""
 
     setting: Setting
     strategies: tuple[str, ...]
@@ -269,7 +268,7 @@ class _Solver:
         return {}
 
     def error(self, epsilon: float, users: int) -> float:
-        """With the design that is best there; infinite where none can serve."""
+        """The error of the best design; infinite if none can serve."""
         setting = self.setting
         made = [design.for_users(users, setting.max_counters) for design in self._designs(epsilon)]
         short = [
@@ -280,23 +279,23 @@ class _Solver:
         return least_error(short, users, self.criterion, self.population)
 
     def _designs(self, epsilon: float) -> list[Strategy]:
-        """Made once for each epsilon: a larger crowd only asks for more rotations."""
+        """The designs, cached per epsilon: the number of people changes only the rotations."""
         if epsilon not in self._made:
             setting = replace(self.setting, epsilon=epsilon)
             tried = self.strategies if self.given else tuple(name for name in self.strategies if name != _SEARCHED)
-            self._made[epsilon] = fitting(setting, tried)
+            self._made[epsilon] = usable_designs(setting, tried)
         return self._made[epsilon]
 
 
 def _check_served(question: Question, setting: Setting, solver: _Solver) -> None:
-    """Refuse what no design can serve as such, before it looks like an error that cannot be reached."""
+    """Refuse a question that no design can serve, so that it is not reported as an unreachable error."""
     if math.isinf(solver.error(setting.epsilon, setting.users)):
         raise _unserved(question, setting, options(setting, question.strategies, solver.criterion, solver.population))
 
 
 def _unserved(question: Question, setting: Setting, found: tuple[Option, ...]) -> PlanError:
-    """The refusal, which blames what was named, or else the report size where a longer one would do."""
-    error = PlanError(f"no design can serve this {question.kind} question: {reasons_of(found)}")
+    """The error, at the named strategy or mechanism, or else at the report size if a longer report would do."""
+    error = PlanError(f"no design can serve this {question.kind} question: {join_reasons(found)}")
     if setting.mechanism != AUTO or setting.strategy != AUTO:
         return error.at("strategy" if setting.mechanism == AUTO else "mechanism")
     return error.at("max_report_bytes") if any(option.design is not None for option in found) else error

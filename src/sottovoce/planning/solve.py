@@ -1,4 +1,4 @@
-"""Two of epsilon, people and error give the third: the one solver behind every plan."""
+"""Given two of epsilon, users and error, computes the third: the solver of every plan."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Final, Literal
 
-from sottovoce.errors import PlanError, SurveyError
-from sottovoce.limits import MAX_EPSILON, MAX_USERS, MIN_EPSILON, as_float, check_epsilon, check_integer
+from sottovoce.core.errors import PlanError, SurveyError
+from sottovoce.core.limits import MAX_EPSILON, MAX_USERS, MIN_EPSILON, as_float, check_epsilon, check_integer
 
 __all__ = ["MAX_USERS", "Solved", "Target", "check_target", "fewest_users", "least_epsilon", "solve"]
 
 _FARTHEST: Final = 10**18
-"""How far the solver looks, to say how many people a plan would need that is refused."""
+"""Up to this many people the solver searches, to say how many a refused plan would need."""
 
 _ROUND: Final = (float(f"{digits}e{power}") for power in range(-9, 0) for digits in range(100, 1000))
 _EPSILONS: Final = (*(epsilon for epsilon in _ROUND if MIN_EPSILON <= epsilon < MAX_EPSILON), MAX_EPSILON)
-"""Every epsilon of three digits that may be asked for."""
+"""Every allowed epsilon of three digits."""
 
 Solved = Literal["error", "users", "epsilon"]
 
 Error = Callable[[float, int], float]
-"""The error by epsilon and people."""
+"""The error as a function of epsilon and users."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """An error to reach: its name, as the user gave it, and the number; None where the error is what is asked for."""
+    """The name of an error and the value to reach; None if the error is to be computed."""
 
     name: str
     value: float | None
 
 
 def check_target(name: str, value: object, largest: float, what: str) -> float:
-    """Return an error that can be asked for: above 0 and below the largest that there can be.
+    """Return the error if it is above 0 and below the largest possible one.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def check_target(name: str, value: object, largest: float, what: str) -> float:
     0.01
     >>> check_target("margin", 0, 1.0, "what answers can differ by")
     Traceback (most recent call last):
-    sottovoce.errors.PlanError: margin is 0: it must be a number above 0 and below 1, what answers can differ by
+    sottovoce.core.errors.PlanError: margin is 0: it must be a number above 0 and below 1, what answers can differ by
     """
     if not largest > 0:
-        raise PlanError(f"the answers are the same whoever is asked, so there is no {name} to reach; leave it out").at(
-            name
-        )
+        raise PlanError(
+            f"the answers are the same for every population, so there is no {name} to reach; leave it out"
+        ).at(name)
     remedy = f"it must be a number above 0 and below {largest:.4g}, {what}"
     if isinstance(value, bool) or not isinstance(value, Real):
         raise PlanError(f"{name} has type {type(value).__name__}: {remedy}").at(name)
@@ -58,7 +58,7 @@ def check_target(name: str, value: object, largest: float, what: str) -> float:
 
 
 def solve(error: Error, epsilon: float | None, users: int | None, target: Target) -> tuple[float, int, Solved]:
-    """Epsilon, people, and which of the three was worked out; exactly two of them are given.
+    """Epsilon, users, and which of the three was computed; exactly two are given.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def solve(error: Error, epsilon: float | None, users: int | None, target: Target
     if len(named) != 2:
         raise PlanError(
             f"give exactly two of epsilon, users and {target.name} (got {', '.join(named) or 'none'}); the third is "
-            "worked out"
+            "computed"
         )
     strength = None if epsilon is None else check_epsilon(epsilon)
     people = None if users is None else check_integer("users", users, 1, MAX_USERS)
@@ -89,15 +89,15 @@ def solve(error: Error, epsilon: float | None, users: int | None, target: Target
 
 
 def _users(error: Error, epsilon: float, name: str, aim: float) -> int:
-    """The fewest people; refused where there are not so many."""
+    """The fewest people, up to the limit."""
     if error(epsilon, MAX_USERS) <= aim:
         return fewest_users(lambda n: error(epsilon, n) <= aim, MAX_USERS)
     remedy = f"raise epsilon, or allow a larger {name}"
     least = error(epsilon, _FARTHEST)
     if aim < least < error(epsilon, _FARTHEST // 100) / 2:
-        raise PlanError(
-            f"{name} {aim:g} at epsilon {epsilon:g} takes over {_FARTHEST:,} people, more than there are; {remedy}"
-        ).at(name)
+        raise PlanError(f"{name} {aim:g} at epsilon {epsilon:g} needs more than {_FARTHEST:,} people; {remedy}").at(
+            name
+        )
     if least > aim:
         raise PlanError(
             f"{name} {aim:g} is out of reach at epsilon {epsilon:g}, however many people answer: part of the error "
@@ -105,13 +105,12 @@ def _users(error: Error, epsilon: float, name: str, aim: float) -> int:
         ).at(name)
     needed = fewest_users(lambda n: error(epsilon, n) <= aim, _FARTHEST)
     raise PlanError(
-        f"{name} {aim:g} at epsilon {epsilon:g} takes {needed:,} people, more than there are (a plan stops at "
-        f"{MAX_USERS:,}); {remedy}"
+        f"{name} {aim:g} at epsilon {epsilon:g} needs {needed:,} people; a plan allows at most {MAX_USERS:,}: {remedy}"
     ).at(name)
 
 
-def fewest_users(enough: Callable[[int], bool], most: int = MAX_USERS) -> int:
-    """The fewest people that are enough; `most` of them must be.
+def fewest_users(reaches: Callable[[int], bool], most: int = MAX_USERS) -> int:
+    """The fewest people that reach the error; `most` people must reach it.
 
     Examples
     --------
@@ -119,18 +118,18 @@ def fewest_users(enough: Callable[[int], bool], most: int = MAX_USERS) -> int:
     1234
     """
     low, high = 0, 1
-    while high < most and not enough(high):
+    while high < most and not reaches(high):
         low, high = high, min(most, high * 2)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        low, high = (low, middle) if reaches(middle) else (middle, high)
     return high
 
 
-def least_epsilon(enough: Callable[[float], bool]) -> float:
-    """The least epsilon of three digits that is enough; `MAX_EPSILON` must be.
+def least_epsilon(reaches: Callable[[float], bool]) -> float:
+    """The least epsilon of three digits that reaches the error; `MAX_EPSILON` must reach it.
 
-    An epsilon at which no mechanism carries a signal, where `enough` raises `SurveyError`, is not.
+    An epsilon for which `reaches` raises `SurveyError`, because no mechanism can serve, does not.
 
     Examples
     --------
@@ -138,14 +137,14 @@ def least_epsilon(enough: Callable[[float], bool]) -> float:
     0.124
     """
 
-    def reaches(epsilon: float) -> bool:
+    def serves(epsilon: float) -> bool:
         try:
-            return enough(epsilon)
+            return reaches(epsilon)
         except SurveyError:
             return False
 
     low, high = -1, len(_EPSILONS) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if reaches(_EPSILONS[middle]) else (middle, high)
+        low, high = (low, middle) if serves(_EPSILONS[middle]) else (middle, high)
     return _EPSILONS[high]

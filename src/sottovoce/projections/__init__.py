@@ -1,12 +1,11 @@
 """Pure functions from a raw estimate to the nearest feasible one, each with a certificate.
 
-Projecting on a convex set that holds the truth never increases the L2 error.
+Projecting on a convex set that contains the truth never increases the L2 error.
 """
 
 from sottovoce.projections.ball import project_ball
 from sottovoce.projections.hull import HullProjection, project_hull
 from sottovoce.projections.operator import Operator
-from sottovoce.projections.paper_rule import paper_threshold_rule
 from sottovoce.projections.projected import Projected
 from sottovoce.projections.simplex import project_simplex
 
@@ -14,7 +13,6 @@ __all__ = [
     "HullProjection",
     "Operator",
     "Projected",
-    "paper_threshold_rule",
     "project_ball",
     "project_hull",
     "project_simplex",

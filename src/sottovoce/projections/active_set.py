@@ -1,4 +1,4 @@
-"""The active points of Wolfe's method: how they enter, how their weights descend, and which of them leave."""
+"""The active points of Wolfe's method: how they enter, how their weights change, and which of them leave."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.projections.hull_factor import Factor
-from sottovoce.projections.hull_points import Choice, Points, Some
+from sottovoce.projections.hull_points import Choice, Points, PointSubset
 
 __all__ = ["ActiveSet"]
 
@@ -14,16 +14,16 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 _NOTHING = 1e-14
-"""A weight this small moves the average by rounding only."""
+"""A weight this small changes the average by rounding only."""
 
 _STORED_BYTES = 2**28
-"""Active points are kept in memory up to this size; beyond it, inner products are taken through the operator."""
+"""Active points are stored up to this size; beyond it, inner products are computed through the operator."""
 
 _STARTED = 1024
-"""Points that a start lets enter together where none is stored."""
+"""Points that enter together at the start if none is stored."""
 
 _OUTGROWN = 100.0
-"""How much longer than all before, in squares, a point must be to have the others' independence tested again."""
+"""Ratio of squared lengths to earlier points from which on the others' independence is tested again."""
 
 _NEARER = 0.95
 """Clipped weights are taken if they are nearer to the affine minimiser than this part of the present distance."""
@@ -45,12 +45,12 @@ class ActiveSet:
     """
 
     def __init__(self, points: Points, choice: Choice, weights: Floats) -> None:
-        """Start with some points; of those that depend on others the weights are lost."""
+        """Start with some points; the weights of dependent points are dropped."""
         self.points = points
         self.choice: Choice = np.zeros(0, dtype=np.int64), np.zeros(0)
         self.weights: Floats = np.zeros(0)
         self.spread = self.longest = 0.0
-        # Rows of points that have left stay until others enter, so that leaving copies nothing.
+        # Rows of points that have left stay until others enter, which avoids copies.
         self._rows: Floats | None = np.zeros((0, points.dimension)) if points.known is None else None
         self._position = np.zeros(0, dtype=np.intp)
         self._factor = Factor.empty()
@@ -75,18 +75,18 @@ class ActiveSet:
         return costs
 
     def enter(self, choice: Choice) -> bool:
-        """Let those of some points enter, at weight zero, that are affinely independent; say whether one is."""
+        """Let the affinely independent ones of some points enter, at weight zero; return whether there is one."""
         if not choice[0].size:
             return False
         new = self._measured(choice)
         if self.spread**2 > _OUTGROWN * self._factor.weight:
-            # Beside points so much longer, active ones that were independent may not be.
+            # Relative to much longer points, active ones may no longer be independent.
             self._factor = Factor.empty(self.spread**2)
             self._start(self.choice, self.weights)
         return self._append(new).size > 0
 
     def exchange(self, choice: Choice, prices: Floats) -> bool:
-        """Let a point that depends on the active ones take the place of one of them; say whether that is a gain.
+        """Let a point that depends on the active ones replace one of them; return whether that is a gain.
 
         The point is the first chosen. By its dependence p = sum_i c_i p_i, sum_i c_i = 1, weight can go to it from
         the others in proportion to c: that moves the average by no more than the factor can resolve, and is a gain
@@ -150,7 +150,7 @@ class ActiveSet:
             self._keep(kept)
 
     def _until_zero(self, change: Floats, most: float) -> tuple[float, Mask]:
-        """Return how much of a change, at most, leaves no weight negative, and which weights that makes zero."""
+        """Return the largest fraction of a change that leaves no weight negative, and which weights become zero."""
         falling = change < 0
         parts = np.full(len(change), np.inf)
         parts[falling] = self.weights[falling] / -change[falling]
@@ -158,7 +158,7 @@ class ActiveSet:
         return part, (parts <= part) | (falling & (self.weights + part * change <= _NOTHING))
 
     def _start(self, choice: Choice, weights: Floats) -> None:
-        """Make these points the active ones; of those that depend on others the weights are lost."""
+        """Make these points the active ones; the weights of dependent points are dropped."""
         self._keep(np.zeros(len(self), dtype=np.bool_))
         columns, signs = choice
         part = max(1, _STORED_BYTES // (8 * self.points.dimension)) if self.points.known is None else _STARTED
@@ -169,20 +169,20 @@ class ActiveSet:
         kept = weights[np.concatenate(entered)]
         self.weights = kept / kept.sum() if kept.any() else np.full(len(kept), 1 / len(kept))
 
-    def _measured(self, choice: Choice) -> Some:
-        """Return points measured, their lengths noted."""
+    def _measured(self, choice: Choice) -> PointSubset:
+        """Return the points with their inner products, and record their lengths."""
         new = self.points.some(choice)
         self.spread = max(self.spread, new.spread)
         self.longest = max(self.longest, new.longest)
         return new
 
-    def _append(self, new: Some) -> NDArray[np.intp]:
-        """Append the affinely independent ones of some points, at weight zero; return which these are."""
+    def _append(self, new: PointSubset) -> NDArray[np.intp]:
+        """Append the affinely independent ones of some points, at weight zero; return their positions."""
         self._factor, entered = self._factor.extended(self._with_old(new), new.among)
         self._note(new, entered)
         return entered
 
-    def _with_old(self, new: Some) -> Floats:
+    def _with_old(self, new: PointSubset) -> Floats:
         """Return the inner products of the active points with new ones."""
         if self.points.known is not None:
             return self.points.known.products(self.choice, new.choice)
@@ -193,8 +193,8 @@ class ActiveSet:
             return with_old
         return np.column_stack([self.points.products(self.choice, row) for row in new.rows])
 
-    def _note(self, new: Some, entered: NDArray[np.intp]) -> None:
-        """Note that these of some points are in the factor now."""
+    def _note(self, new: PointSubset, entered: NDArray[np.intp]) -> None:
+        """Record that these points are in the factor."""
         columns, signs = self.choice
         self.choice = np.append(columns, new.choice[0][entered]), np.append(signs, new.choice[1][entered])
         self.weights = np.append(self.weights, np.zeros(len(entered)))

@@ -1,4 +1,4 @@
-"""Euclidean projection on a ball around the origin: for means, whose domain is not a finite list of columns."""
+"""Euclidean projection on a ball around the origin, for means of vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.projections.checks import checked_vector
 from sottovoce.projections.projected import Projected
 
@@ -53,7 +53,7 @@ def project_ball(raw: NDArray[np.float64], radius: float) -> Projected:
     """
     entries = checked_vector(raw)
     limit = _checked_radius(radius)
-    # By a power of two, which is exact, squares neither overflow nor vanish.
+    # Scaled by a power of two, which is exact, so that squares neither overflow nor underflow.
     _, exponent = frexp(max(float(np.abs(entries).max()), limit))
     scaled, limit = np.ldexp(entries, -exponent), float(np.ldexp(limit, -exponent))
     norm = float(np.linalg.norm(scaled))
@@ -74,5 +74,5 @@ def _checked_radius(radius: object) -> float:
     number: Any = radius
     # Compared before it becomes a float: an integer may be too large for one.
     if isinstance(radius, bool) or not isinstance(radius, Real) or not 0 <= number <= float_info.max:
-        raise ProjectionError("The radius of a ball must be a finite number, zero or more; this one is not.")
+        raise ProjectionError("radius must be a finite non-negative number")
     return float(number)

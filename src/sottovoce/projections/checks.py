@@ -1,17 +1,17 @@
-"""The checks that every vector passes before it is projected."""
+"""Checks of a vector before it is projected."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 
 __all__ = ["checked_vector", "not_finite", "real_vector"]
 
 
 def real_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return raw as contiguous float64, which may still hold what is not finite; the caller's array is never modified.
+    """Return raw as contiguous float64, not yet checked to be finite; the caller's array is not modified.
 
     Raises
     ------
@@ -35,15 +35,14 @@ def real_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def not_finite() -> ProjectionError:
-    """What is raised for a vector that is not finite, by whoever notices."""
+    """The error for a vector that is not finite."""
     return ProjectionError(
-        "The vector holds infinite entries or entries that are not numbers; "
-        "only finite vectors have a projection; find out which step produced them."
+        "The vector has infinite entries or entries that are not numbers; only finite vectors can be projected."
     )
 
 
 def checked_vector(raw: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same, and it is finite.
+    """Return raw as contiguous float64, checked to be finite.
 
     Raises
     ------

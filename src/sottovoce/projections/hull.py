@@ -1,4 +1,4 @@
-"""Euclidean projection on the hull of a query matrix's columns: exact, certified, the matrix never stored."""
+"""Euclidean projection on the hull of a query matrix's columns: exact, certified, without storing the matrix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.projections.checks import checked_vector
 from sottovoce.projections.hull_points import Choice, Points
 from sottovoce.projections.hull_search import search
@@ -67,21 +67,21 @@ def project_hull(
     max_steps: int | None = None,
     symmetric: bool = False,
 ) -> HullProjection:
-    r"""Return the answers that some distribution gives and that are nearest to a raw estimate:
+    r"""Return the answers of a distribution that are nearest to a raw estimate:
 
     .. math:: A x, \quad x = \operatorname*{argmin}_x \ \lVert A x - \mathrm{raw} \rVert_2^2
               \quad \text{subject to} \quad x_j \ge 0, \ \sum_j x_j = 1.
 
     With ``symmetric`` the constraint is :math:`\sum_j |x_j| \le 1` instead: the hull of the columns and their
-    opposites, the paper's polytope A B_1. Both hold the true answers A p, so in L2 neither projection is ever
+    opposites, the paper's polytope A B_1. Both contain the true answers A p, so in L2 neither projection is ever
     farther from these than ``raw`` is.
 
-    This is Wolfe's minimum-norm-point method [1]_ on the points a_j - raw; `sottovoce.projections.hull_search` says
-    how it goes. It ends in finitely many steps at the exact solution up to rounding, not at an approximation of a
-    rate. A step needs one product with A^T and a few columns; or, where the operator knows them (a `GramOperator`),
-    a product with A and the inner products of a few columns with the active ones. Memory is O(J + d) and some 2^28
-    bytes for columns, beside the square of the number of active columns, which is kept below 8,192: a solution that
-    needs more is not found, and ``converged`` says so.
+    This is Wolfe's minimum-norm-point method [1]_ on the points a_j - raw; `sottovoce.projections.hull_search`
+    describes it. It ends in finitely many steps at the exact solution up to rounding. A step needs one product with
+    A^T and a few columns; or, where the operator knows them (a `GramOperator`), a product with A and the inner
+    products of a few columns with the active ones. Memory is O(J + d) and some 2^28 bytes for columns, beside the
+    square of the number of active columns, which is kept below 8,192: a solution that needs more is not found, and
+    ``converged`` says so.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def project_hull(
     tolerance : float
         The gap at which to stop, relative to s max(s, ||A x - raw||), where s is the largest distance from the mean
         of the columns to one of those met on the way (for the symmetric polytope, their largest length). The gap is
-        a difference of inner products; it is also small enough where it cannot be told from their rounding,
+        a difference of inner products; it is also small enough if it is within their rounding error,
         2^-49 times the longest column times s + ||A x - raw||.
     start : tuple of numpy.ndarray, optional
         Support and weights to start from, such as those of a projection of a similar vector.
@@ -131,7 +131,7 @@ def project_hull(
     d, columns = matrix.shape
     if target.size != d:
         raise ProjectionError(
-            f"The vector has {target.size} entries and the query matrix {d} rows; a raw estimate has one entry a query."
+            f"The vector has {target.size} entries and the query matrix {d} rows; it needs one entry per row."
         )
     limit = 100 + 10 * min(d + 1, columns) if max_steps is None else _checked_steps(max_steps)
     given = None if start is None else _checked_start(start, columns, symmetric)
@@ -157,13 +157,13 @@ def _distribution(choice: Choice, weights: Floats) -> tuple[NDArray[np.int64], F
 def _checked_tolerance(tolerance: object) -> float:
     number: Any = tolerance
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 0 <= number < 1:
-        raise ProjectionError("The tolerance must be a number from 0 to 1; the default of 1e-10 suits nearly all uses.")
+        raise ProjectionError("tolerance must be a number from 0 to 1; the default is 1e-10")
     return float(number)
 
 
 def _checked_steps(max_steps: object) -> int:
     if isinstance(max_steps, bool) or not isinstance(max_steps, Integral) or int(max_steps) < 1:
-        raise ProjectionError("max_steps must be an integer, one or more; leave it out to have no limit in practice.")
+        raise ProjectionError("max_steps must be an integer of at least 1; leave it out for no practical limit")
     return int(max_steps)
 
 
@@ -180,7 +180,7 @@ def _checked_start(start: tuple[NDArray[np.int64], Floats], columns: int, symmet
     if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all() or not np.any(weights):
         raise ProjectionError("The start's weights must be finite real numbers, not all of them zero.")
     if not symmetric and weights.min() < 0:
-        raise ProjectionError("The start's weights must not be negative, but on the symmetric polytope.")
+        raise ProjectionError("The start's weights must not be negative, except on the symmetric polytope.")
     signs = np.where(weights < 0, -1.0, 1.0)
     sizes = np.abs(weights).astype(np.float64)
     return (support.astype(np.int64), signs), sizes / sizes.max()

@@ -1,4 +1,4 @@
-"""The small system of Wolfe's method: a triangular factor that follows the active points as they come and go."""
+"""The small system of Wolfe's method: a triangular factor that is updated as active points enter and leave."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Factor:
     largest squared length of a point so far, which is best for accuracy. For z that sums to zero it does not matter,
     and ||R z|| is the length of sum_i z_i p_i.
 
-    Changes make a new factor by updating the old one, at the cost of a solve for each point that comes and of
-    a sweep of reflections for those that go; nothing is factored anew.
+    A change updates the factor, at the cost of a solve for each point that enters and of a sweep of reflections for
+    those that leave; nothing is factored again.
     """
 
     upper: Floats
@@ -94,7 +94,7 @@ class Factor:
         """Return the change of weights, summing to zero, that makes the gradient the same for all active points."""
         from sottovoce.kernels.compiled.triangular import solve_normal
 
-        # What all have in common does not matter, and would drown the rest where the target is far.
+        # The common part does not matter, and would dominate the rest if the target is far.
         downhill = gradient - gradient.mean()
         constant = np.ones(len(gradient))
         solve_normal(self.upper, downhill)

@@ -14,10 +14,10 @@ from math import frexp, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 from sottovoce.projections.operator import GramOperator, Operator
 
-__all__ = ["Choice", "Known", "Points", "Some"]
+__all__ = ["Choice", "GramProducts", "PointSubset", "Points"]
 
 Floats = NDArray[np.float64]
 Choice = tuple[NDArray[np.int64], Floats]
@@ -36,16 +36,16 @@ _TOO_DIFFERENT = (
 )
 
 _LONGER = 64.0
-"""How much longer than points, in squares, columns may be to have the points' inner products follow from theirs.
+"""Largest ratio of squared lengths, columns to points, for which points' inner products are computed from columns'.
 
-What the columns have in common is subtracted then, and takes so much of the products' accuracy with it."""
+The common part of the columns is subtracted, which loses that much accuracy."""
 
 _FEW = 64
 """Columns whose inner products are asked for together where only their squares matter."""
 
 
 @dataclass(frozen=True, eq=False)
-class Some:
+class PointSubset:
     """Some of the points, measured.
 
     Attributes
@@ -53,7 +53,7 @@ class Some:
     choice
         Which points.
     rows
-        The points, one a row; rows of no entries where the operator knows inner products without them.
+        The points, one per row; rows of no entries where the operator knows inner products without them.
     among
         Their inner products with each other.
     longest
@@ -72,7 +72,7 @@ class Some:
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class GramProducts:
     """Inner products of points s a_i - c, s = 1 or -1, from those of columns that the operator knows.
 
     Attributes
@@ -112,7 +112,7 @@ class Points:
         self.symmetric = symmetric
         self.dimension, self.columns = operator.shape
         self._operator = operator
-        self.known: Known | None = None
+        self.known: GramProducts | None = None
         self._raw = raw
         self._mean = np.zeros(self.dimension)
         if not symmetric:
@@ -135,7 +135,7 @@ class Points:
         self._measure_in(max(columns, raw - _LARGEST_POWER) if columns > _NO_EXPONENT else raw)
         self.known = None
         if squares is not None and isinstance(self._operator, GramOperator):
-            known = Known(
+            known = GramProducts(
                 partial(self._products_of_columns, self._operator),
                 np.zeros(self.columns) if self.symmetric else self.prices(self._centre),
                 float(self._centre @ self._centre),
@@ -160,16 +160,16 @@ class Points:
         signs = np.where(prices[columns] > 0, -1.0, 1.0) if self.symmetric else np.ones(len(columns))
         return columns, signs
 
-    def some(self, choice: Choice) -> Some:
+    def some(self, choice: Choice) -> PointSubset:
         """Return the points chosen, measured."""
         if self.known is None:
             rows = self._rows(choice)
-            return Some(choice, rows, rows @ rows.T, float(np.linalg.norm(rows + self._centre, axis=1).max()))
+            return PointSubset(choice, rows, rows @ rows.T, float(np.linalg.norm(rows + self._centre, axis=1).max()))
         among = self.known.products(choice, choice)
         longest = float((among.diagonal() - self.known.growth(choice)).max())
         if longest > 4.0**_LARGEST_POWER:
             raise ProjectionError(_TOO_DIFFERENT)
-        return Some(choice, np.zeros((len(among), 0)), among, sqrt(max(0.0, longest)))
+        return PointSubset(choice, np.zeros((len(among), 0)), among, sqrt(max(0.0, longest)))
 
     def products(self, choice: Choice, row: Floats) -> Floats:
         """Return the inner product of each point chosen with one more, through a product with A^T."""
@@ -196,7 +196,7 @@ class Points:
         self.target: Floats = np.ldexp(self._raw, -self.exponent) - self._centre
 
     def _rows(self, choice: Choice) -> Floats:
-        """Return the points chosen, one a row."""
+        """Return the points chosen, one per row."""
         rows = np.empty((len(choice[0]), self.dimension))
         for row, j, sign in zip(rows, *choice, strict=True):
             np.subtract(sign * np.ldexp(self._column(int(j)), -self.exponent), self._centre, out=row)
@@ -226,7 +226,7 @@ class Points:
         return self._answer("column", self._operator.column(j), self.dimension)
 
     def _shaped(self, method: str, answer: Floats, *shape: int) -> Floats:
-        """Return what the operator answered, or say that it is of the wrong shape."""
+        """Return the operator's result, or raise if it has the wrong shape."""
         array = np.asarray(answer, dtype=np.float64)
         if array.shape != shape:
             raise ProjectionError(
@@ -236,7 +236,7 @@ class Points:
         return array
 
     def _answer(self, method: str, answer: Floats, *shape: int) -> Floats:
-        """Return what the operator answered, or say that it is of no use."""
+        """Return the operator's result, or raise if it is not finite."""
         array = self._shaped(method, answer, *shape)
         if not np.isfinite(array).all():
             raise ProjectionError(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sottovoce.projections.active_set import ActiveSet
 from sottovoce.projections.hull_points import Choice, Points
 
-__all__ = ["Found", "search"]
+__all__ = ["NearestAverage", "search"]
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ _PATIENCE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class NearestAverage:
     """The average with the smallest gap that a search has met, the gap in squares of the points' unit."""
 
     average: Floats
@@ -38,7 +38,9 @@ class Found:
     converged: bool
 
 
-def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float, max_steps: int) -> tuple[Found, int]:
+def search(
+    points: Points, start: tuple[Choice, Floats] | None, tolerance: float, max_steps: int
+) -> tuple[NearestAverage, int]:
     """Find the average of the points nearest to the target; return it with the number of steps taken.
 
     A step takes one product with A^T, which prices all points p at the present average x: <p, x - target>. At an
@@ -51,7 +53,7 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
     In floating point a set may come back, when only rounding is left to gain; that is counted, and ends the search.
     """
     active = _begin(points, start)
-    best: Found | None = None
+    best: NearestAverage | None = None
     seen: set[int] = set()
     steps = returns = 0
     settled = start is None
@@ -64,7 +66,7 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         gap = float(active.weights @ (costs - lowest.min()))
         steps += 1
         if best is None or gap < best.gap:
-            best = Found(average, active.choice, active.weights, gap, False)
+            best = NearestAverage(average, active.choice, active.weights, gap, False)
         distance = float(np.linalg.norm(residual))
         allowed = tolerance * active.spread * max(active.spread, distance)
         allowed += _ROUNDING * active.longest * (active.spread + distance)
@@ -81,7 +83,7 @@ def search(points: Points, start: tuple[Choice, Floats] | None, tolerance: float
         if returns:  # the batch was of no use, nor were the cheapest one by one so far: try the next of them
             entering = entering[0][-1:], entering[1][-1:]
         if not active.enter(entering) and settled and active.exchange(entering, prices):
-            settled = False  # the next gain can be told only when the active points cost the same again
+            settled = False  # gains can be measured only when the active points cost the same again
         else:
             active.descend(active.costs(prices))
             settled = True

@@ -1,4 +1,4 @@
-"""What a projection needs to know of a query matrix: its shape, one column at a time, and two products."""
+"""The interface of a query matrix for projections: its shape, single columns, and two products."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ProjectionError
+from sottovoce.core.errors import ProjectionError
 
 __all__ = ["GramOperator", "Operator", "as_operator"]
 
@@ -38,7 +38,7 @@ class GramOperator(Operator, Protocol):
     """A query matrix that knows the inner products of its columns without their entries; not all need to.
 
     Where columns are long and these products cheap, a projection on the hull of the columns then neither makes nor
-    stores them. It relies on the products for its way only: its certificate does not use them.
+    stores them. Its certificate does not use these products.
     """
 
     def gram(self, first: Indices, second: Indices, /) -> Floats:
@@ -62,7 +62,7 @@ def as_operator(matrix: Operator | NDArray[np.float64]) -> Operator:
         return _Dense(_checked_matrix(matrix))
     if not isinstance(matrix, Operator):
         raise ProjectionError(
-            f"An object of type {type(matrix).__name__} is no query matrix; it needs shape, column, matvec and "
+            f"An object of type {type(matrix).__name__} is not a query matrix; it needs shape, column, matvec and "
             "rmatvec; pass a workload, or a two-dimensional NumPy array."
         )
     if len(matrix.shape) != 2 or min(matrix.shape) < 1:

@@ -1,4 +1,4 @@
-"""What a projection returns: the feasible point, and a certificate of how close it is to the true one."""
+"""The result of a projection: the feasible point, and a certificate of its distance from the exact one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: what a person holds and what is to be known of it, one file a kind; `registry` lists them."""
+"""Questions: a person's value and the quantities to estimate, one file per kind; `registry` lists them."""
 
 from sottovoce.questions.base import Question
 from sottovoce.questions.queries import Queries

@@ -1,7 +1,7 @@
-"""What every question is: what a person holds, what is to be known of it, and how both are named.
+"""`Question`: a person's value, the quantities to estimate, and their names.
 
-A question is a set of linear queries over a finite domain (a `Workload`) or over a ball (a `Ball`). How it is asked
-is the business of a design, see `sottovoce.strategies`.
+A question is a set of linear queries over a finite domain (a `Workload`) or over a ball (a `Ball`). A design says how
+it is asked, see `sottovoce.strategies`.
 """
 
 from __future__ import annotations
@@ -12,50 +12,50 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.domain import Domain
-from sottovoce.errors import SimulationError, SurveyError
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.workloads.ball import Ball
 from sottovoce.workloads.base import Workload
 
-__all__ = ["Ends", "Question"]
+__all__ = ["PerAnswer", "Question"]
 
 Floats = NDArray[np.float64]
-Ends = float | Floats
+PerAnswer = float | Floats
 
 
 class Question(abc.ABC):
-    """What is asked. Frozen; abstract or final. To add one: write its file, add its line in `registry`."""
+    """A question of a survey. Frozen; abstract or final. To add one: write its file, add its line in `registry`."""
 
     kind: ClassVar[str]
     """Name in a survey's JSON, on the command line and in forms."""
     summary: ClassVar[str]
-    """What is to be known, in a few words."""
+    """The estimated quantity, in a few words."""
     parameters: ClassVar[tuple[Parameter, ...]]
-    """What it is made with; every door derives its own from this."""
+    """Its parameters; the command line, HTTP, forms and documentation are derived from them."""
     strategies: ClassVar[tuple[str, ...]]
-    """Names of the strategies it can be asked by."""
+    """Names of the strategies that can answer it."""
     projected_on: ClassVar[str]
     """What the raw answers are projected on, in words."""
 
-    # --- what a kind writes -----------------------------------------------------------------
+    # --- implemented by kinds -----------------------------------------------------------------
 
     @classmethod
     @abc.abstractmethod
     def _of(cls, **given: Any) -> Self:
-        """The question with these parameters, each of which is known and in range."""
+        """The question with these parameters, which are checked."""
 
     @classmethod
     @abc.abstractmethod
     def _from_statement(cls, statement: dict[str, Any]) -> Self:
-        """The question behind a statement with exactly the fields of `to_statement`."""
+        """The question from JSON with exactly the fields of `to_statement`."""
 
     @abc.abstractmethod
     def _statement(self) -> dict[str, Any]:
         """The fields of the JSON besides the kind."""
 
-    if TYPE_CHECKING:  # a kind has each as a field or as a property; at run time a property here would be in the way
+    if TYPE_CHECKING:  # a field or a property of each kind; a property here would conflict at run time
 
         @property
         def workload(self) -> Workload | Ball:
@@ -63,11 +63,11 @@ class Question(abc.ABC):
 
         @property
         def domain(self) -> Domain | None:
-            """What a person's value can be; None where it is a vector."""
+            """The domain of a person's value; None for vectors."""
 
     @abc.abstractmethod
     def private_input(self, value: object) -> Any:
-        """One person's value as designs take it: a number of the domain, or a vector. Never names the value."""
+        """One person's value as an index or a vector; an error message does not contain the value."""
 
     @abc.abstractmethod
     def people(self, values: Any) -> People:
@@ -75,27 +75,27 @@ class Question(abc.ABC):
 
     @abc.abstractmethod
     def find(self, name: object) -> int:
-        """Where the answer with that name, value or number stands."""
+        """The index of the answer with that name, value or number."""
 
     @abc.abstractmethod
     def label(self, index: int) -> str:
-        """What an answer is called."""
+        """The label of an answer."""
 
-    # --- what follows from it ---------------------------------------------------------------
+    # --- derived ---------------------------------------------------------------
 
     @classmethod
     @final
     def of(cls, **given: Any) -> Self:
-        """The question with these parameters; unknown, missing and ill-formed ones are refused by name."""
+        """The question with these parameters; unknown, missing and malformed ones are refused by name."""
         return cls._of(**check_parameters(f"a {cls.kind} question", cls.parameters, given))
 
     @classmethod
     @final
     def from_statement(cls, statement: dict[str, Any]) -> Self:
-        """The question behind its part of a survey's JSON; every field is checked again."""
+        """Read a question from its part of a survey's JSON, checking every field."""
         expected = {"kind", *cls._fields()}
         if set(statement) != expected:
-            raise SurveyError(f"a {cls.kind} question must hold exactly these fields: {', '.join(sorted(expected))}")
+            raise SurveyError(f"a {cls.kind} question must have exactly these fields: {', '.join(sorted(expected))}")
         return cls._from_statement(statement)
 
     @classmethod
@@ -105,23 +105,23 @@ class Question(abc.ABC):
 
     @final
     def to_statement(self) -> dict[str, Any]:
-        """The question as it stands in a survey's JSON."""
+        """The question's part of a survey's JSON."""
         return {"kind": self.kind, **self._statement()}
 
     @property
     @final
     def n_answers(self) -> int:
-        """How many numbers an estimate holds."""
+        """The number of answers."""
         return self.workload.n_queries
 
     @property
     @final
-    def answer_range(self) -> tuple[Ends, Ends]:
-        """Between which numbers the answers must lie: for all of them, or one pair each."""
+    def answer_range(self) -> tuple[PerAnswer, PerAnswer]:
+        """Lower and upper limits of the answers: for all of them, or one per answer."""
         return self.workload.answer_range
 
     def people_of_histogram(self, histogram: ArrayLike) -> People:
-        """Simulated people, a stated number with each value."""
+        """Simulated people from the number of people with each value."""
         domain = self.domain
         if domain is None:
             raise SimulationError("vectors cannot be counted by value; give values, one vector per person").at(

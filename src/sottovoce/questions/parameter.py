@@ -1,39 +1,39 @@
-"""One parameter of a question: declared once, for Python, the command line, HTTP, forms and the documentation."""
+"""A parameter of a question, declared once for Python, the command line, HTTP, forms and documentation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from sottovoce.errors import SurveyError
-from sottovoce.limits import check_integer, check_number
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import check_integer, check_number
 
 __all__ = ["Kind", "Parameter", "check_parameters"]
 
 Kind = Literal["integer", "number", "labels", "range", "attributes", "workload"]
-"""What is given: a number, names, the ends of a range of integers, named attributes of a record, a set of queries."""
+"""The type: a number, labels, the ends of a range of integers, named attributes of a record, or a set of queries."""
 
 _NUMBERS: Final = ("integer", "number")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a question is made with, and everything that a door needs to ask for it.
+    """A parameter of a question, with everything an interface needs to ask for it.
 
     Attributes
     ----------
     name
         Its name in Python and JSON; on the command line with hyphens.
     help
-        What it is, in a few words.
+        Its meaning, in a few words.
     example
         A value as it is written on the command line.
     default
-        What it is if it is not given; None where it must be given.
+        The default value; None if it must be given.
     low, high
-        Between which numbers it lies; for numbers only.
+        Smallest and largest value; for numbers only.
     group
-        Parameters of one group are ways to say the same: exactly one of them is given.
+        Parameters of one group are alternatives: exactly one of them is given.
     """
 
     name: str
@@ -47,11 +47,11 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Whether it must be given, by itself."""
+        """Whether it must be given."""
         return self.default is None and not self.group
 
     def check(self, value: Any) -> Any:
-        """The value, if it is a number that lies in the range; other kinds are checked by the question itself."""
+        """Check the range of a number; other types are checked by the question."""
         if self.kind == "integer" and self.low is not None and self.high is not None:
             return check_integer(self.name, value, int(self.low), int(self.high))
         if self.kind == "number" and self.low is not None and self.high is not None:
@@ -59,7 +59,7 @@ class Parameter:
         return value
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, as pages and other clients read them."""
+        """All fields as plain values, for pages and other clients."""
         ends = {"low": self.low, "high": self.high} if self.kind in _NUMBERS else {}
         return {
             "name": self.name,
@@ -74,7 +74,7 @@ class Parameter:
 
 
 def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """What was given, with defaults filled in; anything unknown, missing or given twice is refused.
+    """The given parameters with defaults; unknown, missing and conflicting ones are refused.
 
     Values that are None count as not given.
 
@@ -85,7 +85,7 @@ def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str
     {'size': 5}
     >>> check_parameters("a vector question", (size,), {"size": 5, "colour": "red"})
     Traceback (most recent call last):
-    sottovoce.errors.SurveyError: colour is not a parameter of a vector question; it takes size
+    sottovoce.core.errors.SurveyError: colour is not a parameter of a vector question; it takes size
     """
     names = [one.name for one in declared]
     present = {name: value for name, value in given.items() if value is not None}

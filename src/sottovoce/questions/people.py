@@ -1,4 +1,4 @@
-"""Simulated people: how many there are, and the values of any stretch of them, never all at once."""
+"""Simulated people: their number, and the values of any slice of them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import SimulationError
+from sottovoce.core.errors import SimulationError
 
 __all__ = ["MAX_PEOPLE", "People", "check_histogram"]
 
 MAX_PEOPLE = 10**12
-"""Most people one call simulates: a day's work; beyond it there is a mistake."""
+"""Maximum number of people of one simulation, about a day's work."""
 
 
 @dataclass(frozen=True)
 class People:
-    """How many there are, and the values of those from `start` to `stop`."""
+    """The number of people, and a function for the values of those from `start` to `stop`."""
 
     n: int
     between: Callable[[int, int], NDArray[Any]]
@@ -27,12 +27,12 @@ class People:
     @staticmethod
     def with_values(indices: NDArray[np.int64]) -> People:
         """One person per entry."""
-        # Copied, because the kernels are compiled anew for every memory layout they meet.
+        # Copied, because kernels are compiled again for every memory layout.
         return People(len(indices), lambda start, stop: indices[start:stop].copy())
 
     @staticmethod
     def with_histogram(histogram: NDArray[np.int64]) -> People:
-        """histogram[v] people of value v, in the order of values, never listed all at once."""
+        """histogram[v] people with value v, in the order of values, never all listed."""
         ends = np.cumsum(histogram)
 
         def between(start: int, stop: int) -> NDArray[np.int64]:
@@ -45,7 +45,7 @@ class People:
 
 
 def check_histogram(histogram: ArrayLike, size: int) -> NDArray[np.int64]:
-    """People per value, if that is what it is."""
+    """Return the number of people per value if it is valid."""
     try:
         array = np.asarray(histogram)
     except ValueError:  # rows of different lengths

@@ -1,13 +1,13 @@
-"""Queries: what are the mean answers to a set of linear queries, fixed beforehand (Sec. 3 of the paper)?"""
+"""Queries: the mean answers to a fixed set of linear queries (Sec. 3 of the paper)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, final
 
+from sottovoce.core.errors import WorkloadError
+from sottovoce.core.limits import check_integer
 from sottovoce.domain import Domain
-from sottovoce.errors import WorkloadError
-from sottovoce.limits import check_integer
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
@@ -71,15 +71,12 @@ class Queries(Question):
 
     @property
     def domain(self) -> Domain:
-        """What the queries are about."""
         return self.workload.domain
 
     def private_input(self, value: object) -> int:
-        """The value's number."""
         return self.domain.index(value)
 
     def people(self, values: Any) -> People:
-        """One person per entry."""
         return People.with_values(self.domain.indices(values))
 
     def find(self, name: object) -> int:
@@ -89,5 +86,4 @@ class Queries(Question):
         return check_integer("query number", name, 0, self.n_answers - 1)
 
     def label(self, index: int) -> str:
-        """The query's name."""
         return self.workload.name(index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.questions.base import Question
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.shares import Shares
@@ -25,13 +25,13 @@ def make_question(kind: object, **parameters: Any) -> Question:
     3
     >>> make_question("median", dimension=3)
     Traceback (most recent call last):
-    sottovoce.errors.SurveyError: kind must be one of shares, queries, vector
+    sottovoce.core.errors.SurveyError: kind must be one of shares, queries, vector
     """
     return _find(kind).of(**parameters)
 
 
 def question_from_statement(statement: object) -> Question:
-    """The question behind its part of a survey's JSON; every field is checked again."""
+    """Read a question from its part of a survey's JSON, checking every field."""
     if not isinstance(statement, dict) or "kind" not in statement:
         raise SurveyError("a survey's question must be a JSON object with a kind and that kind's own fields")
     return _find(statement["kind"]).from_statement(statement)

@@ -1,4 +1,4 @@
-"""Shares: how are people distributed over the values of a domain? The identity query (Alg. 5 of the paper)."""
+"""Shares: the distribution of people over the values of a domain, the identity query (Alg. 5 of the paper)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar, Self, final
 
+from sottovoce.core.errors import DomainError
+from sottovoce.core.limits import MAX_DOMAIN_SIZE, check_domain_size
 from sottovoce.domain import Domain, domain_from_statement
-from sottovoce.errors import DomainError
-from sottovoce.limits import MAX_DOMAIN_SIZE, check_domain_size
 from sottovoce.questions.base import Question
 from sottovoce.questions.domains import DOMAIN_PARAMETERS
 from sottovoce.questions.parameter import Parameter
@@ -72,21 +72,16 @@ class Shares(Question):
 
     @cached_property
     def workload(self) -> Identity:
-        """The identity."""
         return Identity(self.domain)
 
     def private_input(self, value: object) -> int:
-        """The value's number."""
         return self.domain.index(value)
 
     def people(self, values: Any) -> People:
-        """One person per entry."""
         return People.with_values(self.domain.indices(values))
 
     def find(self, name: object) -> int:
-        """The value's number."""
         return self.domain.index(name)
 
     def label(self, index: int) -> str:
-        """The value as people read it."""
         return self.domain.label(index)

@@ -1,4 +1,4 @@
-"""Vector: what is the mean of everybody's vector (Sec. 3 of the paper without a finite domain)?"""
+"""Vector: the mean of people's vectors (Sec. 3 of the paper without a finite domain)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import SurveyError, ValueOutsideDomainError
-from sottovoce.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
+from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
+from sottovoce.core.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
 from sottovoce.mechanisms.vector import as_vector, clip_to_ball
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
@@ -22,7 +22,7 @@ __all__ = ["Vector"]
 Floats = NDArray[np.float64]
 
 _SLACK: Final = 1e-9
-"""How far rounding may carry a vector beyond the radius before it counts as outside."""
+"""Relative tolerance for rounding before a vector counts as outside the ball."""
 
 
 @final
@@ -30,10 +30,10 @@ _SLACK: Final = 1e-9
 class Vector(Question):
     """The mean over people of a vector of norm at most `radius`: the identity query on a ball.
 
-    A device moves a vector outside the ball to the ball's nearest point, for a refusal would say something about it.
-    A simulation refuses one, so that a wrong radius is noticed, unless `clip` is True.
+    A device moves a vector outside the ball to the nearest point of the ball, since a refusal would reveal something.
+    A simulation refuses such a vector, so that a wrong radius is noticed, unless `clip` is True.
 
-    `ball` may name the coordinates and narrow their range; like `clip` it is no part of the statement.
+    `ball` may name the coordinates and narrow their range; like `clip`, it is not part of the JSON.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class Vector(Question):
         object.__setattr__(self, "dimension", check_dimension(self.dimension))
         object.__setattr__(self, "radius", check_radius(self.radius))
         if self.ball is not None and (self.ball.dimension, self.ball.radius) != (self.dimension, self.radius):
-            raise SurveyError("the ball is of another dimension or radius than the question states").at("ball")
+            raise SurveyError("the ball must have the dimension and radius of the question").at("ball")
 
     @classmethod
     def _of(cls, **given: Any) -> Self:
@@ -87,23 +87,20 @@ class Vector(Question):
 
     @cached_property
     def workload(self) -> Ball:
-        """The identity query on the ball."""
         return Ball(self.dimension, self.radius) if self.ball is None else self.ball
 
     @property
     def domain(self) -> None:
-        """Vectors have no list of values."""
         return None
 
     def private_input(self, value: object) -> Floats:
-        """Any vector of the right length: the mechanism clips it, for a refusal would be an answer too."""
+        """Any vector of the right length; the mechanism clips it, since a refusal would reveal something."""
         vector = as_vector(value, self.dimension)
         if vector is None:
             raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
         return vector
 
     def people(self, values: Any) -> People:
-        """One person per row."""
         vectors = self._vectors(values)
         return People(len(vectors), lambda start, stop: vectors[start:stop])
 
@@ -119,8 +116,8 @@ class Vector(Question):
             return rows if (norms <= self.radius).all() else np.stack([clip_to_ball(r, self.radius) for r in rows])
         if (norms > self.radius * (1 + _SLACK)).any():
             raise ValueOutsideDomainError(
-                f"a vector lies outside the ball of radius {self.radius:g}; state a larger radius, or clip=True to "
-                "have simulated people do what devices do: move it to the nearest point of the ball"
+                f"a vector is outside the ball of radius {self.radius:g}; give a larger radius, or clip=True to "
+                "move it to the nearest point of the ball, as devices do"
             )
         return rows
 
@@ -133,5 +130,4 @@ class Vector(Question):
         )
 
     def label(self, index: int) -> str:
-        """The coordinate's name."""
         return self.workload.name(index)

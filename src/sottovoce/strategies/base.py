@@ -1,8 +1,8 @@
-"""What a strategy is: a way to get a workload's answers from one report a person, A p = shift + R V p.
+"""`Strategy`: a way to estimate a workload's answers from one report per person, A p = shift + R V p.
 
 V maps a distribution to *coordinates*. A mechanism gives an unbiased estimate of V p whose noise is the same, or nearly
 the same, in all directions; answers are R times that. Projecting on the hull of V's columns, in V's space, is then
-generalised least squares: the nearest distribution by the noise's own measure.
+generalised least squares: the nearest distribution with respect to the noise covariance.
 
 A *design* is a strategy with its mechanism at one epsilon: an instance of a `Strategy`.
 """
@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
 from sottovoce.mechanisms.base import Counts, Floats, Mechanism
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.vector import VectorMechanism
@@ -31,28 +31,28 @@ from sottovoce.theory.offline_bounds import coordinate_bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.ball import Ball
 
-__all__ = ["AUTO", "Ends", "Projection", "Setting", "Statement", "Strategy"]
+__all__ = ["AUTO", "PerAnswer", "Projection", "Setting", "Statement", "Strategy"]
 
-Ends = float | Floats
+PerAnswer = float | Floats
 
 AUTO: Final = "auto"
-"""In place of a name: the best of all that can serve."""
+"""Instead of a name: the best of all usable ones."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What designs are made for.
+    """The requirements of a design.
 
     Attributes
     ----------
     users
-        How many people are expected.
+        The expected number of people.
     strategy, mechanism
-        The only one to consider, or "auto" for all that can serve.
+        The only one to consider, or "auto" for all.
     max_report_bytes
-        The longest report that may be chosen.
+        Maximum length of a report.
     max_counters
-        How many counters a codebook's rotations may take.
+        Maximum number of counters for a codebook's rotations.
     """
 
     workload: Workload | Ball
@@ -65,7 +65,7 @@ class Setting:
     max_counters: int = DEFAULT_COUNTERS
 
     def finite_workload(self) -> Workload:
-        """The workload; raises `SurveyError` where the values cannot be listed."""
+        """The workload; raises `SurveyError` if the values cannot be listed."""
         if isinstance(self.workload, Ball):
             raise SurveyError("this strategy needs values that can be listed; use strategy='direct' for vectors")
         return self.workload
@@ -77,7 +77,7 @@ class Setting:
 
 
 class Statement(NamedTuple):
-    """What a survey states of a design: all that it is restored from."""
+    """A design in a survey's JSON, from which it is restored."""
 
     workload: Workload | Ball
     epsilon: float
@@ -87,11 +87,11 @@ class Statement(NamedTuple):
     attachment: bytes
 
     def finite_workload(self) -> Workload:
-        """The workload; raises `SurveyError` where the values cannot be listed."""
+        """The workload; raises `SurveyError` if the values cannot be listed."""
         return Setting(self.workload, self.epsilon, self.delta, 1).finite_workload()
 
     def check_mechanism(self, expected: type[Mechanism]) -> None:
-        """Raise `SurveyError` unless it states this mechanism, with exactly its own parameters, and delta 0."""
+        """Raise `SurveyError` unless it states this mechanism, with exactly its parameters, and delta 0."""
         names = expected.parameter_names()
         if self.mechanism != expected.name or sorted(self.parameters) != sorted(names) or self.delta != 0:
             raise SurveyError(
@@ -101,7 +101,7 @@ class Statement(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """Projected answers, the certificate in the space they were projected in, and the distribution behind them."""
+    """Projected answers, the certificate in coordinate space, and the distribution that has these answers."""
 
     values: Floats
     gap: float
@@ -110,7 +110,7 @@ class Projection(NamedTuple):
 
 
 class Strategy(abc.ABC):
-    """One way to answer one workload. Frozen; both sides derive everything from its statement."""
+    """One way to answer one workload. Frozen; device and collector derive everything from its JSON."""
 
     name: ClassVar[str]
     """Name in a survey's JSON and on the command line."""
@@ -127,7 +127,7 @@ class Strategy(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def designs(cls, setting: Setting) -> list[Self]:
-        """Every design of this strategy, one for each mechanism it can go with, whatever the size of its report.
+        """Every design of this strategy, one per usable mechanism, for any size of report.
 
         Its own parameters are chosen for the least error. Raises `SurveyError` or `CapacityError` if it cannot serve.
         """
@@ -135,17 +135,17 @@ class Strategy(abc.ABC):
     @classmethod
     @abc.abstractmethod
     def restore(cls, stated: Statement) -> Self:
-        """The design that a survey states; raises `SurveyError` unless all of it is in order."""
+        """The design from a survey's JSON; raises `SurveyError` if anything is wrong."""
 
     def for_users(self, users: int, max_counters: int) -> Self:
-        """The design re-made for another number of people: itself, but for public rotations."""
+        """The design for another number of people; only public rotations change."""
         return self
 
     # --- the device's side ------------------------------------------------------------------
 
     @abc.abstractmethod
     def inputs(self, indices: NDArray[Any]) -> NDArray[Any]:
-        """What the mechanism randomizes, one row a person, for people whose values have these numbers."""
+        """The mechanism's inputs, one row per person, for people whose values have these numbers."""
 
     # --- the analyst's side -----------------------------------------------------------------
 
@@ -160,17 +160,17 @@ class Strategy(abc.ABC):
 
     @abc.abstractmethod
     def answers(self, coordinates: Floats) -> Floats:
-        """The answers that belong to coordinates: shift + R v."""
+        """The answers for given coordinates: shift + R v."""
 
-    # --- the variance: what a strategy writes -------------------------------------------------
+    # --- the variance: implemented by strategies -------------------------------------------------
 
     @abc.abstractmethod
     def _each(self, people: Population) -> Variance:
-        """N times the variance of every raw answer, where nobody shares public randomness; one number if all agree."""
+        """N times the variance of every raw answer, without shared public randomness; one number if all are equal."""
 
     @abc.abstractmethod
     def _combined(self, weights: Floats, people: Population) -> Variance:
-        """The same for one combination of answers a row of `weights`."""
+        """The same for one combination of answers per row of `weights`."""
 
     @abc.abstractmethod
     def _total(self, people: Population) -> Variance:
@@ -178,10 +178,10 @@ class Strategy(abc.ABC):
 
     @abc.abstractmethod
     def worst_population(self) -> Floats | None:
-        """Shares for which `total_variance` is largest; None where the values cannot be listed."""
+        """Shares for which `total_variance` is largest; None if the values cannot be listed."""
 
-    def _own_noise(self, weights: Floats | None) -> Ends:
-        """What sharing public randomness multiplies: for every answer, or for one combination a row."""
+    def _own_noise(self, weights: Floats | None) -> PerAnswer:
+        """The variance that shared public randomness multiplies: for every answer, or per row of `weights`."""
         return 0.0
 
     @property
@@ -189,25 +189,25 @@ class Strategy(abc.ABC):
         """The same for the sum over all answers."""
         return 0.0
 
-    # --- what else is known of the error ------------------------------------------------------
+    # --- further error quantities ------------------------------------------------------
 
     @property
     @abc.abstractmethod
-    def proxy(self) -> Ends | None:
-        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2/n: for all, or one each; None if not known."""
+    def proxy(self) -> PerAnswer | None:
+        """tau^2 such that a raw answer is sub-Gaussian with proxy tau^2/n: for all, or one each; None if unknown."""
 
     @property
     @abc.abstractmethod
     def worst(self) -> float:
-        """The largest total variance of one report where everybody has one value: noise alone, no sampling.
+        """The largest total variance of one report over populations of a single value: noise without sampling.
 
-        What channels are searched by, and what published tables hold; designs are compared by `expected_error`.
+        The objective of channel searches and of published tables; designs are compared by `expected_error`.
         """
 
     @property
     @abc.abstractmethod
     def total(self) -> float:
-        """The total variance of one report where everybody has one value, on average over all values."""
+        """The total variance of one report for populations of a single value, averaged over all values."""
 
     @property
     @abc.abstractmethod
@@ -217,25 +217,25 @@ class Strategy(abc.ABC):
     @property
     @abc.abstractmethod
     def coordinate_variance(self) -> float:
-        """N times what the trace of the covariance of `raw_coordinates` stays below, sampling of people included."""
+        """N times an upper bound on the trace of the covariance of `raw_coordinates`, including sampling."""
 
     @property
     @abc.abstractmethod
     def operator_norm(self) -> float:
-        """The largest factor by which R stretches a vector of coordinates, or a bound on it."""
+        """The largest singular value of R, or a bound on it."""
 
     def sharing_factor(self, n_reports: int) -> float:
-        """What people sharing public randomness can multiply the noise by; 1 where nobody shares any."""
+        """The largest factor by which shared public randomness multiplies the noise; 1 if none is shared."""
         return 1.0
 
     @property
-    def bias_bound(self) -> Ends:
-        """The most that the expectation of a raw answer can be off: for all, or one each; 0 for most strategies."""
+    def bias_bound(self) -> PerAnswer:
+        """Upper bound on the bias of a raw answer: for all, or one per answer; 0 for most strategies."""
         return 0.0
 
     @property
     def coordinate_bias(self) -> float:
-        """The most that the expectation of `raw_coordinates` can be off, in L2."""
+        """Upper bound on the bias of `raw_coordinates`, in L2."""
         return 0.0
 
     # --- identity ---------------------------------------------------------------------------
@@ -243,7 +243,6 @@ class Strategy(abc.ABC):
     @property
     @final
     def epsilon(self) -> float:
-        """Of every report."""
         return self.mechanism.epsilon
 
     @property
@@ -254,35 +253,35 @@ class Strategy(abc.ABC):
 
     @final
     def to_statement(self) -> dict[str, Any]:
-        """The design's part of a survey's JSON; what is too long for that stands there by its digest."""
+        """The design's part of a survey's JSON; an attachment is given by its digest."""
         mechanism = {"name": self.mechanism.name, **self.mechanism.parameters()}
         stated = {"strategy": self.name, "mechanism": mechanism}
         return stated if self.digest is None else {**stated, "digest": self.digest}
 
     @property
     def attachment(self) -> bytes | None:
-        """What both sides need besides the survey's JSON, which names it by its digest; None for most."""
+        """Data needed besides the survey's JSON, which contains its digest; None for most strategies."""
         return None
 
     @property
     def digest(self) -> str | None:
-        """SHA-256 of what the attachment holds, in hexadecimal, however it was packed."""
+        """SHA-256 of the attachment's content, in hexadecimal, independent of its compression."""
         return None
 
     # --- the variance -------------------------------------------------------------------------
 
     @final
     def variance(self, weights: ArrayLike | None = None, population: Any = None, n_reports: int = 1) -> Variance:
-        """The variance of sum_i weights_i raw_i, the sampling of people included.
+        """The variance of sum_i weights_i raw_i, including the sampling of people.
 
         People are drawn independently from the population.
 
         Parameters
         ----------
         weights
-            One number for each answer, or rows of these; every answer by itself unless given.
+            One number per answer, or rows of these; every answer separately by default.
         population
-            The shares of all values, or a `Population`; the worst of all populations unless given.
+            The shares of all values, or a `Population`; the worst population by default.
 
         Returns
         -------
@@ -312,14 +311,14 @@ class Strategy(abc.ABC):
 
     @final
     def _each_variance(self, people: Population, n_reports: int) -> Variance:
-        """The variance of every answer; one number if all agree, so that a million million need not be listed."""
+        """The variance of every answer; one number if all are equal, so that very many need not be listed."""
         found = self._each(people) if people.known else self._worst_each
         value = (found.value + self._shared(n_reports) * self._own_noise(None)) / n_reports
         return Variance(value, found.status, found.note)
 
     @final
     def total_variance(self, population: Any = None, n_reports: int = 1) -> Variance:
-        """The sum of the variances of all raw answers: the expected squared L2 error, the sampling of people included.
+        """The sum of the variances of all raw answers: the expected squared L2 error, including the sampling of people.
 
         Examples
         --------
@@ -330,7 +329,7 @@ class Strategy(abc.ABC):
         """
         people = Population.of(population, self.workload)
         found = self._total(people) if people.known else self._worst_total
-        # Where all values answer alike, rounding may leave less than nothing.
+        # If all values have the same answers, rounding may give a negative number.
         value = (max(0.0, float(found.value)) + self._shared(n_reports) * self._total_own_noise) / n_reports
         return Variance(value, found.status, found.note)
 
@@ -350,16 +349,16 @@ class Strategy(abc.ABC):
 
     @final
     def expected_error(self, n_reports: int, population: Any = None) -> float:
-        """The L2 error of all answers to expect: what designs are compared by.
+        """The expected L2 error of all answers, by which designs are compared.
 
-        The root mean square error of the raw answers, or the bound on the error after projection where that is less.
+        The root mean square error of the raw answers, or the bound on the error after projection if that is smaller.
         """
         raw = math.sqrt(self.total_variance(population, n_reports).value)
         return min(raw + self.operator_norm * self.coordinate_bias, self.bound(n_reports).value)
 
     @cached_property
     def _worst_each(self) -> Variance:
-        """Kept, since a plan asks for it many times."""
+        """Cached: a plan uses it many times."""
         return self._each(Population())
 
     @cached_property
@@ -369,10 +368,10 @@ class Strategy(abc.ABC):
     @final
     def _shared(self, n_reports: int) -> float:
         if n_reports < 1:
-            raise SurveyError("n_reports must be a number of reports from 1")
+            raise SurveyError("n_reports must be at least 1")
         return self.sharing_factor(n_reports) - 1
 
-    # --- what follows from it ---------------------------------------------------------------
+    # --- derived ---------------------------------------------------------------
 
     def project(self, raw: Floats) -> Projection:
         """The answers of the distribution whose coordinates are nearest to the raw ones."""
@@ -384,7 +383,7 @@ class Strategy(abc.ABC):
         return Projection(self.workload.matvec(people), found.gap, found.support, found.weights)
 
     def bound(self, n_reports: int) -> Bound:
-        """What the expected L2 error of the projected answers stays below, for every distribution."""
+        """Upper bound on the expected L2 error of the projected answers, for every population."""
         return coordinate_bound(
             self.operator_norm,
             self.workload.n_values,

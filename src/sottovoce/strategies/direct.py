@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError, WorkloadError
+from sottovoce.core.errors import MechanismError, WorkloadError
 from sottovoce.mechanisms.base import Floats
+from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import create_vector, restore_vector, vector_candidates
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.base import Ends, Projection, Setting, Statement
+from sottovoce.strategies.base import PerAnswer, Projection, Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import offline_bound
@@ -46,7 +46,7 @@ class Direct(VectorStrategy):
     def __post_init__(self) -> None:
         stated = self.mechanism.dimension, self.mechanism.radius
         if stated != (self.workload.n_queries, self.workload.radius):
-            raise WorkloadError("the mechanism is for another number of coordinates, or another radius")
+            raise WorkloadError("the mechanism has another number of coordinates or another radius")
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
@@ -54,9 +54,9 @@ class Direct(VectorStrategy):
         workload = setting.workload
         stated = workload.n_queries, workload.radius, setting.epsilon, setting.delta, setting.users
         if setting.mechanism == "auto":
-            found = vector_candidates(*stated)
+            found = candidates(VectorMechanism, *stated)
         else:
-            found = [create_vector(setting.mechanism, *stated)]
+            found = [find(setting.mechanism, VectorMechanism).best(*stated)]
         if not found:
             raise MechanismError(
                 f"no vector mechanism serves {workload.n_queries:,} answers at epsilon {setting.epsilon:g}; ask fewer "
@@ -68,10 +68,11 @@ class Direct(VectorStrategy):
     def restore(cls, stated: Statement) -> Self:
         """With any vector mechanism."""
         workload, epsilon, delta, name, parameters, _ = stated
-        return cls(workload, restore_vector(name, workload.n_queries, workload.radius, epsilon, delta, parameters))
+        kind = find(name, VectorMechanism)
+        return cls(workload, kind.restore(parameters, workload.n_queries, workload.radius, epsilon, delta))
 
     def inputs(self, indices: NDArray[Any]) -> Floats:
-        """Columns of A, one a row; on a ball people's vectors themselves."""
+        """Columns of A, one per row; on a ball people's vectors themselves."""
         return self.workload.columns(indices)
 
     @property
@@ -82,7 +83,6 @@ class Direct(VectorStrategy):
         return cast(Operator, self.workload)
 
     def answers(self, coordinates: Floats) -> Floats:
-        """They are the coordinates."""
         return coordinates
 
     def project(self, raw: Floats) -> Projection:
@@ -111,33 +111,28 @@ class Direct(VectorStrategy):
         return float(self.workload.n_queries)
 
     @property
-    def proxy(self) -> Ends:
-        """The mechanism's."""
+    def proxy(self) -> PerAnswer:
         return self.mechanism.proxy
 
     @property
     def worst(self) -> float:
-        """The mechanism's."""
         return self.mechanism.worst_total_variance
 
     @property
     def total(self) -> float:
-        """As the worst: vectors are lifted to one length, so that all values have nearly the same noise."""
+        """Like `worst`: vectors are extended to one length, so all values have nearly the same noise."""
         return self.mechanism.worst_total_variance
 
     @property
     def column_proxy(self) -> float:
-        """r^2 tau^2."""
         return self.mechanism.proxy * self.workload.radius**2
 
     @property
     def operator_norm(self) -> float:
-        """One."""
         return 1.0
 
     @property
-    def bias_bound(self) -> Ends:
-        """The mechanism's."""
+    def bias_bound(self) -> PerAnswer:
         return self.mechanism.bias_bound
 
     def bound(self, n_reports: int) -> Bound:
@@ -147,7 +142,7 @@ class Direct(VectorStrategy):
             m.dimension,
             values,
             m.radius,
-            # The proxy takes a while to find, and without a finite domain it is not looked at.
+            # The proxy is slow to compute, and not used without a finite domain.
             0.0 if values is None else m.proxy,
             m.worst_total_variance,
             n_reports,

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.errors import PlanError, WorkloadError
+from sottovoce.core.errors import PlanError, WorkloadError
 from sottovoce.strategies.factorize_root import root_of
-from sottovoce.strategies.factorize_solver import Progress, Solution, shifted, solve
-from sottovoce.workloads.base import Floats, Workload, vector_of
+from sottovoce.strategies.factorize_solver import Solution, shifted, solve
+from sottovoce.workloads.base import Floats, Workload, check_vector
 
 __all__ = ["Factorization", "factorize"]
 
@@ -31,7 +31,7 @@ class Factorization:
     workload
         The queries A.
     coordinates
-        V, k x J, of full row rank: one column a value, none longer than 1.
+        V, k x J, of full row rank: one column per value, none longer than 1.
     weights
         The distribution over the values that proves `lower_bound`: it is the squared sum of the singular values of
         A diag(weights)^(1/2), with the columns of A less their mean under the weights if there is a shift.
@@ -64,7 +64,7 @@ class Factorization:
         R v = A x for every x with V x = v, since A and V have the same row space; this takes the shortest. With a
         shift, x + centre (1 - sum(x)) has the same coordinates and sums to 1.
         """
-        vector = vector_of(v, len(self.coordinates), "one number for every coordinate")
+        vector = check_vector(v, len(self.coordinates), "one number for every coordinate")
         x = self._inverse @ vector
         return self.workload.matvec(x if self.centre is None else x + self.centre * (1 - x.sum()))
 
@@ -84,38 +84,32 @@ def factorize(
     tolerance: float = 1e-3,
     centred: bool = False,
     max_iterations: int = 1000,
-    progress: Progress | None = None,
-    gram: ArrayLike | None = None,
 ) -> Factorization:
     """Factorize a workload A = R V with the least ||R||_F^2 over all V whose columns are not longer than 1.
 
-    With ``centred``, A = R V + shift 1^T with the best shift too: since a distribution sums to 1, its answers move by
-    the shift and nothing else changes. Never worse, and for queries that most people answer with yes much better.
+    With ``centred``, A = R V + shift 1^T with the best shift: since a distribution sums to 1, its answers change by the
+    shift only. Never worse, and much better for queries that most people answer with yes.
 
     Parameters
     ----------
     workload
         The queries, over at most 8,192 values unless there are fewer queries than values.
     tolerance
-        Stop when the objective is within this share of its lower bound.
+        Stop when the objective is within this fraction of its lower bound.
     centred
-        Whether to look for a shift.
+        Whether to use a shift.
     max_iterations
-        Stop after so many eigendecompositions in any case.
-    progress
-        Called after each iteration with its number, the objective and the lower bound.
-    gram
-        A^T A, where it is known already (`gram_of`).
+        Maximum number of eigendecompositions.
 
     Returns
     -------
     Factorization
-        The best found, with its certificate. Stopped by the keyboard, the best so far.
+        The best found, with its certificate.
 
     Raises
     ------
     WorkloadError
-        If all values have the same answers, or `gram` is not A^T A.
+        If all values have the same answers.
     CapacityError
         If there are too many values.
     PlanError
@@ -133,18 +127,14 @@ def factorize(
     21.1
     """
     accuracy, limit = _checked_tolerance(tolerance), _checked_iterations(max_iterations)
-    root = root_of(workload, centred=centred, gram=gram)
+    root = root_of(workload, centred=centred)
     if not len(root.matrix):
-        raise WorkloadError("all values have the same answers, so that there is nothing to ask; leave such queries out")
+        raise WorkloadError("all values have the same answers, so there is nothing to ask; leave out such queries")
 
     def scaled(number: float) -> float:
         return float(np.ldexp(number, 2 * root.exponent))
 
-    def report(iteration: int, objective: float, lower_bound: float) -> None:
-        if progress is not None:
-            progress(iteration, scaled(objective), scaled(lower_bound))
-
-    found = solve(root.matrix, centred, accuracy, limit, report)
+    found = solve(root.matrix, centred, accuracy, limit)
     coordinates = _coordinates(root.matrix, found, centred)
     for array in (coordinates, found.weights, found.state.weights):
         array.flags.writeable = False
@@ -163,7 +153,7 @@ def _coordinates(root: Floats, found: Solution, centred: bool) -> Floats:
     """V = Y^(1/2) F for the solution Y, a multiple of W^(-1/2)."""
     state = found.state
     coordinates = state.squares[:, None] ** -0.25 * (state.vectors.T @ shifted(root, state.weights, centred))
-    # Rounded down a little, so that no column is longer than 1.
+    # Rounded down slightly, so that no column is longer than 1.
     longest = float(np.linalg.norm(coordinates, axis=0).max())
     coordinates /= longest * (1 + 1e-14)
     return np.ascontiguousarray(coordinates)
@@ -172,11 +162,11 @@ def _coordinates(root: Floats, found: Solution, centred: bool) -> Floats:
 def _checked_tolerance(tolerance: object) -> float:
     number: Any = tolerance
     if isinstance(tolerance, bool) or not isinstance(tolerance, Real) or not 1e-9 <= number < 1:
-        raise PlanError("The tolerance must be a number from 1e-9 to 1; the default of 1e-3 suits nearly all uses.")
+        raise PlanError("tolerance must be a number from 1e-9 to 1; the default is 1e-3")
     return float(number)
 
 
 def _checked_iterations(iterations: object) -> int:
     if isinstance(iterations, bool) or not isinstance(iterations, Integral) or int(iterations) < 1:
-        raise PlanError("max_iterations must be an integer, one or more; the default of 1000 is seldom reached.")
+        raise PlanError("max_iterations must be an integer of at least 1; the default is 1000")
     return int(iterations)

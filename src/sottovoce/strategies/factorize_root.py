@@ -1,7 +1,7 @@
 """From a workload to a small matrix with the same geometry: a root F, k x J, with F^T F = A^T A.
 
-Everything about factorizations depends on A through the inner products of its columns alone. So A itself is
-written out only where it has fewer rows than columns, and never where it has many.
+Factorizations depend on A only through the inner products of its columns. So A itself is stored only if it has fewer
+rows than columns.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import math
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from sottovoce.errors import CapacityError, WorkloadError
+from sottovoce.core.errors import CapacityError
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Workload, check_workload
 from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.prefix import Prefix
@@ -21,10 +20,10 @@ from sottovoce.workloads.ranges import Ranges
 __all__ = ["MAX_VALUES", "Root", "gram_of", "root_of"]
 
 MAX_VALUES: Final = 8192
-"""Most values of a workload with as many queries: above, one J x J matrix is larger than `MAX_ENTRIES`."""
+"""Maximum number of values: above, a J x J matrix is larger than `MAX_ENTRIES`."""
 
 ROUNDING: Final = 16 * float(np.finfo(np.float64).eps)
-"""What is left, relative to the terms, where a difference should be zero."""
+"""Rounding error of a zero difference, relative to its terms."""
 
 
 class Root(NamedTuple):
@@ -35,14 +34,14 @@ class Root(NamedTuple):
 
 
 def gram_of(workload: Workload, *, centred: bool = False) -> Floats:
-    """A^T A, the inner products of all pairs of columns, without A itself where that is large.
+    """A^T A, the inner products of all pairs of columns, without storing A if it is large.
 
     Parameters
     ----------
     workload
         The queries, over at most `MAX_VALUES` values.
     centred
-        Whether to subtract the mean of all columns from each before.
+        Whether to subtract the mean of all columns first.
 
     Examples
     --------
@@ -57,41 +56,36 @@ def gram_of(workload: Workload, *, centred: bool = False) -> Floats:
     return scaled
 
 
-def root_of(workload: Workload, *, centred: bool = False, gram: ArrayLike | None = None) -> Root:
+def root_of(workload: Workload, *, centred: bool = False) -> Root:
     """The root of a workload, its columns scaled by a power of two so that the longest is near 1.
 
-    Directions in which all columns together, each scaled to length 1, vary by less than about 1e-7 of what they do in
-    the first cannot be told from rounding, and are left out. No row is left where all columns are zero, or all alike
-    and centred.
+    Directions in which the columns, each scaled to length 1, vary by less than about 1e-7 of the largest variation are
+    indistinguishable from rounding and are removed. No row is left if all columns are zero, or equal and centred.
 
     Parameters
     ----------
     workload
         The queries.
     centred
-        Whether to subtract the mean of all columns from each before.
-    gram
-        A^T A, where it is known already.
+        Whether to subtract the mean of all columns first.
 
     Raises
     ------
-    WorkloadError
-        If `gram` is no Gram matrix.
     CapacityError
         If there are too many values.
     """
     queries, values = check_workload(workload).shape
-    if gram is None and queries < values:
+    if queries < values:
         matrix, exponent = _scaled_columns(workload, centred)
         return Root(_independent_rows(matrix.T, ROUNDING if centred else 0.0), exponent)
-    inner, exponent = _scaled_gram(workload, centred) if gram is None else _scaled_given(gram, values, centred)
-    # With a centre, a column at the mean is one of rounding errors of what was subtracted.
+    inner, exponent = _scaled_gram(workload, centred)
+    # With a centre, a column at the mean consists of rounding errors.
     noise = ROUNDING * float(workload.radius / 2.0**exponent) ** 2 if centred else 0.0
     return Root(_root_of_gram(inner, noise), exponent)
 
 
 def _scaled_columns(workload: Workload, centred: bool) -> tuple[Floats, int]:
-    """All columns, one a row."""
+    """All columns, one per row."""
     queries, values = workload.shape
     if queries * values > MAX_ENTRIES:
         raise CapacityError(f"{queries:,} queries of {values:,} values are too many to factorize; merge values")
@@ -112,7 +106,7 @@ def _scaled_gram(workload: Workload, centred: bool) -> tuple[Floats, int]:
         columns, exponent = _scaled_columns(workload, centred)
         return columns @ columns.T, exponent
     exponent = _exponent(workload)
-    # The mean is subtracted from the columns and not from the products: there it would cancel digits.
+    # The mean is subtracted from the columns, since subtracting it from the products would lose digits.
     mean = workload.matvec(np.full(values, 1 / values)) if centred else 0.0
     gram = np.empty((values, values))
     for value in range(values):
@@ -124,7 +118,7 @@ def _scaled_gram(workload: Workload, centred: bool) -> tuple[Floats, int]:
 
 
 def _known_gram(workload: Workload) -> Floats | None:
-    """A^T A where a formula gives it: how many queries hold both values."""
+    """A^T A by formula, if there is one: the number of queries that contain both values."""
     index = np.arange(workload.shape[1], dtype=np.float64)
     if isinstance(workload, Identity):
         return np.eye(index.size)
@@ -134,18 +128,6 @@ def _known_gram(workload: Workload) -> Floats | None:
         product: Floats = (np.minimum.outer(index, index) + 1) * (index.size - np.maximum.outer(index, index))
         return product
     return None
-
-
-def _scaled_given(gram: ArrayLike, values: int, centred: bool) -> tuple[Floats, int]:
-    matrix = np.asarray(gram, dtype=np.float64)
-    if matrix.shape != (values, values) or not np.isfinite(matrix).all():
-        raise WorkloadError(f"the Gram matrix must be {values:,} x {values:,} finite numbers, as gram_of returns them")
-    largest = float(np.abs(matrix).max())
-    if not np.allclose(matrix, matrix.T, rtol=0, atol=1e-9 * largest):
-        raise WorkloadError("the Gram matrix must be symmetric: give A^T A, as gram_of returns it")
-    exponent = math.frexp(largest)[1] // 2
-    scaled = np.ldexp((matrix + matrix.T) / 2, -2 * exponent)
-    return (_centred(scaled) if centred else scaled), exponent
 
 
 def _centred(gram: Floats) -> Floats:
@@ -160,18 +142,16 @@ def _exponent(workload: Workload) -> int:
 
 
 def _root_of_gram(gram: Floats, noise: float) -> Floats:
-    # The rank is decided with all columns at length 1, or a short column would pass for none.
+    # The rank is determined with all columns scaled to length 1, so that short columns count.
     lengths = np.sqrt(np.where(gram.diagonal() > noise, gram.diagonal(), 0.0))
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     values, vectors = np.linalg.eigh(gram * scales * scales[:, None])
-    if values[0] < -1e-6 * max(values[-1], 1.0):
-        raise WorkloadError("the Gram matrix has a negative eigenvalue: give A^T A, as gram_of returns it")
     kept = values > _rounded_zero(values)
     return np.ascontiguousarray(np.sqrt(values[kept])[:, None] * vectors[:, kept].T * lengths)
 
 
 def _independent_rows(matrix: Floats, noise: float) -> Floats:
-    """The matrix itself where its rows are independent, else fewer rows that have the same inner products."""
+    """The matrix if its rows are independent, else fewer rows with the same inner products of columns."""
     lengths = np.linalg.norm(matrix, axis=0)
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > noise)
     scaled = matrix * scales
@@ -181,5 +161,5 @@ def _independent_rows(matrix: Floats, noise: float) -> Floats:
 
 
 def _rounded_zero(values: Floats) -> float:
-    """What an eigenvalue that should be zero may come out as."""
+    """The largest rounding error of a zero eigenvalue."""
     return max(float(values[-1]), 0.0) * len(values) * float(np.finfo(np.float64).eps)

@@ -7,27 +7,23 @@ has the proofs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from sottovoce.workloads.base import Floats
 
-__all__ = ["Progress", "Solution", "State", "solve", "state_at"]
-
-Progress: TypeAlias = Callable[[int, float, float], object]
-"""Called after each iteration with its number, the best objective and the best lower bound so far."""
+__all__ = ["Solution", "SolverState", "solve", "state_at"]
 
 MEMORY: Final = 5
-"""Steps that the acceleration looks back."""
+"""Number of previous steps used by the acceleration."""
 
 LEAST_LOG_WEIGHT: Final = -600.0
-"""exp of it is still a normal number, and no weight that matters."""
+"""exp of it is still a normal number, and negligible as a weight."""
 
 
-class State(NamedTuple):
-    """What one set of weights gives: W = F diag(w) F^T = vectors diag(squares) vectors^T, and what follows."""
+class SolverState(NamedTuple):
+    """The state for one set of weights: W = F diag(w) F^T = vectors diag(squares) vectors^T, and derived numbers."""
 
     log_weights: Floats
     weights: Floats
@@ -49,14 +45,14 @@ class State(NamedTuple):
 class Solution(NamedTuple):
     """The state with the least objective, and the largest lower bound with the weights that prove it."""
 
-    state: State
+    state: SolverState
     objective: float
     weights: Floats
     lower_bound: float
     iterations: int
 
 
-def state_at(root: Floats, log_weights: Floats, centred: bool) -> State:
+def state_at(root: Floats, log_weights: Floats, centred: bool) -> SolverState:
     """Evaluate one set of weights: one eigendecomposition of size k, and two products of J k^2."""
     log_weights = np.maximum(log_weights - log_weights.max(), LEAST_LOG_WEIGHT)
     weights = np.exp(log_weights)
@@ -65,12 +61,12 @@ def state_at(root: Floats, log_weights: Floats, centred: bool) -> State:
     squares, vectors = np.linalg.eigh((columns * weights) @ columns.T)
     eps = float(np.finfo(np.float64).eps)
     certain = np.sqrt(np.maximum(squares - len(squares) * eps * squares[-1], 0)).sum()
-    # Y may be any positive definite matrix, so a floor costs optimality in directions that hardly count, not validity.
+    # Y may be any positive definite matrix, so a floor affects optimality in negligible directions, not validity.
     squares = np.maximum(squares, 4 * eps * squares[-1])
     rotated = vectors.T @ columns
     rotated *= rotated
     lengths = squares**-0.5 @ rotated
-    return State(log_weights, weights, squares, vectors, lengths, float(np.sqrt(squares).sum()), float(certain))
+    return SolverState(log_weights, weights, squares, vectors, lengths, float(np.sqrt(squares).sum()), float(certain))
 
 
 def shifted(root: Floats, weights: Floats, centred: bool) -> Floats:
@@ -78,12 +74,12 @@ def shifted(root: Floats, weights: Floats, centred: bool) -> Floats:
     return root - (root @ weights)[:, None] if centred else root
 
 
-def solve(root: Floats, centred: bool, tolerance: float, max_iterations: int, progress: Progress | None) -> Solution:
+def solve(root: Floats, centred: bool, tolerance: float, max_iterations: int) -> Solution:
     """Maximise T(w) until the objective is within the relative tolerance of the lower bound.
 
     The step is w_j <- w_j (lengths_j / T)^size, normalised, which climbs for every size that is small enough. Size 2
     solves orthogonal columns at once. Steps are accelerated (Anderson) over the last few; one that does not climb is
-    taken back and halved. `KeyboardInterrupt` ends the search with the best so far, from the first iteration on.
+    taken back and halved.
     """
     start = (shifted(root, np.full(root.shape[1], 1 / root.shape[1]), centred) ** 2).sum(axis=0)
     state = state_at(root, np.log(np.maximum(start, 1e-300)), centred)
@@ -91,39 +87,32 @@ def solve(root: Floats, centred: bool, tolerance: float, max_iterations: int, pr
     weights, lower_bound = state.weights, state.certain**2
     history: list[tuple[Floats, Floats]] = []
     size = 2.0
-    try:
-        while True:
-            if progress is not None:
-                progress(iteration, objective, lower_bound)
-            if objective <= (1 + tolerance) * lower_bound or iteration >= max_iterations:
-                break
-            step = _step(state)
-            history = [*history[-MEMORY:], (state.log_weights, size * step)]
-            tried = state_at(root, _accelerated(history, state.weights), centred)
-            iteration += 1
-            if tried.certain**2 > lower_bound:
-                weights, lower_bound = tried.weights, tried.certain**2
-            if tried.objective < objective:
-                best, objective = tried, tried.objective
-            slope = float(state.weights @ ((state.lengths - state.trace) * step)) / 2
-            if tried.trace - state.trace >= 0.05 * min(size, 1.0) * slope - 1e-13 * state.trace:
-                state = tried
-            else:
-                # A failed combination says nothing about the plain step; a failed plain step was too long.
-                size = size / 2 if len(history) == 1 else size
-                history = []
-    except KeyboardInterrupt:
-        pass
+    while objective > (1 + tolerance) * lower_bound and iteration < max_iterations:
+        step = _step(state)
+        history = [*history[-MEMORY:], (state.log_weights, size * step)]
+        tried = state_at(root, _accelerated(history, state.weights), centred)
+        iteration += 1
+        if tried.certain**2 > lower_bound:
+            weights, lower_bound = tried.weights, tried.certain**2
+        if tried.objective < objective:
+            best, objective = tried, tried.objective
+        slope = float(state.weights @ ((state.lengths - state.trace) * step)) / 2
+        if tried.trace - state.trace >= 0.05 * min(size, 1.0) * slope - 1e-13 * state.trace:
+            state = tried
+        else:
+            # A failed combination says nothing about the plain step; a failed plain step was too long.
+            size = size / 2 if len(history) == 1 else size
+            history = []
     return Solution(best, objective, weights, lower_bound, iteration)
 
 
-def _step(state: State) -> Floats:
-    """The change of the log-weights at size 1; a column at the centre would ask for an infinite one."""
+def _step(state: SolverState) -> Floats:
+    """The change of the log-weights at size 1; bounded for a column at the centre."""
     return np.log(np.maximum(state.lengths / state.trace, 1e-12))
 
 
 def _accelerated(history: list[tuple[Floats, Floats]], weights: Floats) -> Floats:
-    """Where the last steps point to: the combination of past points with the smallest combined step, and that step."""
+    """Anderson acceleration: the combination of past points with the smallest combined step, plus that step."""
     point, step = history[-1]
     if len(history) == 1:
         return point + step

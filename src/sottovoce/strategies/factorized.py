@@ -1,4 +1,4 @@
-"""The factorized strategy: coordinates in which a vector mechanism's noise costs the answers least."""
+"""The factorized strategy: coordinates with the least noise in the answers for a vector mechanism."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError, WorkloadError
+from sottovoce.core.errors import MechanismError, WorkloadError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.registry import find
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.mechanisms.vector_registry import restore_vector
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.base import Ends, Setting, Statement
+from sottovoce.strategies.base import PerAnswer, Setting, Statement
 from sottovoce.strategies.factorize_root import gram_of
-from sottovoce.strategies.spectrum import check_told
+from sottovoce.strategies.spectrum import check_determined
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.workloads import Workload
 
@@ -37,10 +37,10 @@ _RANK: Final = 1e-6
 @final
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """V in single precision, as it travels, and the weights w whose answers are the shift: A p = A w + R V p.
+    """V in single precision, as it is sent, and the weights w whose answers are the shift: A p = A w + R V p.
 
-    Rounding V to single precision moves an answer by some 1e-7 of the radius at most, far below the noise of any number
-    of people; both sides use the rounded V.
+    Rounding V to single precision changes an answer by about 1e-7 of the radius at most, far below the noise for any
+    number of people; device and collector use the rounded V.
     """
 
     matrix: NDArray[np.float32]
@@ -49,7 +49,7 @@ class Coordinates:
     def __post_init__(self) -> None:
         k, J = self.matrix.shape
         if k < 1 or J < 2:
-            raise MechanismError("coordinates must have a row and two columns at least")
+            raise MechanismError("coordinates must have at least one row and two columns")
         exact = self.matrix.astype(np.float64)
         fine = np.isfinite(exact).all() and float(np.einsum("ij,ij->j", exact, exact).max()) <= RADIUS * (1 + 1e-6)
         w = self.weights
@@ -69,12 +69,12 @@ class Coordinates:
 
     @classmethod
     def from_bytes(cls, attachment: bytes) -> Self:
-        """What `to_bytes` wrote; anything else raises `MechanismError`."""
+        """The inverse of `to_bytes`; raises `MechanismError` for anything else."""
         if not isinstance(attachment, bytes) or len(attachment) < _SHAPE.size:
-            raise MechanismError("these are no coordinates that a strategy packed: too short")
+            raise MechanismError("the coordinates are malformed: too short")
         k, J = _SHAPE.unpack_from(attachment)
         if len(attachment) != _SHAPE.size + 8 * J + 4 * k * J:
-            raise MechanismError("these are no coordinates that a strategy packed: of the wrong length")
+            raise MechanismError("the coordinates are malformed: wrong length")
         weights = np.frombuffer(attachment, "<f8", J, _SHAPE.size).astype(np.float64)
         matrix = np.frombuffer(attachment, "<f4", k * J, _SHAPE.size + 8 * J).astype(np.float32).reshape(k, J)
         return cls(matrix, weights)
@@ -89,7 +89,7 @@ class Coordinates:
 @final
 @dataclass(frozen=True)
 class _Algebra:
-    """What follows from the queries and the coordinates alone, whatever the mechanism and the number of people."""
+    """Quantities that depend on the queries and the coordinates alone."""
 
     workload: Workload
     stated: Coordinates
@@ -101,13 +101,13 @@ class _Algebra:
 
     @cached_property
     def blind(self) -> Floats:
-        """An orthonormal basis of the changes of a population that V does not see, as columns."""
+        """An orthonormal basis of the kernel of V, as columns."""
         _, sizes, rows = np.linalg.svd(self.columns.T, full_matrices=True)
         return np.asarray(rows[int((sizes > _RANK * sizes[0]).sum()) :].T)
 
     @cached_property
     def centred_inverse(self) -> Floats:
-        """V^+ less what a change of the sum would add: A times it is R."""
+        """V^+ with the change of the sum removed: A times it is R."""
         inverse = np.linalg.pinv(self.columns.T, rcond=_RANK)
         return np.asarray(inverse - np.outer(self.stated.weights, inverse.sum(axis=0)))
 
@@ -131,7 +131,7 @@ class _Algebra:
 
 @lru_cache(maxsize=4)
 def _algebra_of(workload: Workload, stated: Coordinates) -> _Algebra:
-    """Kept, since a plan makes the same design anew for every epsilon and every number of people."""
+    """Cached: a plan makes the same design for every epsilon and every number of people."""
     return _Algebra(workload, stated)
 
 
@@ -151,13 +151,13 @@ class FactorizedStrategy(VectorStrategy):
     def __post_init__(self) -> None:
         k, J = self.stated.matrix.shape
         if self.workload.domain.size != J:
-            raise WorkloadError("the coordinates are over another number of values than the workload")
+            raise WorkloadError("the coordinates and the workload have different numbers of values")
         if self.mechanism.dimension != k or self.mechanism.radius != RADIUS:
-            raise WorkloadError("the mechanism is for another number of coordinates, or another radius")
+            raise WorkloadError("the mechanism has another number of coordinates or another radius")
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
-        """Factorized with a shift, and asked with a codebook."""
+        """Factorized with a shift, with a codebook."""
         setting.check_mechanism(cls.name, Codebook.name)
         workload = setting.finite_workload()
         stated = _factorized(workload)
@@ -167,25 +167,25 @@ class FactorizedStrategy(VectorStrategy):
         return [made]
 
     def check(self) -> None:
-        """Raise `MechanismError` unless the coordinates tell the answers of all queries."""
-        check_told(self.workload, self._algebra.blind, self.stated.weights)
+        """Raise `MechanismError` unless the coordinates determine the answers of all queries."""
+        check_determined(self.workload, self._algebra.blind, self.stated.weights)
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
-        """With the coordinates in the attachment."""
         coordinates = Coordinates.from_bytes(stated.attachment)
         size = len(coordinates.matrix)
-        mechanism = restore_vector(stated.mechanism, size, RADIUS, stated.epsilon, stated.delta, stated.parameters)
+        mechanism = find(stated.mechanism, VectorMechanism).restore(
+            stated.parameters, size, RADIUS, stated.epsilon, stated.delta
+        )
         return cls(stated.finite_workload(), mechanism, coordinates)
 
     @cached_property
     def attachment(self) -> bytes:
-        """V and the weights."""
         return self.stated.to_bytes()
 
     @cached_property
     def digest(self) -> str:
-        """Of the attachment, which is written one way only."""
+        """Of the attachment, which has one canonical form."""
         return hashlib.sha256(self.attachment).hexdigest()
 
     @cached_property
@@ -194,16 +194,13 @@ class FactorizedStrategy(VectorStrategy):
 
     @property
     def _columns(self) -> Floats:
-        """V^T."""
         return self._algebra.columns
 
     def inputs(self, indices: NDArray[np.int64]) -> Floats:
-        """Columns of V, one a row."""
         return np.asarray(self._columns[indices])
 
     @cached_property
     def coordinates(self) -> Operator:
-        """V."""
         return as_operator(self._columns.T)
 
     @property
@@ -221,7 +218,6 @@ class FactorizedStrategy(VectorStrategy):
 
     @property
     def _lengths(self) -> Floats:
-        """Squared lengths of R's rows."""
         return self._algebra.lengths
 
     def _direction_lengths(self, weights: Floats) -> Floats:
@@ -235,12 +231,11 @@ class FactorizedStrategy(VectorStrategy):
 
     @property
     def _spectrum(self) -> Floats:
-        """Squared singular values of R."""
         return self._algebra.spectrum
 
     @cached_property
     def worst(self) -> float:
-        """noise ||R||_F^2, and what is more than noise along the person's own R v_u."""
+        """noise ||R||_F^2, plus the excess of the noise along the person's own R v_u."""
         own = float(np.linalg.norm(self._columns, axis=1).max()) ** 2 * float(self._spectrum[-1])
         return (
             self.mechanism.noise * float(self._spectrum.sum())
@@ -249,16 +244,16 @@ class FactorizedStrategy(VectorStrategy):
 
     @property
     def total(self) -> float:
-        """As the worst: vectors are lifted to one length, so that all values have nearly the same noise."""
+        """Like `worst`: vectors are extended to one length, so all values have nearly the same noise."""
         return self.worst
 
     @property
-    def proxy(self) -> Ends:
+    def proxy(self) -> PerAnswer:
         """The mechanism's, times the squared length of R's row."""
         return np.asarray(self._lengths * self.mechanism.proxy)
 
     @property
-    def bias_bound(self) -> Ends:
+    def bias_bound(self) -> PerAnswer:
         """That of the coordinates, times the length of R's row."""
         return np.asarray(np.sqrt(self._lengths) * self.coordinate_bias)
 
@@ -269,13 +264,12 @@ class FactorizedStrategy(VectorStrategy):
 
     @cached_property
     def operator_norm(self) -> float:
-        """Exact."""
         return float(np.sqrt(max(0.0, self._spectrum[-1])))
 
 
 @lru_cache(maxsize=32)
 def _factorized(workload: Workload) -> Coordinates:
-    """The coordinates of a workload; kept, since they do not depend on epsilon and a plan asks for many."""
+    """The coordinates of a workload; cached, since they do not depend on epsilon."""
     from sottovoce.strategies.factorize import factorize
 
     found = factorize(workload, centred=True)

@@ -1,4 +1,4 @@
-"""Optimized strategies in files: a search is done once, and its channel kept with the survey's papers."""
+"""Optimized strategies in files, so that a search is done once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Final
 
 import rfc8785
 
-from sottovoce.durable import write_whole
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import check_epsilon
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.files import replace_file
+from sottovoce.core.limits import check_epsilon
 from sottovoce.strategies.optimized import OptimizedStrategy, unpack_channel
 from sottovoce.workloads import Workload
 from sottovoce.workloads.base import check_workload
@@ -21,14 +21,14 @@ __all__ = ["load", "save"]
 
 _MAGIC: Final = b"sottovoce strategy 1\n"
 _LARGEST: Final = 2**27
-"""Bytes of a file that are read at most."""
+"""Maximum size of a file in bytes."""
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
 def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
-    """Write the strategy's channel and weights, and for which workload and epsilon they are.
+    """Write the strategy's channel and weights, with their workload and epsilon.
 
-    The file is written beside its place and then moved there, so that no other process ever sees half of one.
+    The file is replaced atomically.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
     True
     """
     if not isinstance(strategy, OptimizedStrategy):
-        raise SurveyError("only optimized strategies are kept in files; the others follow from the survey's JSON")
+        raise SurveyError("only optimized strategies are saved in files; others follow from the survey's JSON")
     place = _place(path)
     epsilon = strategy.mechanism.epsilon
     stated = {"epsilon": epsilon.hex(), "name": strategy.name, "workload": strategy.workload.digest}
     body = rfc8785.dumps(stated) + b"\n" + strategy.attachment
     content = _MAGIC + hashlib.sha256(body).digest() + body
     try:
-        write_whole(place, content)
+        replace_file(place, content)
     except OSError as error:
         raise SurveyError(f"{str(place)!r} cannot be written: {error.strerror}; name another file") from None
 
@@ -58,21 +58,21 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], workload: Workload, epsilon: float) -> OptimizedStrategy:
     """The strategy in a file that `save` or ``sottovoce optimize --out`` wrote, for this workload and epsilon.
 
-    Nothing in the file is believed: its checksum finds damage, the channel is verified against `epsilon` with
-    integers, and its noise is worked out from it.
+    The file is not trusted: its checksum detects damage, the channel is verified against `epsilon` with integers, and
+    its noise is computed again.
 
     Raises
     ------
     SurveyError
         For a file that cannot be read, or is for another workload or epsilon.
     MechanismError
-        For a file that is damaged, or whose channel breaks epsilon or does not tell the workload's answers.
+        For a file that is damaged, or whose channel violates epsilon or does not determine the workload's answers.
     """
     place, stated_epsilon = _place(path), check_epsilon(epsilon)
     check_workload(workload)
     stated, attachment = _parts(_content(place), str(place))
     if stated.get("name") != OptimizedStrategy.name:
-        raise SurveyError(f"{str(place)!r} holds a strategy of an unknown kind; it may be of a newer version")
+        raise SurveyError(f"{str(place)!r} has an unknown kind of strategy, perhaps of a newer version")
     if stated.get("workload") != workload.digest:
         raise SurveyError(f"{str(place)!r} is for another workload; give the one it was optimized for")
     if stated.get("epsilon") != stated_epsilon.hex():
@@ -91,19 +91,19 @@ def _content(place: Path) -> bytes:
 
 
 def _parts(content: bytes, name: str) -> tuple[dict[str, object], bytes]:
-    """What the file says it is for, and the channel; raises unless the checksum is right."""
+    """The stated workload and epsilon, and the channel; raises if the checksum is wrong."""
     if not content.startswith(_MAGIC):
-        raise MechanismError(f"{name!r} is no strategy file; write one with 'sottovoce optimize --out'")
+        raise MechanismError(f"{name!r} is not a strategy file; write one with 'sottovoce optimize --out'")
     check, body = content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
     if len(content) > _LARGEST or hashlib.sha256(body).digest() != check:
-        raise MechanismError(f"{name!r} is damaged: its checksum is wrong; copy it again, or search anew")
+        raise MechanismError(f"{name!r} is damaged: its checksum is wrong; copy it again, or repeat the search")
     line, _, attachment = body.partition(b"\n")
     try:
         stated = json.loads(line)
     except ValueError:
         stated = None
     if not isinstance(stated, dict) or set(stated) != {"epsilon", "name", "workload"}:
-        raise MechanismError(f"{name!r} does not say what it is for; write one with 'sottovoce optimize --out'")
+        raise MechanismError(f"{name!r} has a malformed header; write one with 'sottovoce optimize --out'")
     return stated, attachment
 
 

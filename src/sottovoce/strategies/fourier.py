@@ -11,8 +11,8 @@ from typing import ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import CapacityError, MechanismError, WorkloadError
 from sottovoce.domain import ProductDomain
-from sottovoce.errors import CapacityError, MechanismError, WorkloadError
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.sampled import MAX_TILT
@@ -31,7 +31,7 @@ Indices = NDArray[np.int64]
 _MAX_CUBE_BITS: Final = 28
 
 _MOST_VALUES: Final = 2**22
-"""Up to so many values, what each of them answers is listed."""
+"""Up to this many values, the answers of each are listed."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,6 @@ class FourierCoordinates:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """Coefficients and values."""
         return len(self.mechanism.coefficients), self.mechanism.domain_size
 
     @cached_property
@@ -51,24 +50,20 @@ class FourierCoordinates:
         return np.sqrt(self.mechanism.shares)
 
     def columns(self, indices: Indices) -> Floats:
-        """The coordinates of many values: one row a value."""
         codes = self.mechanism.codes(np.asarray(indices, dtype=np.int64))
         odd = np.bitwise_count(codes[:, None] & self.mechanism.coefficients) & 1
         return np.asarray(self.scales * (1.0 - 2.0 * odd))
 
     def column(self, j: int, /) -> Floats:
-        """The coordinates of one value."""
         column: Floats = self.columns(np.array([j]))[0]
         return column
 
     def matvec(self, x: Floats, /) -> Floats:
-        """V x."""
         cube = self._cube()
         cube[self._codes] = x
         return self.scales * self._transformed(cube)[self.mechanism.coefficients]
 
     def rmatvec(self, y: Floats, /) -> Floats:
-        """V^T y."""
         cube = self._cube()
         cube[self.mechanism.coefficients] = self.scales * y
         return self._transformed(cube)[self._codes]
@@ -81,8 +76,8 @@ class FourierCoordinates:
         bits = sum(self.mechanism.bits)
         if bits > _MAX_CUBE_BITS:
             raise CapacityError(
-                f"the values' codes have {bits} bits, and at most {_MAX_CUBE_BITS} fit into memory at once; "
-                "use answers, which need no list of all values, or single columns"
+                f"the values' codes have {bits} bits, and at most {_MAX_CUBE_BITS} fit into memory; "
+                "use answers or single columns, which do not list all values"
             )
         return np.zeros(1 << bits)
 
@@ -118,7 +113,7 @@ class FourierStrategy(SampledStrategy):
         self._check_fit(self.serves)
         sizes, order, only = _layout(self.workload)
         if (self.mechanism.sizes, self.mechanism.order, self.mechanism.only) != (sizes, order, only):
-            raise MechanismError("the mechanism's coefficients are not this workload's; use best(workload, epsilon)")
+            raise MechanismError("the mechanism's coefficients do not match the workload; use best(workload, epsilon)")
 
     @staticmethod
     def serves(workload: Workload) -> bool:
@@ -139,7 +134,6 @@ class FourierStrategy(SampledStrategy):
 
     @cached_property
     def coordinates(self) -> FourierCoordinates:
-        """V."""
         return FourierCoordinates(self.mechanism)
 
     def _raw(self, counts: Counts, n_reports: int) -> Floats:
@@ -148,7 +142,7 @@ class FourierStrategy(SampledStrategy):
 
     @cached_property
     def _tables(self) -> tuple[tuple[int, ...], ...]:
-        """The attributes of each table, by place; none for parities."""
+        """The attributes of each table, by position; empty for parities."""
         match self.workload:
             case Marginals():
                 return tuple(combinations(range(len(self.mechanism.sizes)), self.workload.k))
@@ -203,18 +197,13 @@ class FourierStrategy(SampledStrategy):
         places: Indices = order[np.searchsorted(self.mechanism.coefficients[order], workload._sets)]
         return places
 
-    @property
-    def _square(self) -> float:
-        """c^2."""
-        return float(1 / self.mechanism.signal) ** 2
-
     def central_moments(self) -> Floats:
-        """A cell of a table has the same moment as all others of that table; a bin's follows from Parseval."""
+        """All cells of a table have the same moment; that of a bin follows from Parseval's identity."""
         if isinstance(self.workload, Parities):
-            return np.asarray(self._square / self.mechanism.shares[self._rows])
+            return np.asarray(self._moment_of_coordinates / self.mechanism.shares[self._rows])
         if isinstance(self.workload, Bins):
             parts = self.offset
-            return np.asarray(self._square * len(self.mechanism.coefficients) * parts * (1 - parts))
+            return np.asarray(self._moment_of_coordinates * len(self.mechanism.coefficients) * parts * (1 - parts))
         moments = [self._cell_moment(table) for table in self._tables]
         return np.repeat(moments, [self._cells(table) for table in self._tables])
 
@@ -226,7 +215,7 @@ class FourierStrategy(SampledStrategy):
                 sums[touched] += ((1 << self.mechanism.bits[place]) - 1) * sums[touched - 1]
         weights, drawn = self.mechanism.weights, self.mechanism.drawn
         inverse = sum(number * drawn / weight for number, weight in zip(sums[1:], weights, strict=True))
-        return self._square * inverse / 4.0 ** self._table_bits(table)
+        return self._moment_of_coordinates * inverse / 4.0 ** self._table_bits(table)
 
     def _table_bits(self, table: tuple[int, ...]) -> int:
         return sum(self.mechanism.bits[place] for place in table)
@@ -235,7 +224,7 @@ class FourierStrategy(SampledStrategy):
         return math.prod(self.mechanism.sizes[place] for place in table)
 
     def _adjoint(self, row: Floats) -> Floats:
-        """R^T w: `_answers` less its offset, turned around, table by table."""
+        """R^T w, the transpose of `_answers` less its offset, table by table."""
         coefficients = np.zeros(len(self.mechanism.coefficients))
         if isinstance(self.workload, Parities):
             np.add.at(coefficients, self._rows, row)
@@ -251,7 +240,7 @@ class FourierStrategy(SampledStrategy):
         return np.asarray(coefficients / self.coordinates.scales)
 
     def _add_table(self, coefficients: Floats, table: tuple[int, ...], cells: Floats) -> None:
-        """Add what the cells' weights are as weights of coefficients: the transpose of `_table`."""
+        """Add the cells' weights to the weights of coefficients: the transpose of `_table`."""
         bits, sizes = self.mechanism.bits, self.mechanism.sizes
         cube = np.zeros([1 << bits[place] for place in table])
         cube[tuple(slice(sizes[place]) for place in table)] = cells.reshape([sizes[place] for place in table])
@@ -263,12 +252,12 @@ class FourierStrategy(SampledStrategy):
                 coefficients[start : start + len(part)] += part
 
     def _combined_moments(self, weights: Floats) -> Floats:
-        return np.array([self._square * float(v @ v) for v in map(self._adjoint, weights)])
+        return np.array([self._moment_of_coordinates * float(v @ v) for v in map(self._adjoint, weights)])
 
-    def _least_away(self, weights: Floats | None) -> Floats | float | None:
-        """Beside powers of two the offset's shares do not sum to one, and answers that do may all lie to one side."""
+    def _distance_to_offset(self, weights: Floats | None) -> Floats | float | None:
+        """For sizes that are not powers of two the offset's shares do not sum to one."""
         if weights is None:
-            # A share can be any number from 0 to 1, but that of a bin that holds everybody.
+            # A share can be any number from 0 to 1, except that of a single bin with everybody.
             everybody = isinstance(self.workload, Bins) and self.workload.n_queries == 1 and self.workload._same_norm
             return 1 - self.offset if everybody else 0.0
         if self.workload.n_values > _MOST_VALUES:
@@ -279,7 +268,7 @@ class FourierStrategy(SampledStrategy):
 
     @cached_property
     def _centre_distance(self) -> float:
-        """Uniform people are nearest to the offset of tables, by symmetry; bins share what is missing evenly."""
+        """A uniform population is nearest to the offset of tables, by symmetry; bins share the difference evenly."""
         if isinstance(self.workload, Bins):
             missing = 1 - float(self.offset.sum()) if self.workload._same_norm else 0.0
             return missing**2 / self.workload.n_queries
@@ -290,7 +279,7 @@ class FourierStrategy(SampledStrategy):
         return distance
 
     def worst_population(self) -> Floats | None:
-        """Uniform, but for bins: what the offset leaves over is spread evenly over them, or lies outside of all."""
+        """Uniform, except for bins: the difference to the offset is spread evenly over them, or outside of all."""
         values = self.workload.n_values
         if values > _MOST_VALUES:
             return None
@@ -307,12 +296,11 @@ class FourierStrategy(SampledStrategy):
 
     @cached_property
     def moment(self) -> float:
-        """The sum of the queries' moments."""
         return float(self.central_moments().sum())
 
     @cached_property
     def _even_deviation(self) -> float:
-        """||a_u - offset||^2 where it is the same for all values: for tables and parities."""
+        """||a_u - offset||^2, the same for all values, for tables and parities."""
         deviation = float(self.workload.n_queries) if isinstance(self.workload, Parities) else 0.0
         for table in self._tables:
             part = 0.5 ** self._table_bits(table)

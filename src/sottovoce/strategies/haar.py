@@ -1,4 +1,4 @@
-"""The Haar strategy: intervals of a line from wavelet coefficients, which need no consistency."""
+"""The Haar strategy: intervals from wavelet coefficients, which are always consistent."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Floats = NDArray[np.float64]
 @final
 @dataclass(frozen=True)
 class HaarStrategy(LevelStrategy):
-    """Halve every share from the root down, each time by the node's estimated difference of halves.
+    """Split every share from the root down, by the node's estimated difference of halves.
 
-    A node whose second half lies beyond the domain passes its whole share on; what its level reports of it is not
-    used here, but it is by the projection on the hull of the coordinates.
+    A node whose second half is outside the domain passes on its whole share; its own estimate is not used here, but the
+    projection on the hull of the coordinates uses it.
 
     Examples
     --------
@@ -50,7 +50,6 @@ class HaarStrategy(LevelStrategy):
 
     @property
     def branching(self) -> int:
-        """Two halves."""
         return 2
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The hierarchical strategy: intervals of a line from a tree of them, combined by weighted least squares."""
+"""The hierarchical strategy: intervals from a tree of intervals, combined by weighted least squares."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BRANCHINGS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64)
 @final
 @dataclass(frozen=True)
 class HierarchicalStrategy(LevelStrategy):
-    """Every level's shares, made consistent: the least-squares estimate under the levels' own noise, in O(nodes).
+    """Shares of all levels made consistent: the weighted least-squares estimate, in O(nodes).
 
     Examples
     --------
@@ -46,7 +46,7 @@ class HierarchicalStrategy(LevelStrategy):
     def best(cls, workload: Workload, epsilon: float) -> Self:
         """The branching and the levels' weights with the least exact `moment`.
 
-        Where that takes the matrix, the branching is chosen first, with equal weights.
+        If that needs the matrix, the branching is chosen first, with equal weights.
         """
         size = workload.shape[1]
         branchings = sorted({min(branching, size) for branching in (*_BRANCHINGS, size)})
@@ -61,7 +61,6 @@ class HierarchicalStrategy(LevelStrategy):
 
     @property
     def branching(self) -> int:
-        """B."""
         return self.mechanism.branching
 
     @cached_property
@@ -77,7 +76,7 @@ class HierarchicalStrategy(LevelStrategy):
         return Tree(B, self.mechanism.nodes, tuple(regular[::-1]), tuple(last[::-1]))
 
     def _shares(self, levels: list[Floats]) -> Floats:
-        """Up: average each node's own estimate with its children's sum. Down: share out what is missing."""
+        """Up: average each node's estimate with its children's sum. Down: distribute the difference."""
         noise, tree, B = self._noise, self.tree, self.branching
         sums: list[Floats] = []
         below = levels[-1]

@@ -4,31 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Final, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import CapacityError, MechanismError, SurveyError, WorkloadError
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError, WorkloadError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
-from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.mechanisms.registry import MECHANISMS, candidates, create, restore
+from sottovoce.mechanisms.registry import candidates, find, is_foreign
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.base import Ends, Projection, Setting, Statement
+from sottovoce.strategies.base import PerAnswer, Projection, Setting, Statement
 from sottovoce.strategies.factorize_root import MAX_VALUES, root_of
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
-from sottovoce.strategies.rows import listed, mean_squares, row_ranges, squared_norms
+from sottovoce.strategies.rows import is_listable, mean_squares, row_ranges, squared_norms
 from sottovoce.strategies.spectrum import operator_norm
 from sottovoce.strategies.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.theory.bounds import Bound, projected_distribution_bound
 from sottovoce.workloads import Identity, Workload
 
 __all__ = ["Histogram"]
-
-_STEPS: Final = {ProjectiveGeometry.name: 16}
-"""Multiplications a number and bit that one row's second moments take: two Fourier transforms; else two of signs."""
 
 
 @final
@@ -37,7 +32,7 @@ class Histogram(ListedStrategy):
     """V = I, R = A, with any mechanism that estimates frequencies; its variance is exact for every workload.
 
     For mechanisms that treat all values alike four numbers say everything (`pair_moments`), and the variance of an
-    answer follows from its row's sum, norm and range. For the others it takes two transforms a row.
+    answer follows from its row's sum, norm and range. For the others it takes two transforms per row.
 
     Examples
     --------
@@ -56,19 +51,21 @@ class Histogram(ListedStrategy):
     def __post_init__(self) -> None:
         if self.mechanism.domain_size != self.workload.n_values:
             raise WorkloadError("the mechanism is for another number of values than the workload")
+        if is_foreign(type(self.mechanism)):
+            from sottovoce.auditing.conformance import admit
+
+            admit(self.mechanism)
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
         """With every mechanism that estimates frequencies."""
         workload, epsilon = setting.finite_workload(), setting.epsilon
-        if not isinstance(workload, Identity) and not listed(workload):
-            raise WorkloadError("the matrix has too many entries to add up what its answers would cost")
+        if not isinstance(workload, Identity) and not is_listable(workload):
+            raise WorkloadError("the matrix has too many entries to compute the variances of its answers")
         if setting.mechanism == "auto":
-            found = candidates(workload.n_values, epsilon)
-        elif setting.mechanism in MECHANISMS:
-            found = [create(setting.mechanism, workload.n_values, epsilon)]
+            found = candidates(FiniteMechanism, workload.n_values, epsilon)
         else:
-            raise MechanismError(f"strategy 'histogram' goes with one of {', '.join(MECHANISMS)}, or 'auto'")
+            found = [_find_admitted(setting.mechanism).best(workload.n_values, epsilon)]
         if not found:
             raise MechanismError(f"no mechanism serves {workload.n_values:,} values at epsilon {epsilon:g}")
         return [cls(workload, mechanism) for mechanism in found]
@@ -79,23 +76,20 @@ class Histogram(ListedStrategy):
         workload = stated.finite_workload()
         if stated.delta != 0:
             raise SurveyError("the histogram strategy needs delta 0: its mechanisms are pure epsilon-LDP")
-        return cls(workload, restore(stated.mechanism, workload.n_values, stated.epsilon, stated.parameters))
+        kind = _find_admitted(stated.mechanism)
+        return cls(workload, kind.restore(stated.parameters, workload.n_values, stated.epsilon))
 
     def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The values."""
         return indices
 
     @cached_property
     def coordinates(self) -> Workload:
-        """Every value's frequency."""
         return Identity(self.workload.domain)
 
     def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """The mechanism's estimate of the frequencies."""
         return self.mechanism.estimate(counts, n_reports)
 
     def answers(self, coordinates: Floats) -> Floats:
-        """A times the frequencies."""
         return self.workload.matvec(coordinates)
 
     def project(self, raw: Floats) -> Projection:
@@ -116,11 +110,11 @@ class Histogram(ListedStrategy):
         return np.asarray(self._second_moments(rows) @ shares)
 
     def _check_work(self, rows: int) -> None:
-        """Raise `CapacityError` where so many rows take too long; only mechanisms with transforms are slow."""
+        """Raise `CapacityError` if this many rows take too long; only mechanisms with transforms are slow."""
         if isinstance(self.mechanism, SymmetricMechanism):
             return
         size = max(self.mechanism.cells, self.mechanism.domain_size)
-        if rows * size * size.bit_length() * _STEPS.get(self.mechanism.name, 2) > MOST_WORK:
+        if rows * size * size.bit_length() * self.mechanism.transform_cost > MOST_WORK:
             raise CapacityError(
                 f"the variance of {rows:,} answers takes a transform of {size:,} numbers each with "
                 f"{self.mechanism.name}, which cannot be compared in reasonable time; use 'subset_selection', "
@@ -142,16 +136,15 @@ class Histogram(ListedStrategy):
         """
         if people.answers is not None:
             return Variance(self.mechanism.variance(np.clip(people.answers, 0.0, 1.0), 1), "exact")
-        alike = self._worst_share(self._block)
-        if self.workload.n_values % self._block != 1 or self.workload.n_values > MAX_HELD:
+        block = self.mechanism.values_per_block
+        if block is None:
+            self._check_work(self.workload.n_values)
+            return self._each_listed(people)
+        alike = self._worst_share(block)
+        if self.workload.n_values % block != 1 or self.workload.n_values > MAX_HELD:
             return Variance(alike, "exact")
         # The last value is alone in its block.
         return Variance(np.append(np.full(self.workload.n_values - 1, alike), self._worst_share(1)), "exact")
-
-    @property
-    def _block(self) -> int:
-        """How many values share a block of reports, so that one's frequency matters for another's variance."""
-        return self.mechanism.block_size - 1 if isinstance(self.mechanism, HadamardBlocks) else self.workload.n_values
 
     def _worst_share(self, block: int) -> float:
         """A share's largest variance: people have that value, another of its block, or one of another block."""
@@ -198,10 +191,11 @@ class Histogram(ListedStrategy):
 
     def worst_population(self) -> Floats:
         """By search; of all shares those of uniform people, over full blocks where there are blocks."""
-        if not isinstance(self.workload, Identity):
+        block = self.mechanism.values_per_block
+        if block is None or not isinstance(self.workload, Identity):
             return super().worst_population()
         values = self.workload.n_values
-        block = min(self._block, values)
+        block = min(block, values)
         full = values // block * block
         return np.where(np.arange(values) < full, 1 / full, 0.0)
 
@@ -215,8 +209,8 @@ class Histogram(ListedStrategy):
             rest = m.same * max(0.0, float(squares.sum()) - values * length)
             about = m.itself * (squares - 2 * own + length)
             return np.asarray(m.constant * length + rest + 2 * m.slope * (own - length) + about)
-        if isinstance(workload, Identity):
-            return self._identity_moments()
+        if isinstance(workload, Identity) and self.mechanism.values_per_block is not None:
+            return self._identity_moments(self.mechanism.values_per_block)
         if workload.n_queries <= values or values > MAX_VALUES:
             self._check_work(workload.n_queries)
             return np.asarray(sum(self._second_moments(rows).sum(axis=0) for rows in row_blocks(workload)))
@@ -225,9 +219,9 @@ class Histogram(ListedStrategy):
         self._check_work(len(root.matrix))
         return np.asarray(self._second_moments(np.ldexp(root.matrix, root.exponent)).sum(axis=0))
 
-    def _identity_moments(self) -> Floats:
+    def _identity_moments(self, block: int) -> Floats:
         """For people of one value the sum of all shares' variances, and one for the squared share."""
-        values, block = self.workload.n_values, self._block
+        values = self.workload.n_values
         units = np.minimum(np.arange(values) // block * block, values - 1)
         found = {}
         for first in np.unique(units[[0, -1]]).tolist():
@@ -237,23 +231,20 @@ class Histogram(ListedStrategy):
         return np.where(units == units[-1], found[int(units[-1])], found[0])
 
     @property
-    def proxy(self) -> Ends | None:
+    def proxy(self) -> PerAnswer | None:
         """Not known for sums of frequencies; the mechanism's for the frequencies themselves."""
         return self.mechanism.proxy if isinstance(self.workload, Identity) else None
 
     @property
     def column_proxy(self) -> float:
-        """The mechanism's."""
         return self.mechanism.proxy
 
     @property
     def coordinate_variance(self) -> float:
-        """The mechanism's."""
         return self.mechanism.worst_total_variance
 
     @cached_property
     def operator_norm(self) -> float:
-        """A's largest singular value."""
         return operator_norm(self.workload)
 
     def bound(self, n_reports: int) -> Bound:
@@ -267,4 +258,14 @@ class Histogram(ListedStrategy):
 def _stated(value: Floats, status: str) -> Variance:
     if status == "exact":
         return Variance(value, "exact")
-    return Variance(value, "bound", "upper bound: how people's answers vary among them is not known")
+    return Variance(value, "bound", "upper bound: the spread of people's answers is unknown")
+
+
+def _find_admitted(name: object) -> type[FiniteMechanism]:
+    """The mechanism of that name; one of another package passes its battery before any other code of it runs."""
+    kind = find(name, FiniteMechanism)
+    if is_foreign(kind):
+        from sottovoce.auditing.conformance import admit_class
+
+        admit_class(kind)
+    return kind

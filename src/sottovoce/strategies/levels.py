@@ -1,4 +1,4 @@
-"""Queries of a line answered from the levels of a tree: coordinates, their estimates, and exact variances."""
+"""Queries over an ordered domain, answered from the levels of a tree, with exact variances."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _SMALL: Final = 4096
-"""Up to so many values, workloads without a structure of intervals are analysed by their matrix."""
+"""Up to this many values, workloads other than intervals are analysed by their matrix."""
 
 _BLOCK: Final = 2**18
 
 
 def asks_intervals(workload: Workload) -> bool:
-    """Whether all queries are intervals of a line, whose variances take no matrix."""
+    """Whether all queries are intervals of an ordered domain, whose variances need no matrix."""
     return isinstance(workload, Prefix | Ranges | Identity) or (
         isinstance(workload, Bins) and workload.attribute is None
     )
 
 
 def serves_line(workload: Workload) -> bool:
-    """Whether exact variances are known: intervals of a line, or any workload that is small."""
+    """Whether exact variances can be computed: for intervals, or any small workload."""
     queries, values = workload.shape
     if asks_intervals(workload):
         return queries <= MAX_ENTRIES
@@ -52,7 +52,7 @@ def serves_line(workload: Workload) -> bool:
 class LevelCoordinates:
     """V: for every node of every level drawn, its share, or its first half's less its second's; times sqrt(q_level).
 
-    An `Operator`; rows stand level by level, the widest nodes first. All products take O(rows + J).
+    An `Operator`; rows are sorted by level, the widest nodes first. All products take O(rows + J).
     """
 
     size: int
@@ -64,7 +64,6 @@ class LevelCoordinates:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """Coordinates and values."""
         return sum(self.nodes), self.size
 
     def levels(self, v: Floats) -> list[Floats]:
@@ -72,7 +71,6 @@ class LevelCoordinates:
         return np.split(v, np.cumsum(self.nodes)[:-1])
 
     def columns(self, indices: Indices) -> Floats:
-        """The coordinates of many values: one row a value."""
         numbers = np.asarray(indices, dtype=np.int64)
         rows = np.zeros((len(numbers), self.shape[0]))
         start = 0
@@ -83,15 +81,14 @@ class LevelCoordinates:
         return rows
 
     def column(self, j: int, /) -> Floats:
-        """The coordinates of one value."""
         column: Floats = self.columns(np.array([j]))[0]
         return column
 
     def gram(self, first: Indices, second: Indices, /) -> Floats:
         """Inner products of columns with columns: q of every level where two values share a node, signed.
 
-        The levels they share are the first ones, down to the node where they part. So the product depends on nothing
-        but the first digit in which they differ, and that is the highest bit of their codes' exclusive or.
+        They share the first levels, down to the node where they separate. So the product depends only on the first
+        digit in which they differ, the highest bit of the exclusive or of their codes.
         """
         parted = np.frexp(np.bitwise_xor.outer(self._codes(first), self._codes(second)).astype(np.float64))[1]
         products: Floats = self._shared[parted]
@@ -103,7 +100,7 @@ class LevelCoordinates:
         return (self.branching - 1).bit_length()
 
     def _codes(self, values: Indices) -> Indices:
-        """Values written in digits that are each a child's number, every digit in bits of its own."""
+        """Values as digits, each a child's number, with separate bits for every digit."""
         if self.branching == 1 << self._width:
             return np.asarray(values)
         codes = np.zeros(len(values), dtype=np.int64)
@@ -113,7 +110,7 @@ class LevelCoordinates:
 
     @cached_property
     def _shared(self) -> Floats:
-        """Inner products of two columns by the bits of the exclusive or of their codes: 0 where they are one."""
+        """Inner products of two columns by the bit length of the exclusive or of their codes."""
         shared = np.zeros(len(self.nodes) * self._width + 1)
         bits = np.arange(len(shared))
         for place, scale in enumerate(reversed(self.scales)):
@@ -153,11 +150,11 @@ class LevelCoordinates:
 
 @dataclass(frozen=True)
 class LevelStrategy(SampledStrategy):
-    """Answers through single values' estimated shares that are consistent with all levels."""
+    """Answers from estimated shares of single values that are consistent with all levels."""
 
     mechanism: LevelResponse
 
-    # --- what a subclass writes ---------------------------------------------------------
+    # --- implemented by subclasses ---------------------------------------------------------
 
     @property
     @abc.abstractmethod
@@ -173,14 +170,14 @@ class LevelStrategy(SampledStrategy):
     def _shares(self, levels: list[Floats]) -> Floats:
         """Single values' shares from unscaled coordinates, level by level; they sum to one."""
 
-    # --- what follows from it -----------------------------------------------------------
+    # --- derived -----------------------------------------------------------
 
     def __post_init__(self) -> None:
         self._check_fit(self.serves)
 
     @staticmethod
     def serves(workload: Workload) -> bool:
-        """Prefix, Ranges, Identity, Bins of a line, and any small workload."""
+        """Prefix, Ranges, Identity, Bins without attribute, and any small workload."""
         return serves_line(workload)
 
     @property
@@ -193,7 +190,6 @@ class LevelStrategy(SampledStrategy):
     @cached_property
     @final
     def coordinates(self) -> LevelCoordinates:
-        """V."""
         m, drawn = self.mechanism, sum(self.mechanism.weights)
         scales = tuple(math.sqrt(weight / drawn) for weight in m.weights)
         return LevelCoordinates(m.domain_size, self.branching, m.nodes, m.spans, scales, m.signed)
@@ -221,7 +217,7 @@ class LevelStrategy(SampledStrategy):
 
     @final
     def central_moments(self) -> Floats:
-        """Through the tree: O(log J) a query for intervals."""
+        """Through the tree: O(log J) per query for intervals."""
         intervals = _intervals(self.workload)
         if intervals is not None:
             return np.concatenate([self.tree.intervals(first, last) for first, last in intervals])
@@ -247,8 +243,8 @@ class LevelStrategy(SampledStrategy):
         return np.concatenate([self.tree.quadratic(self.workload.rmatvec(row)[None, :]) for row in weights])
 
     @final
-    def _least_away(self, weights: Floats | None) -> float:
-        """Nothing: the offset is what people with the shares of `worst_population` answer."""
+    def _distance_to_offset(self, weights: Floats | None) -> float:
+        """0: the offset is the answer of `worst_population`."""
         return 0.0
 
     @property
@@ -258,7 +254,7 @@ class LevelStrategy(SampledStrategy):
 
     @final
     def worst_population(self) -> Floats:
-        """The shares where all coordinates are zero."""
+        """The shares for which all coordinates are zero."""
         return self.shares(np.zeros(self.coordinates.shape[0]))
 
     @cached_property
@@ -270,7 +266,7 @@ class LevelStrategy(SampledStrategy):
 
 
 def _intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:
-    """First and last values of the queries in blocks, where they are intervals."""
+    """First and last values of the queries in blocks, if they are intervals."""
     size = workload.shape[1]
     match workload:
         case Prefix() | Identity():
@@ -286,7 +282,7 @@ def _intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:
 
 
 def _from(firsts: Indices, size: int) -> tuple[Indices, Indices]:
-    """All intervals that begin at one of some values, in the order of `Ranges`."""
+    """All intervals that begin at the given values, in the order of `Ranges`."""
     lengths = size - firsts
     first = np.repeat(firsts, lengths)
     return first, first + np.arange(len(first)) - np.repeat(np.cumsum(lengths) - lengths, lengths)

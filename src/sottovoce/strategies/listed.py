@@ -1,4 +1,4 @@
-"""What strategies share whose reports come from a finite channel: variances are sums over all values."""
+"""Strategies with a finite channel: variances are sums over all values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, final
 
 import numpy as np
 
-from sottovoce.errors import CapacityError
+from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.variance import Population, Variance, listed_variance
@@ -20,21 +20,21 @@ from sottovoce.workloads import Workload
 __all__ = ["MAX_HELD", "MOST_WORK", "ListedStrategy", "row_blocks"]
 
 MOST_WORK: Final = 2**29
-"""Multiplications spent on the second moments of all answers."""
+"""Maximum number of multiplications for the second moments of all answers."""
 
 MAX_HELD: Final = 2**25
-"""Entries of a matrix that is held."""
+"""Maximum number of entries of a matrix in memory."""
 
 _BLOCK: Final = 2**20
 
 
 def row_blocks(workload: Workload) -> Iterator[Floats]:
-    """The rows of A, some at a time; raises `CapacityError` where they are too many."""
+    """The rows of A in blocks; raises `CapacityError` if there are too many."""
     queries, values = workload.shape
     if queries * values > MAX_HELD:
         raise CapacityError(
-            f"the matrix has {queries:,} x {values:,} entries, above the {MAX_HELD:,} that the variance of every "
-            "answer is worked out for; ask fewer queries, or use another strategy"
+            f"the matrix has {queries:,} x {values:,} entries, above the {MAX_HELD:,} for which the variance of "
+            "every answer is computed; ask fewer queries, or use another strategy"
         )
     matrix, step = workload.dense(), max(1, _BLOCK // values)
     return (matrix[start : start + step] for start in range(0, queries, step))
@@ -42,30 +42,30 @@ def row_blocks(workload: Workload) -> Iterator[Floats]:
 
 @dataclass(frozen=True)
 class ListedStrategy(Strategy):
-    """A finite channel, with what one report would answer known for every report."""
+    """A finite channel, for which the estimate from every single report is known."""
 
     workload: Workload
 
-    # --- what a strategy writes ---------------------------------------------------------
+    # --- implemented by strategies ---------------------------------------------------------
 
     @abc.abstractmethod
     def _second_moments(self, rows: Floats) -> Floats:
-        """M(u) for every value u, of combinations whose h stand in rows; exact."""
+        """M(u) for every value u, of combinations whose h are the rows; exact."""
 
     @abc.abstractmethod
     def _mean_moments(self, rows: Floats, shares: Floats) -> Floats:
-        """The mean of M over people with these shares, for combinations whose h stand in rows; exact."""
+        """The mean of M over people with these shares, for combinations whose h are the rows; exact."""
 
     @property
     @abc.abstractmethod
     def _value_moments(self) -> Floats:
         """T(u) for every value u: the sum of M(u) over all answers."""
 
-    # --- what follows from it -----------------------------------------------------------
+    # --- derived -----------------------------------------------------------
 
     @final
     def _listed(self, rows: Floats, people: Population, answers: Floats | None) -> Floats:
-        """N Var of combinations whose h stand in rows."""
+        """N Var of combinations whose h are the rows."""
         if people.shares is not None:
             mean = rows @ people.shares
             return np.asarray(np.maximum(0.0, self._mean_moments(rows, people.shares) - mean**2))
@@ -98,7 +98,7 @@ class ListedStrategy(Strategy):
         square = float(people.answers @ people.answers)
         if people.shares is not None:
             return Variance(max(0.0, float(people.shares @ self._value_moments) - square), "exact")
-        note = "upper bound: how people are spread over the values is not known"
+        note = "upper bound: the shares of the values are unknown"
         return Variance(max(0.0, float(self._value_moments.max()) - square), "bound", note)
 
     @cached_property
@@ -106,7 +106,6 @@ class ListedStrategy(Strategy):
         return worst_population(self.workload, self._value_moments)
 
     def worst_population(self) -> Floats:
-        """By search."""
         return self._worst.shares
 
     @cached_property
@@ -119,11 +118,9 @@ class ListedStrategy(Strategy):
     @property
     @final
     def worst(self) -> float:
-        """Exact."""
         return float(self._value_noise.max())
 
     @property
     @final
     def total(self) -> float:
-        """Exact."""
         return float(self._value_noise.mean())

@@ -1,4 +1,4 @@
-"""What no mechanism can beat: lower bounds on the noise of unbiased answers under epsilon-LDP, from singular values.
+"""Lower bounds on the noise of unbiased answers under epsilon-LDP, from singular values.
 
 They hold for every channel and every unbiased reconstruction from one report, with or without public randomness.
 docs/theory/strategies.md has the proof.
@@ -11,17 +11,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.errors import WorkloadError
-from sottovoce.limits import check_epsilon
+from sottovoce.core.limits import check_epsilon
 from sottovoce.strategies.factorize_root import Root, root_of
 from sottovoce.strategies.factorize_solver import shifted, solve
-from sottovoce.workloads.base import Floats, Workload, vector_of
+from sottovoce.workloads.base import Floats, Workload
 
-__all__ = ["information_limits", "least_noise", "mean_variance_bound", "worst_variance_bound"]
+__all__ = ["bound_and_gradient", "information_limits", "least_noise", "mean_variance_bound", "worst_variance_bound"]
 
 
 def information_limits(epsilon: float, values: int | None = None) -> tuple[float, float]:
-    """How much a report can tell: the largest eigenvalue and the largest trace of the centred information matrix.
+    """The information of a report: the largest eigenvalue and trace of the centred information matrix.
 
     Parameters
     ----------
@@ -58,8 +57,8 @@ def information_limits(epsilon: float, values: int | None = None) -> tuple[float
 def least_noise(singular_values: ArrayLike, eigenvalue: float, trace: float) -> float:
     """The least sum of s_i^2 (1/z_i - 1) over 0 < z_i <= `eigenvalue` with sum at most `trace`.
 
-    The solution is z_i = min(eigenvalue, c s_i): the information goes where the answers vary, up to what one
-    direction can take.
+    The solution is z_i = min(eigenvalue, c s_i): the information goes to directions where the answers vary, up to the
+    limit of one direction.
 
     Examples
     --------
@@ -87,9 +86,9 @@ def _information(sizes: Floats, eigenvalue: float, trace: float) -> Floats:
 
 
 def mean_variance_bound(workload: Workload, epsilon: float) -> float:
-    """Noise that every epsilon-LDP mechanism with unbiased answers has on average over the values, each counted once.
+    """Lower bound on the mean noise over the values, for every epsilon-LDP mechanism with unbiased answers.
 
-    Noise is the sum over the queries of the variance of what one report of a person says, given the person's value.
+    Noise is the sum over the queries of the variance of the estimate from one report, given the person's value.
 
     Examples
     --------
@@ -104,14 +103,8 @@ def mean_variance_bound(workload: Workload, epsilon: float) -> float:
     return _scaled(_mean(root, budget), root)
 
 
-def worst_variance_bound(
-    workload: Workload,
-    epsilon: float,
-    *,
-    weights: ArrayLike | None = None,
-    tolerance: float = 1e-2,
-) -> float:
-    """Noise that every epsilon-LDP mechanism with unbiased answers has for at least one value.
+def worst_variance_bound(workload: Workload, epsilon: float, *, tolerance: float = 1e-2) -> float:
+    """Lower bound on the noise of the worst value, for every epsilon-LDP mechanism with unbiased answers.
 
     Parameters
     ----------
@@ -119,11 +112,8 @@ def worst_variance_bound(
         The queries.
     epsilon
         The privacy parameter.
-    weights
-        A distribution over the values, such as that of a centred `Factorization`. Every one gives a valid bound;
-        by default a good one is searched.
     tolerance
-        Stop the search for weights within about this share of the best.
+        Every distribution over the values gives a bound; stop the search within about this fraction of the best.
 
     Examples
     --------
@@ -135,13 +125,9 @@ def worst_variance_bound(
     root = root_of(workload, centred=True)
     if not len(root.matrix):
         return 0.0
-    if weights is not None:
-        given = _checked_weights(weights, workload.shape[1])
-        found = _bound_and_pull(root.matrix, given, budget)[0]
-    else:
-        start = solve(root.matrix, True, tolerance, 1000, None).weights
-        found = _climb(root.matrix, start, budget, tolerance)
-    # What holds on average over the values holds for the worst.
+    start = solve(root.matrix, True, tolerance, 1000).weights
+    found = _climb(root.matrix, start, budget, tolerance)
+    # A bound on the mean is a bound on the worst.
     return _scaled(max(found, _mean(root, budget)), root)
 
 
@@ -154,22 +140,22 @@ def _mean(root: Root, epsilon: float) -> float:
 
 
 def _climb(root: Floats, weights: Floats, epsilon: float, tolerance: float) -> float:
-    """Improve weights that are best for small epsilon: move weight to the values that pull more than the average."""
-    best, pull = _bound_and_pull(root, weights, epsilon)
+    """Improve weights that are best for small epsilon: move weight to values with a derivative above average."""
+    best, gradient = bound_and_gradient(root, weights, epsilon)
     size = 1.0
-    while size > 0.05 and float(pull.max()) > (1 + tolerance) * best:
-        tried = weights * np.maximum(pull / best, 1e-12) ** size
+    while size > 0.05 and float(gradient.max()) > (1 + tolerance) * best:
+        tried = weights * np.maximum(gradient / best, 1e-12) ** size
         tried /= tried.sum()
-        bound, next_pull = _bound_and_pull(root, tried, epsilon)
+        bound, next_gradient = bound_and_gradient(root, tried, epsilon)
         if bound > best * (1 + tolerance / 100):
-            weights, best, pull = tried, bound, next_pull
+            weights, best, gradient = tried, bound, next_gradient
         else:
             size /= 2
     return best
 
 
-def _bound_and_pull(root: Floats, weights: Floats, epsilon: float) -> tuple[float, Floats]:
-    """The bound on the mean noise under these weights, and its derivative by each of them, up to a constant."""
+def bound_and_gradient(root: Floats, weights: Floats, epsilon: float) -> tuple[float, Floats]:
+    """The bound on the mean noise under these weights, and its gradient, up to a constant."""
     squares, vectors = _squares(root, weights)
     eigenvalue, trace = information_limits(epsilon)
     sizes = np.sqrt(squares)
@@ -188,11 +174,3 @@ def _squares(root: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 def _scaled(number: float, root: Root) -> float:
     return float(np.ldexp(number, 2 * root.exponent))
-
-
-def _checked_weights(weights: ArrayLike, values: int) -> Floats:
-    vector = vector_of(weights, values, "one weight for every value")
-    if not np.isfinite(vector).all() or vector.min() < 0 or not vector.any():
-        raise WorkloadError("weights must be finite, none negative and not all zero")
-    normalised: Floats = vector / vector.sum()
-    return normalised

@@ -1,4 +1,4 @@
-"""The optimized strategy: a channel searched for one workload, exact on devices, never worse than a known mechanism."""
+"""Search for the channel of the optimized strategy: exact on devices, never worse than a known mechanism."""
 
 from __future__ import annotations
 
@@ -6,58 +6,62 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import check_epsilon, check_integer
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
-from sottovoce.strategies.optimize_problem import OBJECTIVES, Candidate, Known, Problem, known_channels, problem_of
+from sottovoce.strategies.optimize_problem import (
+    OBJECTIVES,
+    Candidate,
+    KnownChannels,
+    Problem,
+    known_channels,
+    problem_of,
+)
 from sottovoce.strategies.quantise import quantise
 from sottovoce.strategies.reconstruction import user_noise
-from sottovoce.strategies.search_starts import Start
+from sottovoce.strategies.search_starts import StartChannel
 from sottovoce.workloads.base import Floats, Workload
-
-if TYPE_CHECKING:
-    from sottovoce.strategies.optimize_cache import Key
 
 __all__ = ["OBJECTIVES", "Optimized", "optimize"]
 
 ROWS_PER_VALUE: Final = 4
-"""Reports a value, unless told otherwise; twice as many gain one or two per cent."""
+"""Default number of reports per value; twice as many gain one or two per cent."""
 
 MOST_STEPS: Final = 300
-"""Steps of a search, unless told otherwise."""
+"""Default maximum number of steps."""
 
 _STEPS_ALLOWED: Final = 10**6
 _SETTLED: Final = 3e-4
-"""The search ends when a stage improves by less than this share."""
+"""The search ends when a stage improves by less than this fraction."""
 _SPREAD: Final = 1.5
 """Standard deviation of random logits."""
 _SOFT: Final = 3.0
-"""Logits of a known channel's two levels when the search starts there."""
+"""Logits of the two levels of a known channel as a start."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimized:
-    """A channel, how to read its reports, and how good that is.
+    """A channel, the weights of its reconstruction, and its noise.
 
     Attributes
     ----------
     matrix
-        The channel, as devices use it.
+        The channel in integers, as devices use it.
     weights
         A distribution w over values; answers are reconstructed by A (Q^T D^-1 Q)^+ Q^T D^-1 with D = diag(Q w).
     worst, total
-        Noise of one report, summed over queries: for the worst value, and on average over all values. Both are of the
+        Noise of one report, summed over queries: for the worst value, and on average over all values. Computed for the
         integers in `matrix`.
     best_analytic
-        Name and value, by the objective asked for, of the best known mechanism with its own best reconstruction.
+        Name and objective of the best known mechanism with its own best reconstruction.
     lower_bound
-        What no mechanism beats by that objective.
+        Lower bound on the objective for every mechanism.
     finished
-        False when time ran out or the search was interrupted.
+        False if time ran out or the search was interrupted.
     """
 
     matrix: ChannelMatrix
@@ -72,7 +76,7 @@ class Optimized:
 
     @property
     def value(self) -> float:
-        """The noise by the objective asked for."""
+        """The objective."""
         return self.worst if self.objective == "worst" else self.total
 
 
@@ -100,21 +104,21 @@ def optimize(
     objective
         "worst": the noise of the worst value; "total": the mean over all values.
     rows
-        Different reports; four times the number of (different) values unless stated. Rows that the search starves are
-        left out of the result.
+        Number of different reports; by default four times the number of different values. Rows with vanishing
+        probability are removed from the result.
     seed
         Of the random start.
     progress
-        Called with the number of steps and the objective after every few steps.
+        Called with the number of steps and the objective after each stage.
     time_limit
-        Seconds after which the best so far is returned. An interrupt from the keyboard does the same.
+        Seconds after which the best so far is returned; so does an interrupt from the keyboard.
     steps
-        Most steps of the search, 300 unless stated; it ends before when steps no longer gain anything to speak of.
+        Maximum number of steps, 300 by default; the search ends earlier when it no longer improves.
     arrays
-        Puts NumPy arrays where the search should run, such as `cupy.asarray`; here unless stated.
+        Moves NumPy arrays to the device of the search, such as `cupy.asarray`; NumPy by default.
     cache
-        Whether finished results are kept in, and taken from, the user's cache directory. What comes from there is
-        verified and evaluated like any other channel.
+        Whether finished results are stored in, and read from, the user's cache directory. Cached channels are verified
+        and evaluated like any other.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def optimize(
     SurveyError
         For parameters out of range.
     MechanismError
-        If no channel fits: too many values, or an epsilon too small for 32-bit probabilities.
+        If no channel exists: too many values, or an epsilon too small for 32-bit probabilities.
 
     Examples
     --------
@@ -137,28 +141,26 @@ def optimize(
     True
     """
     problem = problem_of(workload, check_epsilon(epsilon), objective)
-    found_rows = _checked_rows(rows, workload.domain.size, len(problem.gram))
+    n_rows = _checked_rows(rows, workload.domain.size, len(problem.gram))
     number = check_integer("seed", seed, 0, 2**63 - 1)
     deadline = math.inf if time_limit is None else time.monotonic() + _checked_limit(time_limit)
-    most = _checked_steps(steps)
-    known = known_channels(problem, workload, found_rows)
+    most = MOST_STEPS if steps is None else check_integer("steps", steps, 1, _STEPS_ALLOWED)
+    known = known_channels(problem, workload, n_rows)
     if cache:
         from sottovoce.strategies.optimize_cache import load, store
 
-        key = _key(workload, problem.epsilon, objective, rows, number, most)
+        key = (workload.digest, problem.epsilon, objective, 0 if rows is None else int(rows), number, most)
         kept = load(key)
-        if kept is not None and _worth(problem, *kept, known.best):
+        if kept is not None and _is_no_worse(problem, *kept, known.best):
             return _result(workload, problem, *kept, known.best, finished=True)
     limits = Limits(most, deadline)
-    found, finished = _search(problem, found_rows, number, known, progress, limits, arrays or np.asarray)
-    result = _result(workload, problem, *_spread(problem, _rounded(problem, found)), known.best, finished=finished)
+    found, finished = _search(problem, n_rows, number, known, progress, limits, arrays or np.asarray)
+    result = _result(
+        workload, problem, *_over_all_values(problem, _round_best(problem, found)), known.best, finished=finished
+    )
     if cache and finished:
         store(key, result.matrix, result.weights)
     return result
-
-
-def _key(workload: Workload, epsilon: float, objective: str, rows: int | None, seed: int, steps: int) -> Key:
-    return workload.digest, epsilon, objective, 0 if rows is None else int(rows), int(seed), steps
 
 
 def _checked_rows(rows: object, values: int, merged: int) -> int:
@@ -173,10 +175,6 @@ def _checked_rows(rows: object, values: int, merged: int) -> int:
     return check_integer("rows", rows, max(2, merged), largest)
 
 
-def _checked_steps(steps: object) -> int:
-    return MOST_STEPS if steps is None else check_integer("steps", steps, 1, _STEPS_ALLOWED)
-
-
 def _checked_limit(seconds: object) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
         raise SurveyError("time_limit must be a number of seconds above 0")
@@ -184,7 +182,7 @@ def _checked_limit(seconds: object) -> float:
 
 
 class Limits(NamedTuple):
-    """How far a search may go."""
+    """Limits of a search."""
 
     steps: int
     deadline: float
@@ -199,26 +197,26 @@ def _search(
     problem: Problem,
     rows: int,
     seed: int,
-    known: Known,
+    known: KnownChannels,
     progress: Callable[[int, float], None] | None,
     limits: Limits,
     arrays: Callable[[Floats], Any],
 ) -> tuple[list[Candidate], bool]:
-    """The best known channel and the one found, and whether the search ended by itself."""
+    """The best known channel and the one found, and whether the search finished."""
     if len(problem.gram) == 1:
         return [known.best], True
-    from sottovoce.strategies.search import Search
+    from sottovoce.strategies.search import ChannelSearch
     from sottovoce.strategies.search_objective import ChannelObjective
 
     rng = np.random.default_rng(seed)
-    running: list[Search] = []
+    running: list[ChannelSearch] = []
     finished = False
 
     try:
-        for logits, minima in _beginnings(problem, rows, known.starts, rng):
+        for logits, minima in _starting_points(problem, rows, known.starts, rng):
             here = [arrays(part) for part in (problem.gram, problem.shares, logits, minima)]
             goal = ChannelObjective(here[0], problem.epsilon, rows, here[1])
-            running.append(Search(goal, goal.state_of(here[2], here[3]), worst=problem.worst))
+            running.append(ChannelSearch(goal, goal.state_of(here[2], here[3]), worst=problem.worst))
         finished = _descend(running, progress, limits)
         min(running, key=_value).sharpen()
     except KeyboardInterrupt:
@@ -226,17 +224,17 @@ def _search(
     candidates = [known.best]
     best = min(running, key=_value).best if running else None
     if best is not None:
-        minima, shares, weights = (_home(part) for part in (best.minima, best.shares, best.weights))
+        minima, shares, weights = (_to_numpy(part) for part in (best.minima, best.shares, best.weights))
         channel = minima[:, None] * (1.0 + math.expm1(problem.epsilon) * shares)
         weights = problem.weigh(channel, weights)
         candidates.append(Candidate(problem.score(channel, weights), "searched", channel, weights))
     return candidates, finished
 
 
-def _beginnings(
-    problem: Problem, rows: int, starts: list[Start], rng: np.random.Generator
+def _starting_points(
+    problem: Problem, rows: int, starts: list[StartChannel], rng: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
-    """Logits and row minima to start from: random ones, and known channels softened and shaken."""
+    """Logits and row minima of the starts: random ones, and known channels with noise."""
     size = len(problem.gram)
     level = 2.0 / ((1.0 + math.exp(problem.epsilon)) * rows)
     found = [(_SPREAD * rng.standard_normal((rows, size)), np.full(rows, level))]
@@ -248,7 +246,7 @@ def _beginnings(
 
 
 def _descend(running: list[Any], progress: Callable[[int, float], None] | None, limits: Limits) -> bool:
-    """One stage each, then the best alone until it settles; False when it was cut short."""
+    """One stage each, then the best alone until it converges; False if time ran out."""
 
     def stage(search: Any) -> bool:
         return bool(search.stage(lambda: limits.late or search.steps >= limits.steps))
@@ -273,23 +271,23 @@ def _value(search: Any) -> float:
     return math.inf if search.best is None else float(search.best.value)
 
 
-def _home(array: Any) -> Floats:
-    """The array as NumPy's, wherever it lives."""
+def _to_numpy(array: Any) -> Floats:
+    """The array as a NumPy array."""
     import array_api_compat
 
     return np.asarray(array_api_compat.to_device(array, "cpu"), dtype=np.float64)
 
 
 class Rounded(NamedTuple):
-    """A channel in integers over merged values, with what it then scores."""
+    """A channel in integers over merged values, with its score."""
 
     score: float
     matrix: ChannelMatrix
     weights: Floats
 
 
-def _rounded(problem: Problem, candidates: list[Candidate]) -> Rounded:
-    """The best candidate as devices would use it; those that rounding forbids are left out, unless none is left."""
+def _round_best(problem: Problem, candidates: list[Candidate]) -> Rounded:
+    """The best candidate in integers; those that cannot be rounded are skipped, unless none is left."""
     best, refused = None, None
     for candidate in sorted(candidates, key=lambda candidate: candidate.score):
         if best is not None and best.score <= candidate.score:
@@ -308,15 +306,15 @@ def _rounded(problem: Problem, candidates: list[Candidate]) -> Rounded:
     return best
 
 
-def _spread(problem: Problem, chosen: Rounded) -> tuple[ChannelMatrix, Floats]:
-    """The channel and the weights over all values: merged ones share their column."""
+def _over_all_values(problem: Problem, chosen: Rounded) -> tuple[ChannelMatrix, Floats]:
+    """The channel and the weights over all values; merged values share a column."""
     counts = np.bincount(problem.member)
     matrix = ChannelMatrix(chosen.matrix.integers[:, problem.member], chosen.matrix.bits)
     return matrix, np.asarray((chosen.weights / counts)[problem.member])
 
 
-def _worth(problem: Problem, matrix: ChannelMatrix, weights: Floats, known: Candidate) -> bool:
-    """Whether a channel from elsewhere is over these values, and no worse than a known one."""
+def _is_no_worse(problem: Problem, matrix: ChannelMatrix, weights: Floats, known: Candidate) -> bool:
+    """Whether a cached channel has these values and is no worse than a known one."""
     if matrix.values != len(problem.full):
         return False
     noise = user_noise(matrix.integers / float(1 << matrix.bits), problem.full, weights)
@@ -332,13 +330,13 @@ def _result(
     *,
     finished: bool,
 ) -> Optimized:
-    """Figures of the integers in use."""
+    """The result, with noise computed for the integers."""
     matrix.verify(problem.epsilon)
     noise = user_noise(matrix.integers / float(1 << matrix.bits), problem.full, weights)
     if not np.isfinite(noise).all():
         raise MechanismError(
-            f"epsilon {problem.epsilon:g} is too small: rounded toward privacy, no channel tells these queries; use a "
-            "larger epsilon, fewer rows or another strategy"
+            f"epsilon {problem.epsilon:g} is too small: rounded toward privacy, no channel determines these queries; "
+            "use a larger epsilon, fewer rows or another strategy"
         )
     return Optimized(
         matrix=matrix,

@@ -1,4 +1,4 @@
-"""Searched channels kept between runs, in the user's cache directory. What is read back is never believed."""
+"""A cache of searched channels in the user's cache directory. Its content is not trusted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 import rfc8785
 
-from sottovoce.durable import cache_directory, write_whole
-from sottovoce.errors import MechanismError
+from sottovoce.core.errors import MechanismError
+from sottovoce.core.files import cache_directory, replace_file
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.workloads.base import Floats
 
@@ -22,14 +22,14 @@ Key = tuple[str, float, str, int, int, int]
 """The workload's digest, epsilon, the objective, the number of rows (0: as many as usual), the seed, the steps."""
 
 _VERSION: Final = 2
-"""Counts changes of the search: results of another version are not looked at."""
+"""Version of the search: results of other versions are ignored."""
 _SIZES: Final = struct.Struct("<I")
 _LARGEST: Final = 2**27
-"""Bytes of a file that are read at most."""
+"""Maximum size of a file in bytes."""
 
 
 def directory() -> Path:
-    """Where results are kept: `strategies` in the user's cache directory."""
+    """The directory `strategies` in the user's cache directory."""
     return cache_directory() / "strategies"
 
 
@@ -40,10 +40,10 @@ def _path(key: Key) -> Path:
 
 
 def load(key: Key) -> tuple[ChannelMatrix, Floats] | None:
-    """The channel and the weights kept under that key; None when there are none, or the file is damaged.
+    """The channel and the weights with that key; None if there are none, or the file is damaged.
 
-    The caller verifies the channel against epsilon and works out its noise anew: a file that was tampered with can
-    cost accuracy, which then shows, and nothing else.
+    The caller verifies the channel against epsilon and computes its noise again: a manipulated file can only cost
+    accuracy, and the reported noise shows it.
     """
     try:
         with _path(key).open("rb") as file:
@@ -69,9 +69,9 @@ def load(key: Key) -> tuple[ChannelMatrix, Floats] | None:
 
 
 def store(key: Key, matrix: ChannelMatrix, weights: Floats) -> None:
-    """Keep a result: written beside its place, then moved there at once. A directory that cannot be written is left."""
+    """Store a result atomically; a directory that cannot be written is ignored."""
     body = _SIZES.pack(len(weights)) + weights.astype("<f8").tobytes() + matrix.to_bytes()
     with suppress(OSError):
         path = _path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, body + hashlib.sha256(body).digest(), mode=0o600)
+        replace_file(path, body + hashlib.sha256(body).digest(), mode=0o600)

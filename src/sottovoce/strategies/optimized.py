@@ -1,4 +1,9 @@
-"""The optimized strategy: a channel searched for the workload, carried by the survey, checked by every device."""
+"""The optimized strategy: a channel searched for the workload, sent with the survey, verified by every device.
+
+With Q the channel, w weights over the values, q = Q w and D = diag(q): the counts over n, less q, scaled by D^(-1/2),
+estimate V p with V = D^(-1/2) (Q - q 1^T). Near p = w their covariance is I - sqrt(q) sqrt(q)^T: the same in all
+directions that V can take. Answers follow by least squares in V's space, the best linear unbiased estimate near w.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +16,16 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError, WorkloadError
+from sottovoce.core.errors import MechanismError, WorkloadError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
-from sottovoce.projections.operator import Operator
-from sottovoce.strategies.base import Ends, Setting, Statement
+from sottovoce.projections.operator import Operator, as_operator
+from sottovoce.strategies.base import PerAnswer, Setting, Statement
+from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
-from sottovoce.strategies.matrix import Reconstruction
+from sottovoce.strategies.reconstruction import user_noise
+from sottovoce.strategies.spectrum import check_determined
 from sottovoce.strategies.variance import Population, Variance
 from sottovoce.workloads import Workload
 
@@ -26,14 +33,22 @@ __all__ = ["OptimizedStrategy", "pack_channel", "unpack_channel"]
 
 _LENGTH: Final = struct.Struct("<Q")
 
+_RANK: Final = 1e-11
+"""Eigenvalues of V^T V below this fraction of the largest count as zero."""
+
+_NOTHING: Final = 1e-24
+"""Eigenvalues below this count as zero, whatever the largest is."""
+
+_BLOCK: Final = 2**22
+
 _MOST_WORK: Final = 2**36
-"""Multiplications spent on exact second moments of all answers; beyond, they are bounded."""
+"""Maximum number of multiplications for exact second moments of all answers; beyond, they are bounded."""
 
 
 @final
 @dataclass(frozen=True)
 class OptimizedStrategy(ListedStrategy):
-    """Any channel matrix, with the weights its reports are read by; `strategies.optimize` searches for good ones."""
+    """Any channel matrix, with the weights of its reconstruction; `strategies.optimize` searches for good ones."""
 
     workload: Workload
     mechanism: MatrixChannel
@@ -45,7 +60,7 @@ class OptimizedStrategy(ListedStrategy):
 
     def __post_init__(self) -> None:
         if self.mechanism.domain_size != self.workload.domain.size:
-            raise WorkloadError("the channel is over another number of values than the workload")
+            raise WorkloadError("the channel and the workload have different numbers of values")
         _check_weights(self.weights, self.workload.domain.size)
 
     @classmethod
@@ -56,102 +71,166 @@ class OptimizedStrategy(ListedStrategy):
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
-        """Search for a channel, or take the one that is kept from an earlier search."""
+        """Search for a channel, or take the cached one."""
         setting.check_mechanism(cls.name, MatrixChannel.name)
         return [cls.search(setting.finite_workload(), setting.epsilon, cache=True)]
 
     @classmethod
     def search(cls, workload: Workload, epsilon: float, *, cache: bool) -> Self:
-        """The design with the channel that `optimize` finds; with `cache` also one that is kept from an earlier run."""
+        """The design with the channel that `optimize` finds; with `cache` also a cached one."""
         from sottovoce.strategies.optimize import optimize
 
         found = optimize(workload, epsilon, cache=cache)
+        if not found.finished:
+            # Without a time limit only the keyboard ends a search, and a design must not depend on when that was.
+            raise KeyboardInterrupt
         made = cls.of(workload, epsilon, found.matrix, found.weights)
         made.check()
         return made
 
     @classmethod
     def restore(cls, stated: Statement) -> Self:
-        """With the channel in the attachment; everything in it is checked."""
+        """With the channel in the attachment, which is verified."""
         stated.check_mechanism(MatrixChannel)
         return cls.of(stated.finite_workload(), stated.epsilon, *unpack_channel(stated.attachment))
 
-    def check(self) -> None:
-        """Raise `MechanismError` unless the channel tells the answers of all queries."""
-        self._reading.check()
-
     @cached_property
     def attachment(self) -> bytes:
-        """The channel and the weights."""
         return pack_channel(self.mechanism.matrix, np.array(self.weights))
 
     @cached_property
     def digest(self) -> str:
-        """Of the weights and the channel's own digest: zlib's versions pack alike, but not always the same."""
+        """Of the weights and the channel's own digest: versions of zlib may compress the same channel differently."""
         weights = np.array(self.weights, dtype="<f8").tobytes()
         return hashlib.sha256(weights + bytes.fromhex(self.mechanism.matrix.digest)).hexdigest()
 
-    @cached_property
-    def _reading(self) -> Reconstruction:
-        matrix = self.mechanism.matrix
-        return Reconstruction(self.workload, matrix.integers / float(1 << matrix.bits), np.array(self.weights))
-
     def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The values."""
         return indices
 
-    @property
+    # --- reconstruction -----------------------------------------------------------------
+
+    @cached_property
+    def _channel(self) -> Floats:
+        """Q, one row per report and one column per value."""
+        matrix = self.mechanism.matrix
+        return matrix.integers / float(1 << matrix.bits)
+
+    @cached_property
+    def _w(self) -> Floats:
+        return np.array(self.weights)
+
+    @cached_property
+    def _mean(self) -> Floats:
+        """q: the probabilities of the reports for a population w."""
+        return np.asarray(self._channel @ self._w)
+
+    @cached_property
+    def _scaled(self) -> Floats:
+        """V."""
+        return np.asarray((self._channel - self._mean[:, None]) / np.sqrt(self._mean)[:, None])
+
+    @cached_property
     def coordinates(self) -> Operator:
-        """The chances of the reports, scaled."""
-        return self._reading.coordinates
+        return as_operator(self._scaled)
 
     def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """Shares of the reports, scaled."""
-        return self._reading.raw_coordinates(counts, n_reports)
+        """D^(-1/2) (counts/n - q)."""
+        return np.asarray((counts / n_reports - self._mean) / np.sqrt(self._mean))
+
+    def check(self) -> None:
+        """Raise `MechanismError` unless the reports determine the answers of all queries."""
+        _ = self._inverse
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """The pseudo-inverse of V, through the eigenvectors of V^T V; w spans what no channel can estimate."""
+        values, vectors = np.linalg.eigh(self._scaled.T @ self._scaled)
+        kept = values > max(_RANK * values[-1], _NOTHING)
+        if not np.isfinite(user_noise(self._channel, gram_of(self.workload), self._w)).all():
+            raise MechanismError(
+                "the channel's reports do not determine the answers to these queries: it was made for other queries, "
+                "or epsilon is too small"
+            )
+        check_determined(self.workload, vectors[:, ~kept], self._w)
+        basis = vectors[:, kept] / np.sqrt(values[kept])
+        return np.asarray(basis @ (basis.T @ self._scaled.T))
 
     def answers(self, coordinates: Floats) -> Floats:
-        """By least squares."""
-        return self._reading.answers(coordinates)
+        """A (w + x - w sum(x)) for the shortest x with these coordinates."""
+        x = self._inverse @ coordinates
+        return self.workload.matvec(self._w * (1 - x.sum()) + x)
+
+    @cached_property
+    def _report_shares(self) -> Floats:
+        """The shares estimated from one report alone, one column per report."""
+        rows = self._inverse / np.sqrt(self._mean)  # before q is subtracted
+        rows = rows - (rows @ self._mean)[:, None]
+        return np.asarray(self._w[:, None] * (1 - rows.sum(axis=0)) + rows)
+
+    def _answers_of(self, columns: Floats) -> Floats:
+        """A times several vectors."""
+        return np.column_stack([self.workload.matvec(column) for column in columns.T])
+
+    # --- the variance -------------------------------------------------------------------
 
     def _second_moments(self, rows: Floats) -> Floats:
-        return self._reading.second_moments(rows)
+        """sum_o Q[o, u] X(o)^2 for every value u and every row h, X(o) = <h, the shares estimated from report o>."""
+        return np.asarray(np.square(rows @ self._report_shares) @ self._channel)
 
     def _mean_moments(self, rows: Floats, shares: Floats) -> Floats:
-        return self._reading.mean_moments(rows, shares)
+        return np.asarray(np.square(rows @ self._report_shares) @ (self._channel @ shares))
 
     def _each(self, people: Population) -> Variance:
-        """Row by row; from the largest ratio of two reports' chances where that takes too long."""
-        queries, (reports, values) = self.workload.n_queries, self._reading.channel.shape
+        """Row by row; a bound from the largest ratio of two reports' probabilities where that takes too long."""
+        queries, (reports, values) = self.workload.n_queries, self._channel.shape
         steps = reports if people.shares is not None else reports * values
         if queries * values <= MAX_HELD and queries * steps <= _MOST_WORK:
             return self._each_listed(people)
-        away = 0.0 if people.answers is None else people.answers - self._reading.offset
-        note = "upper bound: from the largest ratio of two values' chances of one report"
-        return Variance(np.maximum(0.0, self._reading.bounded_moments - away**2), "bound", note)
+        away = 0.0 if people.answers is None else people.answers - self.workload.matvec(self._w)
+        note = "upper bound: from the largest ratio of two values' probabilities of one report"
+        return Variance(np.maximum(0.0, self._bounded_moments - away**2), "bound", note)
 
     @cached_property
     def _value_moments(self) -> Floats:
-        return self._reading.value_moments
+        """sum_o Q[o, u] |all answers of report o|^2 for every value u."""
+        shares = self._report_shares
+        squares = np.einsum("ij,ij->j", shares, gram_of(self.workload) @ shares)
+        return np.asarray(squares @ self._channel)
+
+    @cached_property
+    def _bounded_moments(self) -> Floats:
+        """An upper bound on E (answer - A w)^2 of one report for every query and every sender.
+
+        From Q[o, u] <= max_u (Q[o, u]/q_o) q_o.
+        """
+        total, step = np.zeros(self.workload.n_queries), max(1, _BLOCK // self.workload.n_queries)
+        shares = self._report_shares - self._w[:, None]
+        for start in range(0, shares.shape[1], step):
+            block = self._answers_of(shares[:, start : start + step])
+            total += (block**2) @ self._mean[start : start + step]
+        return np.asarray(total * float((self._channel / self._mean[:, None]).max()))
 
     @property
-    def proxy(self) -> Ends | None:
-        """Not known."""
+    def proxy(self) -> PerAnswer | None:
         return None
 
-    @property
+    @cached_property
     def column_proxy(self) -> float:
-        """From the range of the channel's ratios."""
-        return self._reading.column_proxy
+        """Hoeffding: one report's <estimate, v_j> is (Q[o, j] - q_o)/q_o, less a constant; a quarter of its range^2."""
+        ratios = self._channel / self._mean[:, None]
+        return float(((ratios.max(axis=0) - ratios.min(axis=0)) ** 2).max()) / 4
 
-    @property
+    @cached_property
     def coordinate_variance(self) -> float:
-        """From the channel."""
-        return self._reading.coordinate_variance
+        """max_u sum_o Q[o, u]/q_o - 1: the squared length of one report's coordinates, for the worst value."""
+        return float((1 / self._mean @ self._channel).max()) - 1
 
-    @property
+    @cached_property
     def operator_norm(self) -> float:
-        """Exact."""
-        return self._reading.operator_norm
+        """The largest singular value of the map from coordinates to answers."""
+        inverse = self._inverse - np.outer(self._w, self._inverse.sum(axis=0))
+        product = inverse.T @ (gram_of(self.workload) @ inverse)
+        return float(np.sqrt(max(0.0, np.linalg.eigvalsh((product + product.T) / 2)[-1])))
 
 
 def pack_channel(matrix: ChannelMatrix, weights: Floats) -> bytes:
@@ -161,13 +240,13 @@ def pack_channel(matrix: ChannelMatrix, weights: Floats) -> bytes:
 
 
 def unpack_channel(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
-    """What `pack_channel` packed; anything else raises `MechanismError`."""
+    """The inverse of `pack_channel`; raises `MechanismError` for anything else."""
     if not isinstance(attachment, bytes) or len(attachment) < _LENGTH.size:
-        raise MechanismError("this is no channel that a strategy packed: it is too short")
+        raise MechanismError("the channel is malformed: too short")
     (count,) = _LENGTH.unpack_from(attachment)
     start = _LENGTH.size + 8 * count
     if start > len(attachment):
-        raise MechanismError("this is no channel that a strategy packed: it ends too early")
+        raise MechanismError("the channel is malformed: it ends too early")
     matrix = ChannelMatrix.from_bytes(attachment[start:])
     weights = np.frombuffer(attachment, "<f8", count, _LENGTH.size).astype(np.float64)
     _check_weights(weights, matrix.values)

@@ -1,4 +1,4 @@
-"""Which design to use: every option with its error, the best first, and the one home of what "auto" chooses."""
+"""The choice of a design: all options with their errors, the best first; "auto" is decided here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, Literal, final
 
-from sottovoce.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.strategies.base import AUTO, Setting, Strategy
 from sottovoce.strategies.factorized import FactorizedStrategy
@@ -27,52 +27,52 @@ __all__ = [
     "Option",
     "choose",
     "error_of",
+    "evaluate_design",
     "explain",
-    "fitting",
+    "join_reasons",
     "least_error",
     "options",
-    "priced",
-    "reasons_of",
+    "usable_designs",
 ]
 
 Criterion = Literal["l2", "margin"]
-"""By what designs are compared: the L2 error of all answers, or the margin of the least certain one."""
+"""How designs are compared: by the L2 error of all answers, or by the margin of the least certain one."""
 
 MAX_ATTACHMENT_BYTES: Final = 2**22
-"""What "auto" lets a device fetch besides the survey (4 MiB); a strategy named outright may ask for more."""
+"""Largest attachment that "auto" allows (4 MiB); a strategy that is named may exceed it."""
 
 SEARCHED_VALUES: Final = 32
-"""Up to so many values "auto" searches for a channel on the spot, in a second or two."""
+"""Up to this many values "auto" searches for a channel, which takes a second or two."""
 
 FACTORIZED_VALUES: Final = 512
-"""Up to so many values "auto" factorizes, in about a second; beyond it is minutes, and hardly better than others."""
+"""Up to this many values "auto" factorizes, in about a second; beyond, it takes minutes and gains little."""
 
 _TIE: Final = 1e-9
-"""Errors that differ by no more than this share count as equal."""
+"""Relative difference below which errors count as equal."""
 
 _WORTH_A_WORD: Final = 1e-3
-"""By how much another design must err less to be named beside the chosen one."""
+"""Relative gain from which on `explain` mentions a better design."""
 
 
 @final
 @dataclass(frozen=True)
 class Option:
-    """One design beside the others: what to expect of it, or why it cannot be chosen.
+    """One design with its expected error, or the reason why it cannot be chosen.
 
     Attributes
     ----------
     design
-        None where there is none; `reason` then says why.
+        None if there is none; `reason` then says why.
     margin
-        The largest margin of error of a single answer, at 95 %; not a number where there is no design.
+        The largest margin of error of a single answer, at 95 %; NaN without a design.
     l2
-        The L2 error of all answers to expect, projecting counted in; not a number where there is no design.
+        The expected L2 error of all answers after projection; NaN without a design.
     l2_raw
-        The same of the raw answers: the root of their total variance.
+        The same for the raw answers: the root of their total variance.
     status
-        How exact the variance is that both follow from.
+        How exact the underlying variance is.
     fetched_bytes
-        What a device fetches besides the survey's JSON.
+        Size of the attachment.
     reason
         Why it cannot be chosen; empty if it can.
     """
@@ -92,7 +92,7 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The design in a few words: the mechanism only where it is not the strategy's own."""
+        """The strategy, with its mechanism unless it has the same name."""
         return self.strategy if self.mechanism in ("", self.strategy) else f"{self.strategy} with {self.mechanism}"
 
     @property
@@ -102,7 +102,7 @@ class Option:
 
     @property
     def bound(self) -> Bound | None:
-        """What the expected L2 error after projection stays below; None where there is no design."""
+        """Upper bound on the expected L2 error after projection; None without a design."""
         return None if self.design is None else self.design.bound(self.users)
 
     def error(self, criterion: Criterion) -> float:
@@ -110,7 +110,7 @@ class Option:
         return self.margin if criterion == "margin" else self.l2
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; None where there is no design."""
+        """All fields as plain values; None without a design."""
         bound = self.bound
         made = self.design is not None
         return {
@@ -135,19 +135,19 @@ class Option:
 def options(
     setting: Setting, strategies: Sequence[str], criterion: Criterion = "l2", population: Any = None
 ) -> tuple[Option, ...]:
-    """Every design, the least error first; those that cannot be chosen last, with the reason.
+    """Every design, the least error first; unusable ones last, with the reason.
 
     Parameters
     ----------
     strategies
-        Those that suit the question. Where the setting names one of them, it alone is tried, however long it takes and
-        whatever a device has to fetch. Otherwise all are that are quick to find and small to fetch; the others are
-        listed with the reason.
+        Strategies of the question. If the setting names one of them, only that one is tried, without limits on time and
+        attachment. Otherwise all that are quick to compute and have small attachments; the others are listed with the
+        reason.
     criterion
-        What to compare by. Errors that are equal up to rounding go to the shorter report, then to the strategy and
-        mechanism that stand first in their registries.
+        The error to compare. Of errors that are equal up to rounding, the shorter report is first, then the order of
+        the registries.
     population
-        Shares of the values, or a `Population`; the worst of all populations unless given.
+        Shares of the values, or a `Population`; the worst population by default.
 
     Examples
     --------
@@ -156,14 +156,14 @@ def options(
     >>> found[0].strategy, round(found[0].margin, 3), round(found[0].l2, 2)
     ('haar', 0.038, 0.26)
     """
-    tried = list(_tried(setting, strategies))
-    found = [priced(design, setting, population) for design, _ in tried if design is not None]
-    refused = [_refused(setting, *why) for design, why in tried if design is None]
+    tried = list(_designs_or_reasons(setting, strategies))
+    found = [evaluate_design(design, setting, population) for design, _ in tried if design is not None]
+    refused = [_unusable_option(setting, *why) for design, why in tried if design is None]
     return (*_ordered([one for one in found if one.fits], criterion), *(one for one in found if not one.fits), *refused)
 
 
 def choose(setting: Setting, strategies: Sequence[str], criterion: Criterion = "l2", population: Any = None) -> Option:
-    """The best of the `options`; raises `MechanismError` with all reasons where none can serve.
+    """The best of the `options`; raises `MechanismError` with all reasons if none is usable.
 
     Examples
     --------
@@ -173,21 +173,21 @@ def choose(setting: Setting, strategies: Sequence[str], criterion: Criterion = "
     """
     found = options(setting, strategies, criterion, population)
     if not found or not found[0].fits:
-        refusal = f"no design can serve: {reasons_of(found)}"
+        refusal = f"no design can serve: {join_reasons(found)}"
         if any(one.report_bytes > setting.max_report_bytes for one in found):
             raise MechanismError(f"{refusal}; raise max_report_bytes").at("max_report_bytes")
         raise MechanismError(refusal)
     return found[0]
 
 
-def fitting(setting: Setting, strategies: Sequence[str]) -> list[Strategy]:
-    """Every design that can be chosen, its errors not yet worked out: less work than `options`."""
-    tried = (design for design, _ in _tried(setting, strategies))
-    return [design for design in tried if design is not None and not _refusal(design, setting)]
+def usable_designs(setting: Setting, strategies: Sequence[str]) -> list[Strategy]:
+    """Every design that can be chosen, without its errors: less work than `options`."""
+    tried = (design for design, _ in _designs_or_reasons(setting, strategies))
+    return [design for design in tried if design is not None and not _reason_against(design, setting)]
 
 
 def error_of(design: Strategy, users: int, criterion: Criterion, population: Any = None) -> float:
-    """The error of a design by one criterion; infinite where it would take too long to work out."""
+    """The error of a design by one criterion; infinite if it would take too long to compute."""
     try:
         if criterion == "margin":
             return design.margin(users, population)
@@ -197,7 +197,7 @@ def error_of(design: Strategy, users: int, criterion: Criterion, population: Any
 
 
 def least_error(designs: Sequence[Strategy], users: int, criterion: Criterion, population: Any = None) -> float:
-    """The error of the design that `options` would put first; infinite where there is none."""
+    """The error of the first of the `options`; infinite if there is none."""
     if criterion == "l2":
         first: dict[str, tuple[float, Strategy]] = {}
         for design in designs:
@@ -209,13 +209,15 @@ def least_error(designs: Sequence[Strategy], users: int, criterion: Criterion, p
     return min((error_of(design, users, criterion, population) for design in designs), default=math.inf)
 
 
-def reasons_of(found: Sequence[Option]) -> str:
+def join_reasons(found: Sequence[Option]) -> str:
     """Why none of these can be chosen."""
     return "; ".join(f"{one.name}: {one.reason}" for one in found)
 
 
-def _tried(setting: Setting, strategies: Sequence[str]) -> Iterator[tuple[Strategy | None, tuple[str, str]]]:
-    """Every design of the strategies, and the name and the reason of each that has none."""
+def _designs_or_reasons(
+    setting: Setting, strategies: Sequence[str]
+) -> Iterator[tuple[Strategy | None, tuple[str, str]]]:
+    """Every design of the strategies, or the name and the reason of a strategy without designs."""
     for name in strategies if setting.strategy == AUTO else (setting.strategy,):
         kind = find(name)
         try:
@@ -226,7 +228,7 @@ def _tried(setting: Setting, strategies: Sequence[str]) -> Iterator[tuple[Strate
 
 
 def _quick_designs(kind: type[Strategy], setting: Setting) -> Sequence[Strategy]:
-    """The designs of a strategy that somebody can wait for; raises `CapacityError` where that is none."""
+    """The designs of a strategy that are quick to compute; raises `CapacityError` if there are none."""
     workload = setting.workload
     if isinstance(workload, Workload) and kind is OptimizedStrategy:
         if workload.n_values > SEARCHED_VALUES:
@@ -246,19 +248,19 @@ def _quick_designs(kind: type[Strategy], setting: Setting) -> Sequence[Strategy]
 
 @lru_cache(maxsize=256)
 def _searched(workload: Workload, epsilon: float) -> OptimizedStrategy:
-    """A channel searched for on the spot, not one that an earlier run kept: "auto" must not depend on the machine."""
+    """A searched channel that does not come from the cache: "auto" must not depend on the machine."""
     return OptimizedStrategy.search(workload, epsilon, cache=False)
 
 
-def priced(design: Strategy, setting: Setting, population: Any = None) -> Option:
-    """The option that a design is, with the reason if it cannot be chosen."""
+def evaluate_design(design: Strategy, setting: Setting, population: Any = None) -> Option:
+    """The option of a design, with the reason if it cannot be chosen."""
     try:
         margin = design.margin(setting.users, population)
         l2 = design.expected_error(setting.users, population)
         l2_raw = math.sqrt(design.total_variance(population, setting.users).value)
         status = design.variance(None, population, setting.users).status
     except CapacityError as refusal:
-        return replace(_refused(setting, design.name, str(refusal)), mechanism=design.mechanism.name)
+        return replace(_unusable_option(setting, design.name, str(refusal)), mechanism=design.mechanism.name)
     return Option(
         design.name,
         design.mechanism.name,
@@ -271,14 +273,14 @@ def priced(design: Strategy, setting: Setting, population: Any = None) -> Option
         status,
         design.mechanism.report_bytes,
         len(design.attachment or b""),
-        _refusal(design, setting),
+        _reason_against(design, setting),
     )
 
 
-def _refusal(design: Strategy, setting: Setting) -> str:
+def _reason_against(design: Strategy, setting: Setting) -> str:
     """Why a design cannot be chosen; empty if it can.
 
-    What is named, a strategy or a mechanism, may take longer reports or more to fetch than "auto" allows itself.
+    A named mechanism may have longer reports, and a named strategy a larger attachment, than "auto" allows.
     """
     size, fetched = design.mechanism.report_bytes, len(design.attachment or b"")
     if size > setting.max_report_bytes and setting.mechanism == AUTO:
@@ -288,16 +290,16 @@ def _refusal(design: Strategy, setting: Setting) -> str:
     return ""
 
 
-def _refused(setting: Setting, name: str, reason: str) -> Option:
+def _unusable_option(setting: Setting, name: str, reason: str) -> Option:
     nothing = math.nan, math.nan, math.nan
     return Option(name, "", None, setting.epsilon, setting.users, *nothing, "exact", 0, 0, reason)
 
 
 def _ranks(found: Sequence[Option], criterion: Criterion) -> list[float]:
-    """What options are ordered by: their error, but in L2 one strategy's designs by their raw errors.
+    """The sort keys of options: their error, but for L2 the designs of one strategy by their raw errors.
 
-    They are projected alike, so the least raw variance is the least error, exactly known; their bounds after projection
-    are loose, each in its own way. Strategies compete by what their first design is known to give.
+    They are projected in the same way, so the least raw variance, which is exact, is the least error; bounds after
+    projection are loose to different degrees. Strategies are compared by the error of their first design.
     """
     if criterion == "margin":
         return [one.margin for one in found]
@@ -309,7 +311,7 @@ def _ranks(found: Sequence[Option], criterion: Criterion) -> list[float]:
 
 
 def _ordered(found: list[Option], criterion: Criterion) -> list[Option]:
-    """By rank; those that are equal up to rounding by the size of their reports, then as they stood."""
+    """Sorted by rank; equal ones by the size of their reports, then in the given order."""
     ranks = _ranks(found, criterion)
     ranked = sorted(range(len(found)), key=ranks.__getitem__)
     result: list[Option] = []
@@ -326,7 +328,7 @@ def _bits(option: Option) -> int:
 
 
 def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2") -> str:
-    """Why an option, in a sentence or two: its error, and what the next ones would give.
+    """The reason for an option in one or two sentences: its error, and those of the next ones.
 
     Examples
     --------
@@ -334,30 +336,30 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     >>> found = options(Setting(Prefix(64), 1.0, 0.0, 100_000), ["direct", "haar"])
     >>> first, second = explain(found, found[0]).split(". ")
     >>> first
-    'haar: margin 0.0288 of one answer (95 %), L2 error 0.0999 of all 64, 1 byte a report'
+    'haar: margin 0.0288 of one answer (95 %), L2 error 0.0999 of all 64, 1 byte per report'
     >>> second
     'The next best that fits, direct with codebook, errs 5.28 times as much.'
     """
     answers = 1 if chosen.design is None else chosen.design.workload.n_queries
     together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""
     size = "1 byte" if chosen.report_bytes == 1 else f"{chosen.report_bytes:,} bytes"
-    sentences = [f"{chosen.name}: margin {chosen.margin:.3g} of one answer (95 %){together}, {size} a report"]
+    sentences = [f"{chosen.name}: margin {chosen.margin:.3g} of one answer (95 %){together}, {size} per report"]
     place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))
     ahead = [one for number, one in enumerate(found) if one.design is not None and (number < place or one.reason)]
-    for one in [one for one in ahead if _beside(one, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:
-        why = f" but cannot be chosen: {one.reason}" if one.reason else f" in {one.report_bytes:,} bytes a report"
-        sentences.append(f"{one.name} would err {(1 - _beside(one, chosen, criterion)) * 100:.1f} % less{why}")
-    worse = [one for one in found[place + 1 :] if one.fits and _beside(one, chosen, criterion) > 1 + _TIE]
+    for one in [one for one in ahead if _error_ratio(one, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:
+        why = f" but cannot be chosen: {one.reason}" if one.reason else f" in {one.report_bytes:,} bytes per report"
+        sentences.append(f"{one.name} would err {(1 - _error_ratio(one, chosen, criterion)) * 100:.1f} % less{why}")
+    worse = [one for one in found[place + 1 :] if one.fits and _error_ratio(one, chosen, criterion) > 1 + _TIE]
     for one in worse[:1]:
-        # Nothing is so many times as much as an error of 0, that of answers which are the same for everybody.
-        times = _beside(one, chosen, criterion)
+        # There is no ratio to an error of 0, that of answers which are the same for everybody.
+        times = _error_ratio(one, chosen, criterion)
         much = f"{times:.3g} times as much" if math.isfinite(times) else f"by {one.error(criterion):.3g}"
         sentences.append(f"The next best that fits, {one.name}, errs {much}")
     return ". ".join(sentences) + "."
 
 
-def _beside(one: Option, chosen: Option, criterion: Criterion) -> float:
-    """How many times the chosen error another one is, as they are ranked: in L2 by raw errors within a strategy."""
+def _error_ratio(one: Option, chosen: Option, criterion: Criterion) -> float:
+    """The ratio of an option's error to the chosen one's, as ranked: for L2 by raw errors within a strategy."""
     raw = criterion == "l2" and one.strategy == chosen.strategy
     error, other = (chosen.l2_raw, one.l2_raw) if raw else (chosen.error(criterion), one.error(criterion))
     if error > 0:

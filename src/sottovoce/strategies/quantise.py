@@ -1,4 +1,4 @@
-"""A searched channel as integers: every row's ratio within e**epsilon exactly, every column adding up exactly."""
+"""Rounds a searched channel to integers: exact ratios within e**epsilon, exact column sums."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
+from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.channel_matrix import MAX_BITS, ChannelMatrix
 from sottovoce.randomness.thresholds import exp_bounds, within_epsilon
 from sottovoce.workloads.base import Floats
@@ -16,10 +16,10 @@ from sottovoce.workloads.base import Floats
 __all__ = ["quantise"]
 
 _LEAST: Final = 64
-"""Rows whose smallest entry would be less than this many units are left out: they are never sent in practice."""
+"""Rows whose smallest entry is below this many units are removed: they are practically never sent."""
 
 _NEAR: Final = 1e-5
-"""Entries this near to an end of their row, as a share of its spread, are put there: they then take no room."""
+"""Entries this close to a limit of their row, relative to its range, are set to the limit, to save space."""
 
 
 def quantise(channel: Floats, epsilon: float, bits: int = MAX_BITS) -> ChannelMatrix:
@@ -34,7 +34,7 @@ def quantise(channel: Floats, epsilon: float, bits: int = MAX_BITS) -> ChannelMa
     Raises
     ------
     MechanismError
-        If no such integers exist: epsilon is too small for so many rows.
+        If no such integers exist: epsilon is too small for this number of rows.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _largest(low: int, epsilon: float) -> int:
 def _balanced(
     entries: NDArray[np.int64], lower: NDArray[np.int64], upper: NDArray[np.int64], one: int
 ) -> NDArray[np.int64]:
-    """Columns brought to their sum by filling up, or emptying, as few entries as will do."""
+    """Columns with corrected sums, changing as few entries as possible."""
     lacks = one - entries.sum(axis=0)
     room = np.where(lacks >= 0, upper[:, None] - entries, entries - lower[:, None])
     inner = (entries > lower[:, None]) & (entries < upper[:, None])

@@ -1,4 +1,4 @@
-"""What a channel's best unbiased reconstruction costs every user, and the weights that serve the worst user best."""
+"""The noise of a channel's best unbiased reconstruction, and the weights that minimise the worst noise."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sottovoce.workloads.base import Floats
 __all__ = ["user_noise", "worst_case_weights"]
 
 _RANK: Final = 1e-11
-"""Eigenvalues below this share of the largest count as zero."""
+"""Eigenvalues below this fraction of the largest count as zero."""
 _MISSED: Final = 1e-8
-"""Share of the answers' squared size that may lie where the channel says nothing, by rounding."""
+"""Fraction of the answers' squared size that may be in the channel's kernel, by rounding."""
 
 
 def user_noise(channel: Floats, gram: Floats, weights: Floats) -> Floats:
@@ -67,7 +67,7 @@ def worst_case_weights(
     """Weights whose reconstruction has the least worst noise over users, by mirror ascent from `weights`.
 
     min over reconstructions of the worst user's noise equals the max over weights of the weighted mean at its own best
-    reconstruction (von Neumann); it stops when the two are within `tolerance`, or after so many `rounds`.
+    reconstruction (von Neumann); it stops when the two are within `tolerance`, or after `rounds` rounds.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Every strategy that a survey may name. To add one: write its file, add its line here."""
+"""The registry of strategies. To add one: write its file, add its line here."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.strategies.base import Statement, Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
@@ -35,7 +35,7 @@ STRATEGIES: Final[dict[str, type[Strategy]]] = {
 
 
 def find(name: object) -> type[Strategy]:
-    """The strategy of that name; raises `SurveyError` with the names there are."""
+    """The strategy with that name; raises `SurveyError` with the known names."""
     kind = STRATEGIES.get(name) if isinstance(name, str) else None
     if kind is None:
         raise SurveyError(f"strategy must be one of {', '.join(STRATEGIES)}, or 'auto'")
@@ -45,7 +45,7 @@ def find(name: object) -> type[Strategy]:
 def restore(
     statement: Any, workload: Workload | Ball, epsilon: float, delta: float, attachments: Mapping[str, bytes]
 ) -> Strategy:
-    """The design that a survey states; anything missing, extra or tampered with is refused.
+    """The design from a survey's JSON; anything missing, extra or changed is refused.
 
     Examples
     --------
@@ -63,8 +63,8 @@ def restore(
         raise SurveyError(f"the design's strategy must be one of {', '.join(STRATEGIES)}")
     if set(statement) != {"strategy", "mechanism"} | ({"digest"} if kind.attached else set()):
         raise SurveyError(
-            "a design must hold its strategy and its mechanism, a digest if and only if it has an attachment, and "
-            "nothing else"
+            "a design must have a strategy and a mechanism, a digest if and only if it has an attachment, and no other "
+            "field"
         )
     mechanism = statement["mechanism"]
     if not isinstance(mechanism, dict) or not isinstance(mechanism.get("name"), str):
@@ -73,7 +73,7 @@ def restore(
     attachment = _attached(statement["digest"], attachments) if kind.attached else b""
     found = kind.restore(Statement(workload, epsilon, delta, mechanism["name"], parameters, attachment))
     if found.digest != statement.get("digest"):
-        raise SurveyError("the design's attachment is not the one that the survey names: fetch it again")
+        raise SurveyError("the design's attachment does not match its digest: fetch it again")
     return found
 
 
@@ -81,7 +81,7 @@ def _attached(digest: object, attachments: Mapping[str, bytes]) -> bytes:
     found = attachments.get(digest) if isinstance(digest, str) else None
     if found is None:
         raise SurveyError(
-            "the survey needs an attachment that is not here: give it with attachments={digest: bytes}, from "
-            "survey.attachments or wherever the survey was published"
+            "the survey's attachment is missing: give it with attachments={digest: bytes}, from "
+            "survey.attachments or from where the survey was published"
         )
     return found

@@ -1,6 +1,6 @@
-"""What is known of every row of a query matrix: its length, its range, and its mean square over people.
+"""The length, range and mean square of every row of a query matrix.
 
-Rows of zeros and ones are known by how many ones they have; a stack by its parts; others are gone through.
+For rows of zeros and ones they follow from the number of ones, for a stack from its parts; others are enumerated.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 
-__all__ = ["MAX_LISTED", "blocks_of_columns", "listed", "mean_squares", "row_ranges", "squared_norms"]
+__all__ = ["MAX_LISTED", "blocks_of_columns", "is_listable", "mean_squares", "row_ranges", "squared_norms"]
 
 MAX_LISTED: Final = 2**27
-"""Most entries of a matrix that is gone through column by column."""
+"""Maximum number of entries of a matrix that is enumerated."""
 
 _MOST_VALUES: Final = 2**24
-"""Most values whose columns are added up."""
+"""Maximum number of values whose columns are summed."""
 
 _BLOCK: Final = 2**20
 _INDICATORS: Final = (Identity, Prefix, Ranges, Bins, Marginals)
 """Workloads whose entries are zeros and ones."""
 
 
-def listed(workload: Workload) -> bool:
-    """Whether all entries of the matrix can be gone through in a few seconds."""
+def is_listable(workload: Workload) -> bool:
+    """Whether all entries of the matrix can be enumerated in a few seconds."""
     queries, values = workload.shape
     return queries * values <= MAX_LISTED
 
 
 def blocks_of_columns(workload: Workload, numbers: NDArray[np.int64]) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
-    """The columns of these values, one a row, and the values themselves, a block at a time."""
+    """The columns of these values, one per row, and the values, in blocks."""
     step = max(1, _BLOCK // workload.n_queries)
     for start in range(0, len(numbers), step):
         part = numbers[start : start + step]
@@ -70,7 +70,7 @@ def squared_norms(workload: Workload) -> Floats:
 
 @lru_cache(maxsize=16)
 def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
-    """The least and the largest entry of every row, and whether they are: very large matrices are not gone through.
+    """The least and largest entry of every row, and whether they are exact: very large matrices are not enumerated.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
     if isinstance(workload, _INDICATORS) and values <= _MOST_VALUES:
         ones = squared_norms(workload)
         return (ones == values).astype(np.float64), (ones > 0).astype(np.float64), True
-    if isinstance(workload, Parities) or not listed(workload):
+    if isinstance(workload, Parities) or not is_listable(workload):
         low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), queries) for end in workload.answer_range)
         return low, high, isinstance(workload, Parities)
     low, high = np.full(queries, np.inf), np.full(queries, -np.inf)
@@ -96,7 +96,7 @@ def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
 
 
 def mean_squares(workload: Workload, shares: Floats, about: Floats) -> Floats | None:
-    """E (a_i - about_i)^2 of every query over people with these shares; None where that takes too long.
+    """E (a_i - about_i)^2 of every query for a population with these shares; None if that takes too long.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What strategies share whose reports have uncorrelated noise of one size in every coordinate, whatever the value."""
+"""Strategies whose reports have uncorrelated noise of the same size in every coordinate, for every value."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any, ClassVar, Final, Self, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError, NoReportsError, WorkloadError
+from sottovoce.core.errors import MechanismError, NoReportsError, WorkloadError
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.base import Ends, Setting, Statement, Strategy
+from sottovoce.strategies.base import PerAnswer, Setting, Statement, Strategy
 from sottovoce.strategies.variance import Population, Variance
 from sottovoce.workloads.base import Workload
 
 __all__ = ["SampledStrategy", "best_tilt"]
 
 _MOST_ENTRIES: Final = 2**20
-"""Entries of R up to which its norm is worked out."""
+"""Maximum number of entries of R for which its norm is computed."""
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -35,7 +35,7 @@ class SampledStrategy(Strategy):
     """A workload A and a mechanism whose reports estimate coordinates V p, with answers = offset + R v.
 
     One report's estimate of the coordinates has the second moments c^2 I for every value, exactly, c the inverse
-    of the mechanism's signal. Hence E(answer_i - offset_i)^2 = c^2 ||R_i||^2 =: m_i whoever reports, and the
+    of the mechanism's signal. Hence E(answer_i - offset_i)^2 = c^2 ||R_i||^2 =: m_i for every value, and the
     variances below are exact: with y = A p, n Var(answer_i) = m_i - (y_i - offset_i)^2, sampling of people included;
     and so for every combination of answers.
     """
@@ -46,7 +46,7 @@ class SampledStrategy(Strategy):
     response: ClassVar[type[Any]]
     """The mechanism's class."""
 
-    # --- what a subclass writes ---------------------------------------------------------
+    # --- implemented by subclasses ---------------------------------------------------------
 
     @property
     @abc.abstractmethod
@@ -59,7 +59,7 @@ class SampledStrategy(Strategy):
 
     @abc.abstractmethod
     def _answers(self, v: Floats) -> Floats:
-        """The answers that follow from coordinates."""
+        """The answers for given coordinates."""
 
     @abc.abstractmethod
     def central_moments(self) -> Floats:
@@ -75,10 +75,10 @@ class SampledStrategy(Strategy):
         """c^2 |R^T w|^2 for every row of weights."""
 
     @abc.abstractmethod
-    def _least_away(self, weights: Floats | None) -> Any:
-        """How near to the offset some population's answers are: of every query, or of every row of weights.
+    def _distance_to_offset(self, weights: Floats | None) -> Any:
+        """The least distance of a population's answers from the offset: of every query, or of every row of weights.
 
-        None where that takes a list of too many values.
+        None if there are too many values to list.
         """
 
     @property
@@ -96,31 +96,28 @@ class SampledStrategy(Strategy):
     def best(cls, workload: Workload, epsilon: float) -> Self:
         """With the parameters of the least exact `moment`."""
 
-    # --- what follows from it -----------------------------------------------------------
+    # --- derived -----------------------------------------------------------
 
     @classmethod
     @final
     def designs(cls, setting: Setting) -> list[Self]:
-        """See `best`."""
         setting.check_mechanism(cls.name, cls.response.name)
         return [cls.best(setting.finite_workload(), setting.epsilon)]
 
     @classmethod
     @final
     def restore(cls, stated: Statement) -> Self:
-        """With the mechanism's stated parameters."""
         stated.check_mechanism(cls.response)
         workload = stated.finite_workload()
         return cls(workload, cls.response(workload.n_values, stated.epsilon, **stated.parameters))
 
     @final
     def inputs(self, indices: Indices) -> Indices:
-        """The values."""
         return indices
 
     @property
     @final
-    def proxy(self) -> Ends | None:
+    def proxy(self) -> PerAnswer | None:
         """Not known for answers; see `column_proxy` for the coordinates."""
         return None
 
@@ -145,7 +142,7 @@ class SampledStrategy(Strategy):
     @cached_property
     @final
     def operator_norm(self) -> float:
-        """Exact for few coordinates; else the root of the sum of R's squared entries, moment/c^2, which is larger."""
+        """Exact for few coordinates; else the Frobenius norm of R, sqrt(moment)/c, which is larger."""
         k = self.coordinates.shape[0]
         if k * self.workload.n_queries > _MOST_ENTRIES:
             return math.sqrt(max(0.0, self.moment) / self._moment_of_coordinates)
@@ -156,12 +153,12 @@ class SampledStrategy(Strategy):
     def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
         """Unbiased estimate of V p from counted reports."""
         if n_reports < 1:
-            raise NoReportsError("no report has been counted, so there is nothing to estimate from; collect some first")
+            raise NoReportsError("there are no reports; collect some first")
         return self._raw(counts, n_reports)
 
     @final
     def answers(self, v: Floats) -> Floats:
-        """offset + R v: the workload's answers from (estimated) coordinates; exact for those of a distribution."""
+        """offset + R v: the answers for coordinates; exact for those of a distribution."""
         vector = np.asarray(v, dtype=np.float64)
         if vector.shape != self.coordinates.shape[:1]:
             raise WorkloadError(f"expected {self.coordinates.shape[0]:,} coordinates, as raw_coordinates returns them")
@@ -170,7 +167,7 @@ class SampledStrategy(Strategy):
     @cached_property
     @final
     def offset(self) -> Floats:
-        """What is answered where all coordinates are zero; read-only."""
+        """The answers for zero coordinates; read-only."""
         offset = self._answers(np.zeros(self.coordinates.shape[0]))
         offset.flags.writeable = False
         return offset
@@ -178,15 +175,15 @@ class SampledStrategy(Strategy):
     @cached_property
     @final
     def _central_moments(self) -> Floats:
-        """Kept, since an interval asks for variances many times."""
+        """Cached: an interval uses variances many times."""
         moments = self.central_moments()
         moments.flags.writeable = False
         return moments
 
     @final
     def _each(self, people: Population) -> Variance:
-        """m - (y - offset)^2, with y as near to the offset as a population can have it where nothing is known."""
-        away = self._least_away(None) if people.answers is None else people.answers - self.offset
+        """m - (y - offset)^2, with the possible y nearest to the offset for an unknown population."""
+        away = self._distance_to_offset(None) if people.answers is None else people.answers - self.offset
         return Variance(np.maximum(0.0, self._central_moments - away**2), "exact")
 
     @final
@@ -194,9 +191,9 @@ class SampledStrategy(Strategy):
         moments = self._combined_moments(weights)
         if people.answers is not None:
             return Variance(np.maximum(0.0, moments - (weights @ (people.answers - self.offset)) ** 2), "exact")
-        away = self._least_away(weights)
+        away = self._distance_to_offset(weights)
         if away is None:
-            return Variance(moments, "bound", "upper bound: too many values to list what each of them answers")
+            return Variance(moments, "bound", "upper bound: there are too many values to list")
         return Variance(np.maximum(0.0, moments - away**2), "exact")
 
     @final
@@ -209,13 +206,11 @@ class SampledStrategy(Strategy):
     @property
     @final
     def worst(self) -> float:
-        """Exact."""
         return self.moment - self._deviation_range[0]
 
     @property
     @final
     def total(self) -> float:
-        """Exact."""
         return self.moment - self._deviation_range[1]
 
     @final
@@ -227,13 +222,13 @@ class SampledStrategy(Strategy):
             )
         if not serves(self.workload):
             raise WorkloadError(
-                f"a {self.workload.kind} workload of this size has no structure that this strategy can use; "
-                "ask serves(workload) first, or use another strategy"
+                f"this strategy cannot use a {self.workload.kind} workload of this size; "
+                "check serves(workload) first, or use another strategy"
             )
 
 
 def best_tilt(make: Callable[[int], Choice], cost: Callable[[Choice], float], limit: int) -> Choice:
-    """The choice of least cost over integers from -limit to limit, by steps that shrink; the cost has one valley."""
+    """The choice of least cost over integers from -limit to limit, by shrinking steps; the cost is unimodal."""
     seen: dict[int, tuple[float, Choice]] = {}
 
     def tried(tilts: Iterable[int]) -> int:

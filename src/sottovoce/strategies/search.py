@@ -1,7 +1,7 @@
-"""The search for a channel: limited-memory quasi-Newton steps on logits and row minima, users reweighed between them.
+"""The search for a channel: limited-memory quasi-Newton steps on logits and row minima, with reweighted users.
 
-The set of channels, as a measure over rows, is convex and so is the objective; with four rows a value and more, rows
-that move on their own find their way from almost any start. Runs wherever its arrays live.
+The set of channels, as measures over rows, is convex and so is the objective; with four or more rows per value, the
+search converges from almost any start. Runs on any array-API library.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import array_api_compat
 from sottovoce.strategies.search_objective import ChannelObjective, Point
 from sottovoce.strategies.search_projection import project_columns
 
-__all__ = ["STAGE", "Best", "Search"]
+__all__ = ["STAGE", "Best", "ChannelSearch"]
 
 STAGE: Final = 30
-"""Steps between two looks at the users' weights."""
+"""Steps between two updates of the users' weights."""
 
 _MEMORY: Final = 12
 _LONGEST: Final = 3.0
-"""Furthest one step moves any logit."""
+"""Maximum change of a logit in one step."""
 _SHRINK: Final = 0.4
 _TRIALS: Final = 14
 _PUSHES: Final = (1.001, 1.01, 1.05, 1.1, 1.2, 1.5, 2.0)
 _SHARPENING: Final = 2e-4
-"""Share of the objective that shorter surveys may cost."""
+"""Relative loss of the objective allowed for a shorter attachment."""
 
 
 class Best(NamedTuple):
@@ -39,13 +39,13 @@ class Best(NamedTuple):
     shares: Any
 
 
-class Search:
-    """A channel on its way down from one start.
+class ChannelSearch:
+    """A descent from one start.
 
     Parameters
     ----------
     objective
-        What is minimised; its weights over users are changed when `worst` is asked for.
+        The objective; its weights over users change if `worst`.
     state
         The start, from `ChannelObjective.state_of`.
     worst
@@ -65,7 +65,7 @@ class Search:
             self._keep(self._point)
 
     def stage(self, stop: Callable[[], bool]) -> bool:
-        """Take up to `STAGE` steps and reweigh once; False when the start was no channel or no step goes down."""
+        """Take up to `STAGE` steps and reweight once; False if the start is not a channel or no step descends."""
         moved = False
         for _ in range(STAGE):
             if stop() or not self._step():
@@ -79,10 +79,10 @@ class Search:
         return moved
 
     def sharpen(self) -> None:
-        """Push shares toward 0 and 1 and put the columns right again, as far as it costs next to nothing.
+        """Push shares toward 0 and 1 and normalise the columns again, as long as it costs almost nothing.
 
-        Logits only approach the two levels at which most entries of a good channel lie; at them it is written in far
-        fewer bytes.
+        Most entries of a good channel are at two levels, which logits only approach; at the levels it takes far fewer
+        bytes.
         """
         xp, k = self._xp, self.objective.slope
         if self.best is None:
@@ -94,7 +94,7 @@ class Search:
         for push in _PUSHES:
             pushed = xp.clip(0.5 + push * (shares - 0.5), 0.0, 1.0)
             target = low * (1.0 + k * pushed)
-            # Entries at their ends stay there and those between make up for what a column lacks, where they can.
+            # Entries at a level stay there; those between compensate the sum of the column if possible.
             free = (pushed > 0) & (pushed < 1)
             least = xp.sum(xp.where(free, low, target), axis=0)
             most = xp.sum(xp.where(free, (1.0 + k) * low, target), axis=0)
@@ -109,7 +109,7 @@ class Search:
             self.best = Best(float(xp.max(noise) if self._worst else weights @ noise), weights, minima, found)
 
     def _keep(self, point: Point) -> bool:
-        """Remember the channel if it is the best so far, by what is asked for: the worst user's noise, or the mean."""
+        """Store the channel if it is the best so far, by the worst user's noise or the mean."""
         value = point.value
         if self._worst:
             value = float(self._xp.max(self.objective.noise(point.minima, point.shares)))
@@ -157,7 +157,7 @@ class Search:
         return False
 
     def _directions(self, point: Point) -> list[Any]:
-        """The quasi-Newton direction where something was learnt, then steepest descent."""
+        """The quasi-Newton direction if there is curvature information, then steepest descent."""
         steepest = -point.gradient / float(self._xp.max(self._xp.abs(point.gradient)) + 1e-300)
         if not self._pairs:
             return [steepest]

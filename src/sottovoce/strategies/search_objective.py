@@ -1,6 +1,6 @@
-"""What the search for a channel minimises, with its gradient: the variance of the best linear reconstruction.
+"""The objective of the channel search and its gradient: the variance of the best linear reconstruction.
 
-Three matrix products of m x J by J x J and one inverse a call, on any array-API library.
+Each call takes three matrix products of m x J by J x J and one inverse, on any array-API library.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from sottovoce.strategies.search_projection import logistic_columns
 __all__ = ["ChannelObjective", "Point"]
 
 _ROW_PACE: Final = 0.05
-"""How fast minima move beside logits. At 1 the first steps starve half of the rows, for good."""
+"""Relative step size of minima. At 1 the first steps make half of the rows vanish permanently."""
 
 _MARKED_PACE: Final = 0.2
-"""How fast the overall share of large entries moves beside logits."""
+"""Relative step size of the overall share of large entries."""
 
 _RIDGE: Final = 1e-10
-"""Keeps directions that no query asks about invertible, relative to the mean eigenvalue; only the search uses it."""
+"""Regularises directions that no query uses, relative to the mean eigenvalue; only in the search."""
 
 
 _UNBIASED: Final = 1e-6
 
 
 class Point(NamedTuple):
-    """A channel of the search: its objective, the gradient, and the state with its shifts taken in."""
+    """A channel of the search: its objective, the gradient, and the state with shifts applied."""
 
     value: float
     gradient: Any
@@ -61,14 +61,14 @@ class ChannelObjective:
         self.reweigh(weights)
 
     def reweigh(self, weights: Any) -> None:
-        """Take other weights over users."""
+        """Change the weights over users."""
         inner = self._gram @ weights
         self.weights = weights
         self._centred = self._gram - inner[:, None] - inner[None, :] + weights @ inner
         self._norms = self._xp.linalg.diagonal(self._centred)
 
     def state_of(self, logits: Any, minima: Any) -> Any:
-        """The state with these logits and, up to a common factor, these row minima; columns are put right later."""
+        """The state with these logits and, up to a common factor, these row minima; columns are normalised later."""
         xp = self._xp
         shares = 1.0 / (1.0 + xp.exp(-logits))
         marked = float(xp.sum(minima @ shares) / (xp.sum(minima) * logits.shape[1]))
@@ -78,7 +78,7 @@ class ChannelObjective:
         return xp.concat([logits, heights[:, None]], axis=1)
 
     def point(self, state: Any) -> Point | None:
-        """Objective and gradient; None where the state is too extreme to be a channel that answers."""
+        """Objective and gradient; None if the state is too extreme."""
         xp, k, w = self._xp, self.slope, self.weights
         logits, heights = state[:, :-1], state[:, -1]
         level = _MARKED_PACE * float(xp.mean(heights))
@@ -105,10 +105,10 @@ class ChannelObjective:
         return Point(value - float(w @ self._norms), gradient, taken_in, minima, shares, sizes)
 
     def noise(self, minima: Any, shares: Any) -> Any:
-        """Every user's noise under the best reconstruction for the present weights; infinite where that is biased."""
+        """Every user's noise under the best reconstruction for the present weights; infinite if it is biased."""
         value, _, sizes = self._reconstruct(minima, shares)
         squares = sizes @ (minima[:, None] * (1.0 + self.slope * shares))
-        # What reports say nothing about adds to the trace and not to the squares.
+        # Directions without information add to the trace but not to the squares.
         biased = not abs(float(self.weights @ squares) - value) <= _UNBIASED * value
         return squares - self._norms + (math.inf if biased else 0.0)
 

@@ -1,6 +1,6 @@
-"""Columns of a channel brought back to sum 1 within their bounds: the Euclidean way and the smooth way.
+"""Projections of a channel's columns to sum 1 within their bounds: Euclidean and logistic.
 
-Written against the array API, so that NumPy, CuPy and PyTorch arrays all do.
+Written for the array API: NumPy, CuPy and PyTorch arrays work.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ __all__ = ["logistic_columns", "project_columns"]
 _STEPS: Final = 60
 _SMOOTH_STEPS: Final = 40
 _REACH: Final = 200.0
-"""Furthest a shift is looked for; beyond it every logistic is 0 or 1 to the last bit."""
+"""Largest shift; beyond it every logistic is 0 or 1 to the last bit."""
 
 
 def project_columns(target: Any, lower: Any, upper: Any) -> Any:
     """argmin of ||q - target|| over lower <= q <= upper with every column summing to 1.
 
-    The solution is clip(target + shift, lower, upper) with one shift a column, found by Newton steps on a
+    The solution is clip(target + shift, lower, upper) with one shift per column, found by Newton steps on a
     piecewise linear function that bisection keeps inside a shrinking interval (Brucker 1984 proves the form).
 
     Parameters
@@ -28,7 +28,7 @@ def project_columns(target: Any, lower: Any, upper: Any) -> Any:
     target
         m x J.
     lower, upper
-        m x J or m x 1, with sums over rows that enclose 1; a column for which they do not gets as near as it can.
+        m x J or m x 1, with sums over rows that enclose 1; otherwise the sum is as near to 1 as possible.
 
     Examples
     --------
@@ -56,9 +56,9 @@ def project_columns(target: Any, lower: Any, upper: Any) -> Any:
 def logistic_columns(logits: Any, minima: Any, goal: float) -> tuple[Any, Any, Any] | None:
     """Shares s = 1/(1 + exp(-(logits + shift))) such that minima[o] s[o, u] sums to `goal` in every column.
 
-    The same projection in the geometry of the logistic entropy: bounds are never touched, and the channel
+    The same projection in the geometry of the logistic entropy: bounds are never reached, and the channel
     minima (1 + (e^eps - 1) s) is a smooth function of logits and minima. Returns the shares, the shifts and the sums
-    of minima s (1-s); None where no shares can do it.
+    of minima s (1-s); None if there are no such shares.
 
     Examples
     --------

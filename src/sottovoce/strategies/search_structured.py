@@ -1,4 +1,4 @@
-"""Channels of the strategies that draw a level of a tree or a parity in public, written out for the search."""
+"""Channels of the hierarchical, Haar and Fourier strategies as matrices, for the search."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.sampled import LevelResponse
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
-from sottovoce.strategies.search_starts import Marks, Start
+from sottovoce.strategies.search_starts import Marks, StartChannel
 from sottovoce.workloads.base import Floats, Workload
 
 __all__ = ["structured_starts"]
@@ -21,11 +21,11 @@ __all__ = ["structured_starts"]
 Indices = NDArray[np.int64]
 
 
-def structured_starts(workload: Workload, epsilon: float, rows: int, values: Indices) -> Iterator[Start]:
+def structured_starts(workload: Workload, epsilon: float, rows: int, values: Indices) -> Iterator[StartChannel]:
     """The channels of the hierarchical, Haar and Fourier strategies for a workload that fit into `rows` rows.
 
-    Their columns are those of some `values`, one for each different column of the workload: a person's noise depends
-    on nothing but the own answers, so that values left out for equal answers change neither the worst nor the mean.
+    Their columns are those of `values`, one for each different column of the workload: a person's noise depends only on
+    the person's answers, so values with equal answers change neither the worst nor the mean.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def structured_starts(workload: Workload, epsilon: float, rows: int, values: Ind
             continue
         if mechanism.cells <= rows:
             found = _parities(mechanism, values) if isinstance(mechanism, Fourier) else _levels(mechanism, values)
-            yield Start(kind.name, *found)
+            yield StartChannel(kind.name, *found)
 
 
 def _levels(mechanism: LevelResponse, values: Indices) -> tuple[Marks, Floats]:

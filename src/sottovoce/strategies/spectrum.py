@@ -1,4 +1,4 @@
-"""How far a query matrix can stretch a vector, and what a strategy is blind to."""
+"""The largest singular value of a query matrix, and queries that a strategy cannot determine."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.errors import MechanismError
+from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.factorize_root import gram_of
-from sottovoce.strategies.rows import listed, squared_norms
+from sottovoce.strategies.rows import is_listable, squared_norms
 from sottovoce.workloads import Identity, Workload
 
-__all__ = ["check_told", "operator_norm"]
+__all__ = ["check_determined", "operator_norm"]
 
-_UNTOLD: Final = 1e-5
-"""Share of a query's own size that may lie where a strategy is blind, by rounding."""
+_UNDETERMINED: Final = 1e-5
+"""Fraction of a query's size that may be in the kernel of a strategy, by rounding."""
 
 _MOST_VALUES: Final = 2048
 
 
 @lru_cache(maxsize=16)
 def operator_norm(workload: Workload) -> float:
-    """The largest singular value; for many values the root of the sum of all of their squares, which is larger.
+    """The largest singular value; for many values the Frobenius norm, which is larger.
 
     Examples
     --------
@@ -39,19 +39,19 @@ def operator_norm(workload: Workload) -> float:
     return math.sqrt(float(squared_norms(workload).sum()))
 
 
-def check_told(workload: Workload, blind: Floats, weights: Floats) -> None:
-    """Raise `MechanismError` if a strategy does not tell the answers of some query, for all populations.
+def check_determined(workload: Workload, blind: Floats, weights: Floats) -> None:
+    """Raise `MechanismError` if a strategy does not determine the answer of some query.
 
     Parameters
     ----------
     blind
-        Orthonormal directions of the space of populations, one a column, in which the strategy sees nothing.
+        An orthonormal basis of the strategy's kernel in the space of populations, one vector per column.
     weights
-        The population whose answers the strategy takes for granted: only what differs from it must be seen.
+        The population whose answers are the strategy's shift: only differences from it must be determined.
 
-    Every query is held against its own size, not the largest one's: a small query beside a huge one is a query too.
+    Every query is compared with its own size, so that small queries next to large ones count too.
     """
-    if not listed(workload):
+    if not is_listable(workload):
         return
     offset = workload.matvec(weights)
     ones = np.ones(workload.domain.size)
@@ -60,11 +60,11 @@ def check_told(workload: Workload, blind: Floats, weights: Floats) -> None:
     missed = np.zeros(workload.n_queries)
     for direction in blind.T:
         missed += (workload.matvec(direction) - offset * direction.sum()) ** 2
-    # Where all values answer alike nothing is left but the rounding of what was subtracted.
-    untold = missed > _UNTOLD**2 * np.maximum(spread, 0.0) + 1e-24 * sizes
-    if untold.any():
-        query = workload.name(int(np.argmax(untold)))
+    # If all values have the same answer, only rounding errors remain.
+    undetermined = missed > _UNDETERMINED**2 * np.maximum(spread, 0.0) + 1e-24 * sizes
+    if undetermined.any():
+        query = workload.name(int(np.argmax(undetermined)))
         raise MechanismError(
-            f"the strategy would not tell the answer to {query!r}: beside other queries it is too small to be seen; "
-            "scale the queries to similar sizes, or ask them in surveys of their own"
+            f"the strategy cannot determine the answer to {query!r}: it is too small compared with other queries; "
+            "scale the queries to similar sizes, or ask them in separate surveys"
         )

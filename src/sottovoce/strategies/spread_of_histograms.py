@@ -1,4 +1,4 @@
-"""How far apart two reports can put answers that are read from estimated frequencies."""
+"""The spread of answers computed from estimated frequencies."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.mechanisms.finite import MOST_LISTED, FiniteMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.mechanisms.unary import Unary
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.rows import blocks_of_columns, listed
+from sottovoce.strategies.rows import blocks_of_columns, is_listable
 from sottovoce.strategies.spread import (
-    MOST_LISTED,
     Floats,
     Spread,
-    differing,
-    estimates_of_reports,
     spread_of_channel,
 )
 from sottovoce.workloads import Identity, Workload
@@ -28,7 +23,7 @@ _MOST_ENTRIES: Final = 2**24
 """Entries of a query matrix up to which its rows are sorted."""
 
 _MOST_WORK: Final = 2**26
-"""Products of queries, values and reports up to which the answers of every report are worked out."""
+"""Maximum product of queries, values and reports for which the answers of every report are computed."""
 
 
 def spread_of_histogram(design: Histogram) -> Spread:
@@ -40,7 +35,7 @@ def spread_of_histogram(design: Histogram) -> Spread:
     channel = spread_of_channel(m)
     if isinstance(workload, Identity):
         return channel
-    across = np.inf if not listed(workload) else channel.l2 * design.operator_norm
+    across = np.inf if not is_listable(workload) else channel.l2 * design.operator_norm
     if isinstance(m, SymmetricMechanism):
         sums, exact = _supported(workload, m)
         each = sums / float(m.signal)
@@ -54,16 +49,16 @@ def spread_of_histogram(design: Histogram) -> Spread:
 def _all_reports(workload: Workload, mechanism: FiniteMechanism) -> Floats:
     """The largest answer of any one report less the smallest."""
     high, low = np.full(workload.n_queries, -np.inf), np.full(workload.n_queries, np.inf)
-    for frequencies in estimates_of_reports(mechanism):
+    for _, frequencies in mechanism.single_estimates():
         answers = workload.matvec(frequencies)
         high, low = np.maximum(high, answers), np.minimum(low, answers)
     return np.asarray(high - low)
 
 
 def _absolute_sums(workload: Workload) -> Floats:
-    """What the entries of every row add up to, whatever their signs, or a bound on it."""
+    """The sum of absolute entries of every row, or a bound on it."""
     queries, values = workload.shape
-    if not listed(workload):
+    if not is_listable(workload):
         low, high = workload.answer_range
         largest: Floats = np.broadcast_to(np.maximum(np.abs(low), np.abs(high)), queries)
         return np.asarray(values * largest)
@@ -77,17 +72,17 @@ def _supported(workload: Workload, m: SymmetricMechanism) -> tuple[Floats, bool]
     """For every query, how far the sums of its entries over two supports can be apart; and whether that is exact."""
     queries, J = workload.shape
     low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), queries) for end in workload.answer_range)
-    if not listed(workload):
-        apart, _ = differing(m)
-        sizes = 2 * np.maximum(np.abs(low), np.abs(high)) if isinstance(m, Unary) else high - low
+    if not is_listable(workload):
+        apart, _ = m.differing_values
+        sizes = 2 * np.maximum(np.abs(low), np.abs(high)) if m.support_size is None else high - low
         return np.asarray(apart / 2 * sizes), False
     largest, smallest, absolute = np.full(queries, -np.inf), np.full(queries, np.inf), np.zeros(queries)
     for block, _ in blocks_of_columns(workload, np.arange(J)):
         largest, smallest = np.maximum(largest, block.max(axis=0)), np.minimum(smallest, block.min(axis=0))
         absolute += np.abs(block).sum(axis=0)
-    if isinstance(m, Unary):
+    if m.support_size is None:
         return absolute, True
-    k = min(m.subset_size, J - m.subset_size) if isinstance(m, SubsetSelection) else 1
+    k = min(m.support_size, J - m.support_size)
     if k == 1:
         return largest - smallest, True
     if queries * J > _MOST_ENTRIES:

@@ -1,4 +1,4 @@
-"""How far apart two reports can put answers that are read from the levels of a tree.
+"""The spread of answers from the levels of a tree: the largest difference between two reports.
 
 A report is a level, a column of that level's Hadamard matrix, and a sign: all nodes of the level get +-c/q at once, as
 the column has it, all other levels nothing. Opposite signs give opposite moves, so a spread is twice the largest move.

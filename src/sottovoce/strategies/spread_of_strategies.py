@@ -1,4 +1,4 @@
-"""How far apart two reports can put the answers of a design, one function a strategy.
+"""The spread of a design's answers, one function per strategy.
 
 Projected answers are found in a strategy's coordinates and carried over by R, so they move by no more than R's norm
 times what the coordinates move.
@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import MechanismError
+from sottovoce.core.errors import MechanismError
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorize_root import gram_of
@@ -22,7 +22,7 @@ from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.levels import LevelStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.spread import Floats, Spread, reading_of, spread_of_vectors
+from sottovoce.strategies.spread import Floats, Spread, norms_of_columns, spread_of_vectors
 from sottovoce.strategies.spread_of_histograms import spread_of_histogram
 from sottovoce.strategies.spread_of_levels import spread_of_levels
 from sottovoce.workloads.bins import Bins
@@ -40,7 +40,7 @@ _BLOCK: Final = 2**22
 
 
 def spread(design: Strategy) -> Spread:
-    """How far apart two reports can put every raw answer of a design.
+    """The largest difference of every raw answer of a design between two reports.
 
     Examples
     --------
@@ -69,22 +69,22 @@ def spread(design: Strategy) -> Spread:
 def _factorized(strategy: FactorizedStrategy) -> Spread:
     inverse, workload = strategy._centred_inverse, strategy.workload
     columns = (workload.matvec(column) for column in inverse.T)
-    reading = reading_of(columns, workload.n_queries, inverse.shape[1], strategy.operator_norm)
+    reading = norms_of_columns(columns, workload.n_queries, inverse.shape[1], strategy.operator_norm)
     return spread_of_vectors(strategy.mechanism, reading)
 
 
 def _optimized(strategy: OptimizedStrategy) -> Spread:
-    """All reports are gone through: a channel matrix has a few hundred."""
-    reading, workload = strategy._reading, strategy.workload
-    shares = reading._inverse / np.sqrt(reading.mean)
-    shares = shares - np.outer(reading.weights, shares.sum(axis=0))
+    """By enumerating all reports: a channel matrix has a few hundred."""
+    workload, mean = strategy.workload, strategy._mean
+    shares = strategy._inverse / np.sqrt(mean)
+    shares = shares - np.outer(strategy._w, shares.sum(axis=0))
     high, low = np.full(workload.n_queries, -np.inf), np.full(workload.n_queries, np.inf)
     step = max(1, _BLOCK // workload.n_queries)
     for start in range(0, shares.shape[1], step):
-        block = reading._answers_of(shares[:, start : start + step])
+        block = strategy._answers_of(shares[:, start : start + step])
         high, low = np.maximum(high, block.max(axis=1)), np.minimum(low, block.min(axis=1))
     l2, exact = _farthest(shares, gram_of(workload))
-    inverse_chances = np.sort(1 / reading.mean)[-2:]
+    inverse_chances = np.sort(1 / mean)[-2:]
     return Spread(high - low, l2, strategy.operator_norm * math.sqrt(float(inverse_chances.sum())), True, exact)
 
 

@@ -1,8 +1,8 @@
-"""Errors of consistent estimates over a tree of intervals: all nodes of a level alike, but for the last one.
+"""Errors of consistent estimates over a tree of intervals; all nodes of a level are alike, except the last.
 
 Below a node whose share is known exactly, its children's errors have the covariance diag(a) - a a^T/s, s = sum(a),
-and are independent of all other nodes' splits. When the node's share is off by x, child i is off by x a_i/s more. The
-numbers a, two a level, describe everything; `docs/theory/structured_strategies.md` derives them.
+and are independent of all other nodes' splits. If the node's share has error x, child i has an additional error
+x a_i/s. The numbers a, two per level, describe everything; `docs/theory/structured_strategies.md` derives them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Indices = NDArray[np.int64]
 
 
 def add_children(shares: Floats, branching: int) -> Floats:
-    """The sums of consecutive runs of `branching` entries along the last axis, the last run perhaps shorter."""
+    """The sums of consecutive runs of `branching` entries along the last axis, the last run possibly shorter."""
     missing = -shares.shape[-1] % branching
     if missing:
         shares = np.concatenate([shares, np.zeros((*shares.shape[:-1], missing))], axis=-1)
@@ -35,16 +35,16 @@ def spread_parents(shares: Floats, branching: int, children: int) -> Floats:
 
 @dataclass(frozen=True)
 class Tree:
-    """A complete tree over J leaves, the last node of a level perhaps with fewer children, and its splits' errors.
+    """A complete tree over J leaves, the last node of a level possibly with fewer children, and its splits' errors.
 
     Attributes
     ----------
     branching
-        Children of a node, at most.
+        Maximum number of children of a node.
     nodes
         Nodes of each level below the root, the leaves last.
     regular, last
-        The number a of a node that is not the last of its level, and of the one that is; one entry a level.
+        The number a of a node that is not the last of its level, and of the one that is; one entry per level.
     """
 
     branching: int
@@ -54,7 +54,7 @@ class Tree:
 
     @cached_property
     def _groups(self) -> tuple[tuple[int, float, float], ...]:
-        """For each level: how many children its last parent has, the sum s of that group, and of any other."""
+        """For each level: the number of children of its last parent, the sum s of that group, and of any other."""
         groups = []
         for parents, nodes, a, b in zip((1, *self.nodes), self.nodes, self.regular, self.last, strict=False):
             children = nodes - self.branching * (parents - 1)
@@ -90,7 +90,7 @@ class Tree:
             s_left = np.where(up_left == parents[level] - 1, last_sum, other_sum)
             s_right = np.where(up_right == parents[level] - 1, last_sum, other_sum)
             one, meet = left == right, (left != right) & (up_left == up_right)
-            # Children that lie in the interval whole: between two that meet, else right of the left end's.
+            # Children entirely inside the interval: between the two ends if they meet, else right of the left end.
             whole: Floats = a * np.where(one, 0, np.where(meet, right - left, B - left % B) - 1)
             t: Floats = r_left * a_left + whole + np.where(meet, r_right * a_right, 0.0)
             q: Floats = r_left**2 * a_left + whole + np.where(meet, r_right**2 * a_right, 0.0)
@@ -103,7 +103,7 @@ class Tree:
         return v_left
 
     def quadratic(self, rows: Floats) -> Floats:
-        """Error variance of <row, leaves> for each of some rows."""
+        """Error variance of <row, leaves> for each row."""
         r, v = rows, np.zeros(len(rows))
         for level in range(len(self.nodes) - 1, -1, -1):
             a = np.full(self.nodes[level], self.regular[level])
@@ -117,11 +117,11 @@ class Tree:
         return v
 
     def sum_of_leaves(self) -> float:
-        """The error variances of all leaves, added up, in O(levels)."""
+        """The sum of the error variances of all leaves, in O(levels)."""
         return self._sum(0.0)
 
     def sum_of_prefixes(self) -> float:
-        """The error variances of all prefixes [0, k], added up, in O(levels)."""
+        """The sum of the error variances of all prefixes [0, k], in O(levels)."""
         return self._sum(1.0)
 
     def _sum(self, before: float) -> float:
@@ -148,7 +148,7 @@ class Tree:
             children, last_sum, other_sum = self._groups[level]
             found = []
             for count, s, tail in ((self.branching, other_sum, 0), (children, last_sum, 1)):
-                # Positions are counted from the node's first leaf: a constant added to all changes no variance.
+                # Positions are relative to the node's first leaf: an added constant does not change the variance.
                 rho = r[0] + span * np.arange(count, dtype=np.float64)
                 a = np.full(count, self.regular[level])
                 noise = count * v[0]
@@ -165,7 +165,7 @@ class Tree:
 
 
 def _summary(node: Floats, own: float, sibling: float, first: int, end: int, before: float, s: float) -> Floats:
-    """What children numbered first to end - 1, all summarised by `node`, add to their parent's summary."""
+    """The contribution of children first to end - 1, all summarised by `node`, to their parent's summary."""
     n, r, r2, v = node
     count = end - first
     ahead = before * (first + end - 1) * count / 2  # summed over these children: siblings in front of each

@@ -1,6 +1,7 @@
-"""The variance of what a design answers: its types, and the algebra that all strategies share.
+"""The variance of a design's answers: types, and algebra shared by all strategies.
 
-A report z alone would answer X(z) for one row w of weights, h_u being what value u truly answers: h_u = sum_i w_i A_iu.
+For one row w of weights, X(z) is the estimate from the report z alone, and h_u = sum_i w_i A_iu is the true answer of
+value u.
 With M(u) = E[X(z)^2 | u], and people drawn independently from shares p,
 
     n Var = sum_u p_u M(u) - (sum_u p_u h_u)^2.
@@ -16,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, final
 
 import numpy as np
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Identity, Workload
 from sottovoce.workloads.ball import Ball
@@ -27,18 +28,18 @@ Status = Literal["exact", "bound", "within"]
 """Exact; an upper bound; or within a stated truncation error."""
 
 _ROUNDS: Final = 200
-"""Steps toward the segment of an envelope; each leaves out a part of the points, and some ten do."""
+"""Maximum number of steps to find the segment of an envelope; about ten suffice."""
 
 
 class Variance(NamedTuple):
-    """A variance, or several, and how far to trust it.
+    """One or several variances, and how exact they are.
 
     Attributes
     ----------
     value
         One number, or one for each answer or row of weights.
     note
-        Which bound it is, or how large the truncation error is; empty where it is exact.
+        Which bound it is, or the truncation error; empty if exact.
     """
 
     value: Any
@@ -49,7 +50,7 @@ class Variance(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What is known of the people: the shares of all values, the true answers only, or nothing.
+    """A population: the shares of all values, or only the true answers, or unknown.
 
     Examples
     --------
@@ -65,28 +66,29 @@ class Population:
 
     @classmethod
     def answering(cls, answers: Any) -> Self:
-        """People of whom only the true answers are known, one for each query."""
+        """A population of which only the true answers are known, one per query."""
         return cls(None, np.asarray(answers, dtype=np.float64))
 
     @classmethod
     def of(cls, people: Any, workload: Workload | Ball) -> Population:
-        """Nothing (None), shares of all values, or a `Population`; raises `SurveyError` unless it fits the workload."""
+        """From None (unknown), shares of all values, or a `Population`; raises `SurveyError` if it does not fit."""
         if people is None:
             return _ANYBODY
         if isinstance(people, Population):
             if people.answers is not None and people.answers.shape != (workload.n_queries,):
-                raise SurveyError(f"the population must state {workload.n_queries:,} answers, one for each query")
+                raise SurveyError(f"the population must have {workload.n_queries:,} answers, one per query")
             if people.shares is None:
-                # Of these queries the answers are the shares.
-                told = isinstance(workload, Identity) and people.answers is not None and _are_shares(people.answers)
-                return cls(people.answers, people.answers) if told else people
+                # For the identity the answers are the shares.
+                are_shares = (
+                    isinstance(workload, Identity) and people.answers is not None and _are_shares(people.answers)
+                )
+                return cls(people.answers, people.answers) if are_shares else people
             if people.answers is not None:
                 return people
             people = people.shares
         if isinstance(workload, Ball):
             raise SurveyError(
-                "the values of a ball cannot be listed, so there are no shares of them; give "
-                "Population.answering(mean) instead"
+                "the values of a ball cannot be listed, so they have no shares; give Population.answering(mean) instead"
             )
         shares = _checked_shares(people, workload.n_values)
         return cls(shares, workload.matvec(shares))
@@ -106,7 +108,7 @@ def _checked_shares(people: Any, n_values: int) -> Floats:
     except (TypeError, ValueError):
         shares = np.empty(0)
     if shares.shape != (n_values,):
-        raise SurveyError(f"the population must be {n_values:,} shares, one for each value")
+        raise SurveyError(f"the population must be {n_values:,} shares, one per value")
     if not _are_shares(shares):
         raise SurveyError("the population's shares must not be negative and must sum to one; divide them by their sum")
     return shares
@@ -117,13 +119,13 @@ def _are_shares(numbers: Floats) -> bool:
 
 
 def checked_weights(weights: Any, n_queries: int) -> Floats:
-    """Weights of the answers, or rows of them; raises `SurveyError` unless there is a finite one for each answer."""
+    """Return weights of the answers, or rows of them; raises `SurveyError` unless finite and one per answer."""
     try:
         rows = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         rows = np.empty(0)
     if rows.ndim not in (1, 2) or rows.shape[-1] != n_queries or not np.isfinite(rows).all():
-        raise SurveyError(f"weights must be {n_queries:,} finite numbers, one for each answer, or rows of these")
+        raise SurveyError(f"weights must be {n_queries:,} finite numbers, one per answer, or rows of these")
     return rows
 
 
@@ -138,7 +140,7 @@ class Parabola:
     Attributes
     ----------
     low, high
-        Between which numbers the d_u lie.
+        Limits of the d_u.
     attained
         Whether some values lie at `low` and at `high`.
     """
@@ -159,8 +161,8 @@ class Parabola:
     def of_answers(self, answers: Floats) -> tuple[Floats, Status]:
         """The largest n Var where only the true answers are known.
 
-        E d^2 is at most (low + high) E d - low high, which people at both ends attain, and at least (E d)^2. What no
-        people can answer is moved to the nearest that some can.
+        E d^2 is at most (low + high) E d - low high, attained by people at both ends, and at least (E d)^2. Impossible
+        answers are clipped to the limits.
         """
         mean = np.clip(answers - self.centre, self.low, self.high)
         squares = np.where(np.asarray(self.slope) > 0, (self.low + self.high) * mean - self.low * self.high, mean**2)
@@ -168,7 +170,7 @@ class Parabola:
         return np.asarray(found), self._status
 
     def worst(self) -> tuple[Floats, Status]:
-        """The largest n Var over all populations: at the peak of what `of_answers` maximises, or the end next to it."""
+        """The largest n Var over all populations: at the peak of `of_answers`, or at the nearest limit."""
         rising = np.asarray(self.slope) > 0
         tilt = np.where(rising, self.linear + self.slope * (self.low + self.high), self.linear)
         bend = np.where(rising, 1.0, 1.0 - np.asarray(self.slope))
@@ -182,14 +184,14 @@ class Parabola:
 
 
 def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> Floats:
-    """The largest n Var for rows whose h and M are listed; one number a row.
+    """The largest n Var for rows whose h and M are listed; one number per row.
 
     Parameters
     ----------
     values, moments
-        h and M, one row for each row of weights and one column a value.
+        h and M, one row for each row of weights and one column per value.
     answers
-        The true answers, one for each row; None where nothing is known.
+        The true answers, one per row; None if unknown.
 
     Examples
     --------
@@ -199,7 +201,7 @@ def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> 
     >>> listed_variance(h, M, None)
     array([2.])
     """
-    # Ties go to the larger moment: the envelope begins and ends there.
+    # Of equal values take the largest moment: the envelope begins and ends there.
     left, right = _end(values, moments, -1), _end(values, moments, 1)
     rows = np.arange(len(values))
     for _ in range(_ROUNDS):
@@ -215,7 +217,7 @@ def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> 
             break
         beyond = values[rows, top] <= target
         left, right = np.where(moved & beyond, top, left), np.where(moved & ~beyond, top, right)
-    # The tangent at the highest point is above the envelope, however early the search ended.
+    # The tangent at the highest point is above the envelope, even if the search was cut off.
     target = np.clip(target, first, last)
     return np.asarray(np.maximum(0.0, peak + slope * target - target**2))
 

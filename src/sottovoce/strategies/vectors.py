@@ -1,4 +1,4 @@
-"""What strategies share that ask with a vector mechanism: the variance follows from two numbers of the mechanism.
+"""Strategies with a vector mechanism: the variance follows from two numbers of the mechanism.
 
 One report's estimate x of a person's vector v has E[x x^T] = noise I + (along - noise)/r^2 v v^T: `noise` across the
 vector, `along` in its direction. So a combination of answers that reads x in the direction b = R^T w has the second
@@ -15,11 +15,11 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
-from sottovoce.limits import MAX_COUNTERS, check_integer
+from sottovoce.core.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.strategies.base import Ends, Strategy
+from sottovoce.strategies.base import PerAnswer, Strategy
 from sottovoce.strategies.rows import mean_squares, row_ranges
 from sottovoce.strategies.variance import Parabola, Population, Status, Variance
 from sottovoce.strategies.worst_population import Worst, worst_population
@@ -29,13 +29,13 @@ __all__ = ["VectorStrategy", "with_rotations"]
 
 _MOST_VALUES: Final = 2**22
 _MOST_ENTRIES: Final = 2**32
-"""Up to so many values, and entries of the matrix, the worst population is searched for."""
+"""Up to this many values, and entries of the matrix, the worst population is searched for."""
 
-_UNKNOWN: Final = "upper bound: how people's answers vary among them is not known"
+_UNKNOWN: Final = "upper bound: the spread of people's answers is unknown"
 
 
 def with_rotations(mechanism: VectorMechanism, users: int, max_counters: int) -> VectorMechanism:
-    """The mechanism with as many public rotations as so many people need and so many counters allow, if it has any."""
+    """The mechanism with as many public rotations as `users` need and `max_counters` allow, if it has any."""
     counters = check_integer("max_counters", max_counters, 1, MAX_COUNTERS)
     return mechanism.for_users(users, counters) if isinstance(mechanism, Codebook) else mechanism
 
@@ -47,17 +47,17 @@ class VectorStrategy(Strategy):
     workload: Any
     mechanism: VectorMechanism
 
-    # --- what a strategy writes ---------------------------------------------------------
+    # --- implemented by strategies ---------------------------------------------------------
 
     @property
     @abc.abstractmethod
     def _shift(self) -> Floats | None:
-        """What is answered where the mean is zero; None where that is zero too."""
+        """The answers for a zero mean; None if they are zero."""
 
     @property
     @abc.abstractmethod
-    def _lengths(self) -> Ends:
-        """Squared lengths of R's rows: for all, or one each."""
+    def _lengths(self) -> PerAnswer:
+        """Squared lengths of R's rows: for all, or one per row."""
 
     @abc.abstractmethod
     def _direction_lengths(self, weights: Floats) -> Floats:
@@ -68,34 +68,29 @@ class VectorStrategy(Strategy):
     def _frobenius(self) -> float:
         """The sum of the squares of all entries of R."""
 
-    # --- what follows from it -----------------------------------------------------------
+    # --- derived -----------------------------------------------------------
 
     @final
     def for_users(self, users: int, max_counters: int) -> Self:
-        """With rotations for so many people."""
         mechanism = with_rotations(self.mechanism, users, max_counters)
         return self if mechanism == self.mechanism else replace(self, mechanism=mechanism)
 
     @final
     def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """The mechanism's estimate."""
         return self.mechanism.estimate(counts, n_reports)
 
     @final
     def sharing_factor(self, n_reports: int) -> float:
-        """The mechanism's."""
         return self.mechanism.sharing_factor(n_reports)
 
     @property
     @final
     def coordinate_bias(self) -> float:
-        """The mechanism's, in every coordinate."""
         return math.sqrt(self.mechanism.dimension) * self.mechanism.bias_bound
 
     @property
     @final
     def coordinate_variance(self) -> float:
-        """The mechanism's."""
         return self.mechanism.worst_total_variance
 
     @property
@@ -105,7 +100,7 @@ class VectorStrategy(Strategy):
         return (m.along - m.noise) / m.radius**2
 
     @final
-    def _own_noise(self, weights: Floats | None) -> Ends:
+    def _own_noise(self, weights: Floats | None) -> PerAnswer:
         lengths = self._lengths if weights is None else self._direction_lengths(np.atleast_2d(weights))
         return self.mechanism.noise * lengths
 
@@ -115,15 +110,15 @@ class VectorStrategy(Strategy):
         return self.mechanism.noise * self._frobenius
 
     @final
-    def _told(self, value: Any, status: Status) -> Variance:
-        """The number with the mechanism's own part in how exact it is."""
+    def _with_status(self, value: Any, status: Status) -> Variance:
+        """The variance with its status, which depends on the mechanism's own."""
         truncation = self.mechanism.truncation
         if truncation is None:
             return Variance(value, "bound", "upper bound: for uniformly random rotations, however they are shared")
         if status == "bound":
             return Variance(value, "bound", _UNKNOWN)
         if truncation > 0:
-            return Variance(value, "within", f"standard errors are exact within {truncation:.1g} of themselves")
+            return Variance(value, "within", f"standard errors have a relative error of at most {truncation:.1g}")
         return Variance(value, status)
 
     @final
@@ -141,11 +136,11 @@ class VectorStrategy(Strategy):
                 found, status = parabola.of_answers(people.answers)
             else:
                 found, status = parabola.of_moments(people.answers, squares), "exact"
-        return self._told(np.broadcast_to(found, (answers,)), status)
+        return self._with_status(np.broadcast_to(found, (answers,)), status)
 
     @cached_property
-    def _ranges(self) -> tuple[Ends, Ends, bool]:
-        """Between which numbers every answer less its shift lies, and whether some value lies at each end."""
+    def _ranges(self) -> tuple[PerAnswer, PerAnswer, bool]:
+        """Limits of every answer less its shift, and whether they are attained."""
         workload, shift = self.workload, 0.0 if self._shift is None else self._shift
         if isinstance(workload, Ball):
             return *workload.answer_range, self._attained
@@ -154,7 +149,7 @@ class VectorStrategy(Strategy):
 
     @property
     def _attained(self) -> bool:
-        """Whether people anywhere in the ball, or on the interval, can hold the ends of the range."""
+        """Whether the limits of the range are attained by vectors of the ball."""
         ball = self.workload
         return ball.dimension == 1 or (ball.low is None and ball.high is None)
 
@@ -179,15 +174,15 @@ class VectorStrategy(Strategy):
                 high = np.minimum(high, np.maximum(weights * ends[0], weights * ends[1]).sum(axis=1))
         parabola = Parabola(shift, m.noise * lengths, 0.0, self._slope, low, high, attained)
         if answers is None:
-            return self._told(*parabola.worst())
+            return self._with_status(*parabola.worst())
         if squares is None:
-            return self._told(*parabola.of_answers(answers))
-        return self._told(parabola.of_moments(answers, squares), "exact")
+            return self._with_status(*parabola.of_answers(answers))
+        return self._with_status(parabola.of_moments(answers, squares), "exact")
 
     def _listed_ranges(
         self, weights: Floats, shift: Floats, shares: Floats | None
     ) -> tuple[Floats, Floats, Floats | None]:
-        """The least and the largest h - shift of every row, and its mean square where shares are known."""
+        """The least and largest h - shift of every row, and its mean square if shares are known."""
         low, high, squares = np.empty((3, len(weights)))
         for row, (numbers, about) in enumerate(zip(weights, shift, strict=True)):
             h = self.workload.rmatvec(numbers) - about
@@ -204,18 +199,20 @@ class VectorStrategy(Strategy):
         fixed = self.mechanism.noise * self._frobenius
         if people.answers is None:
             if isinstance(self.workload, Ball):
-                return self._told(fixed + max(0.0, self._slope) * self._longest, "exact" if self._attained else "bound")
+                return self._with_status(
+                    fixed + max(0.0, self._slope) * self._longest, "exact" if self._attained else "bound"
+                )
             worst = self._worst
             if worst is None:
-                return self._told(fixed + max(0.0, self._slope) * self._longest, "bound")
-            return self._told(*worst.variance[:2])
+                return self._with_status(fixed + max(0.0, self._slope) * self._longest, "bound")
+            return self._with_status(*worst.variance[:2])
         about = people.answers if self._shift is None else people.answers - self._shift
         square = float(about @ about)
         if people.shares is not None and self._listable:
-            return self._told(fixed + self._slope * float(people.shares @ self._squares) - square, "exact")
-        # People's own squares are at most the longest one, and on average at least the square of their mean.
+            return self._with_status(fixed + self._slope * float(people.shares @ self._squares) - square, "exact")
+        # The mean square is at most the largest one, and at least the square of the mean.
         squares = max(square, self._longest) if self._slope > 0 else square
-        return self._told(max(0.0, fixed + self._slope * squares - square), "bound")
+        return self._with_status(max(0.0, fixed + self._slope * squares - square), "bound")
 
     @property
     @final
@@ -235,13 +232,13 @@ class VectorStrategy(Strategy):
     @property
     @final
     def _longest(self) -> float:
-        """What |a_u - shift|^2 is at most."""
+        """Upper bound on |a_u - shift|^2."""
         return float(self._squares.max()) if self._listable else float(self.workload.radius**2)
 
     @cached_property
     @final
     def _worst(self) -> Worst | None:
-        """The population of the largest total; None where it is not searched for."""
+        """The population with the largest total; None if it is not searched for."""
         if not self._listable:
             return None
         moments = self.mechanism.noise * self._frobenius + self._slope * self._squares
@@ -249,5 +246,4 @@ class VectorStrategy(Strategy):
 
     @final
     def worst_population(self) -> Floats | None:
-        """By search."""
         return None if self._worst is None else self._worst.shares

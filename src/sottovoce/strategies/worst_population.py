@@ -1,9 +1,9 @@
-"""The population for which all answers together vary most.
+"""The population with the largest total variance.
 
 The total variance of one report is f(p) = sum_u p_u T(u) - |A p - centre|^2, T(u) the second moment of all answers
 about the centre for people of value u: concave in the shares p. Frank and Wolfe's method maximises it, with away steps
-and an exact line search. A concave function lies below its tangents, so every step certifies what no population
-exceeds: f(p) plus the largest slope toward a single value less the mean of the slopes.
+and an exact line search. A concave function lies below its tangents, so every step gives an upper bound for all
+populations: f(p) plus the largest slope toward a single value less the mean of the slopes.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from sottovoce.workloads import Workload
 __all__ = ["Worst", "worst_population"]
 
 _GAP: Final = 1e-3
-"""It ends when the certificate is within this share of what is attained."""
+"""Relative gap between bound and attained value at which the search ends."""
 
 _EXACT: Final = 1e-9
-"""A gap that is rounding."""
+"""A relative gap that is only rounding."""
 
 _ROUNDING: Final = 1e-13
-"""Relative to the moments, what is left of a difference that is zero."""
+"""Rounding error of a zero difference, relative to the moments."""
 
 _WORK: Final = 2**29
-"""Entries of the matrix gone through at most: somebody may be waiting."""
+"""Maximum number of matrix entries processed, to limit the time."""
 
 _FEWEST, _MOST = 8, 400
-"""Steps, however large or small the matrix is."""
+"""Limits on the number of steps."""
 
 
 class Worst(NamedTuple):
-    """The shares found, what they attain, what no shares exceed, and how far rounding alone sets the two apart."""
+    """The shares found, their variance, an upper bound for all shares, and the rounding error of the two."""
 
     shares: Floats
     attained: float
@@ -44,7 +44,7 @@ class Worst(NamedTuple):
 
     @property
     def variance(self) -> Variance:
-        """The upper end, and how far it is from what is attained."""
+        """The upper bound, with its gap to the attained value."""
         if self.bound - self.attained <= _EXACT * self.bound + self.rounding:
             return Variance(max(0.0, self.attained), "exact")
         gap = 1 - self.attained / self.bound
@@ -57,9 +57,9 @@ def worst_population(workload: Workload, moments: Floats, centre: Floats | None 
     Parameters
     ----------
     moments
-        T, one number a value.
+        T, one number per value.
     centre
-        About which the moments are taken; zero unless given.
+        The point about which the moments are taken; zero by default.
 
     Examples
     --------

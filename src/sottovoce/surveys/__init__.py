@@ -1,1 +1,1 @@
-"""Surveys: the frozen statement of one collection, what is counted of it, and what is estimated from that."""
+"""Surveys: the frozen description of one collection, its aggregates, and its estimates."""

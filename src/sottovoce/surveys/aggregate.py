@@ -1,4 +1,4 @@
-"""Reports in a batch, and the aggregate they are counted into: integers that merge by addition."""
+"""Batches of reports, and the aggregate they are counted into: integers that merge by addition."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from sottovoce.errors import CapacityError, MismatchError, ReportError
+from sottovoce.core.errors import CapacityError, MismatchError, ReportError
+from sottovoce.core.words import plural
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.mechanisms.codecs import Payloads
-from sottovoce.plural import counted
 from sottovoce.surveys.terms import Terms
 
 __all__ = ["Aggregate", "Reports"]
@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 1 << 16
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Reports:
-    """Many reports of one survey, held as an array; iterating gives each one's bytes, as a device sends them."""
+    """Many reports of one survey as an array; iterating gives the bytes of each, as a device sends them."""
 
     survey: Terms
     batch: Batch
@@ -37,13 +37,13 @@ class Reports:
                 yield self.survey.tag + row.tobytes()
 
     def __repr__(self) -> str:
-        return f"<{counted(len(self), 'report')} of survey {self.survey.id[:12]}>"
+        return f"<{plural(len(self), 'report')} of survey {self.survey.id[:12]}>"
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Aggregate:
-    """All an analyst ever needs of the reports: integer counts and how many reports they are.
+    """Integer counts of reports, and the number of reports: all that an estimate needs.
 
     Aggregates of one survey form a commutative monoid: `merge` is addition, the empty aggregate is
     neutral, and any order of adding and merging gives the same integers.
@@ -63,21 +63,34 @@ class Aggregate:
     counts: Counts = field(repr=False)
 
     def __post_init__(self) -> None:
-        # Counting is compiled and trusts the shape: checked here, where anybody's counts come in.
-        cells = self.survey.mechanism.cells
-        if self.counts.shape != (cells,) or self.counts.dtype != np.int64:
-            raise MismatchError(f"counts do not fit this survey: they must be {cells:,} 64-bit integers")
-        if type(self.n_reports) is not int or self.n_reports < 0:
-            raise MismatchError("n_reports does not fit: it must be the number of reports counted, 0 or more")
-        # A copy: whoever handed the array over, or holds a view of it, could change it later.
+        self._check()
+        # A copy: the caller could change the array later.
         object.__setattr__(self, "counts", self.counts.copy())
         self.counts.flags.writeable = False
+
+    @classmethod
+    def owning(cls, survey: Terms, n_reports: int, counts: Counts) -> Aggregate:
+        """The same without a copy, of counts that nobody else holds or changes any more."""
+        made = object.__new__(cls)
+        for name, value in (("survey", survey), ("n_reports", n_reports), ("counts", counts)):
+            object.__setattr__(made, name, value)
+        made._check()
+        counts.flags.writeable = False
+        return made
+
+    def _check(self) -> None:
+        # Compiled code relies on the shape, so it is checked here.
+        cells = self.survey.mechanism.cells
+        if self.counts.shape != (cells,) or self.counts.dtype != np.int64:
+            raise MismatchError(f"counts must be {cells:,} 64-bit integers for this survey")
+        if type(self.n_reports) is not int or self.n_reports < 0:
+            raise MismatchError("n_reports must be a non-negative integer")
 
     def add(self, reports: Reports | bytes | Iterable[bytes]) -> Aggregate:
         """A new aggregate with these reports counted too.
 
-        Takes a batch, one report's bytes, or any iterable of them (streamed: memory stays bounded).
-        One malformed or foreign report refuses them all: nothing is half counted.
+        Accepts a batch, one report's bytes, or any iterable of them (streamed, in bounded memory).
+        If one report is malformed or of another survey, none is counted.
         """
         mechanism, counts = self.survey.mechanism, self.counts.copy()
         if isinstance(reports, Reports):
@@ -85,21 +98,25 @@ class Aggregate:
             mechanism.codec.check_many(reports.batch)
             self._check_room(self.n_reports + len(reports))
             mechanism.count_into(counts, reports.batch)
-            return Aggregate(self.survey, self.n_reports + len(reports), counts)
+            return Aggregate.owning(self.survey, self.n_reports + len(reports), counts)
         added = 0
         for payloads in self._payloads(reports):
             added += len(payloads)
             self._check_room(self.n_reports + added)
             mechanism.count_encoded(counts, payloads)
-        return Aggregate(self.survey, self.n_reports + added, counts)
+        return Aggregate.owning(self.survey, self.n_reports + added, counts)
 
     def merge(self, other: Aggregate) -> Aggregate:
-        """A new aggregate of both; they must be of the same survey."""
+        """The sum of two aggregates of the same survey."""
         if not isinstance(other, Aggregate):
             raise MismatchError(f"only an aggregate can be merged, not {type(other).__name__}; use add for reports")
-        _check_same(self.survey, other.survey, "aggregate")
+        other.check_of(self.survey)
         self._check_room(self.n_reports + other.n_reports)
-        return Aggregate(self.survey, self.n_reports + other.n_reports, self.counts + other.counts)
+        return Aggregate.owning(self.survey, self.n_reports + other.n_reports, self.counts + other.counts)
+
+    def check_of(self, survey: Terms) -> None:
+        """Raise `MismatchError` unless this is an aggregate of that survey."""
+        _check_same(survey, self.survey, "aggregate")
 
     def _check_room(self, n_reports: int) -> None:
         if n_reports > self.survey.mechanism.max_reports:
@@ -126,14 +143,14 @@ class Aggregate:
         return Aggregate, (self.survey, self.n_reports, self.counts)
 
     def __repr__(self) -> str:
-        return f"<aggregate of {counted(self.n_reports, 'report')} of survey {self.survey.id[:12]}>"
+        return f"<aggregate of {plural(self.n_reports, 'report')} of survey {self.survey.id[:12]}>"
 
     def _payloads(self, reports: bytes | Iterable[bytes]) -> Iterator[Payloads]:
         """The reports without the survey's tag, in rows."""
         encoded = [reports] if isinstance(reports, (bytes, bytearray, memoryview)) else reports
         if not hasattr(encoded, "__iter__") or isinstance(encoded, (Set, Mapping)):
-            # Two people may send equal bytes: a set would count them once.
-            raise ReportError(f"reports are bytes, or a sequence or stream of them, not {type(reports).__name__}")
+            # Two people may send equal bytes, which a set would count once.
+            raise ReportError(f"reports must be bytes, or a sequence or stream of bytes, not {type(reports).__name__}")
         rows: list[bytes] = []
         for position, report in enumerate(encoded):
             rows.append(self._payload(report, position))
@@ -145,7 +162,7 @@ class Aggregate:
 
     def _payload(self, report: object, position: int) -> bytes:
         if not isinstance(report, (bytes, bytearray, memoryview)):
-            raise ReportError(f"report {position} has type {type(report).__name__}; reports are bytes")
+            raise ReportError(f"report {position} has type {type(report).__name__}; reports must be bytes")
         report, tag = bytes(report), self.survey.tag
         width = len(tag) + self.survey.mechanism.report_bytes
         if len(report) != width:
@@ -165,5 +182,5 @@ def _rows(payloads: list[bytes]) -> Payloads:
 def _check_same(ours: Terms, theirs: Terms, what: str) -> None:
     if ours.id != theirs.id:
         raise MismatchError(
-            f"the {what} belongs to survey {theirs.id[:12]}, not to {ours.id[:12]}; only one survey's may be added up"
+            f"the {what} belongs to survey {theirs.id[:12]}, not to {ours.id[:12]}; the surveys must be the same"
         )

@@ -1,4 +1,4 @@
-"""How the error of a survey falls as reports arrive: what is known before the first of them."""
+"""The error of a survey as a function of the number of reports, known before the first report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROUND: Final = tuple(
 )
 
 _GRID: Final = (*_ROUND, 10**9)
-"""Ten numbers to a power of ten, nearly evenly apart in logarithm, that can be said in a sentence."""
+"""Ten round numbers per power of ten, nearly evenly spaced on a logarithmic scale."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class BoundCurve:
     Attributes
     ----------
     l2
-        What the expected L2 distance over all answers stays below.
+        Upper bound on the expected L2 error of all answers.
     margin
         The margin of the worst answer (95 %).
     statement
-        Which bound it is, at the number of reports asked about.
+        Which bound it is, at `n_reports`.
     """
 
     n: tuple[int, ...]
@@ -38,7 +38,7 @@ class BoundCurve:
 
 
 def bound_curve(survey: Terms, n_reports: int = 0) -> BoundCurve:
-    """The curve over a hundred to a thousand million reports, and at `n_reports` if there are any.
+    """The curve from 100 to 1e9 reports, including `n_reports` if positive.
 
     Examples
     --------

@@ -1,12 +1,12 @@
-"""Which design a survey gets: the one that is named, or the best of all that can serve."""
+"""The choice of a survey's design: the one named, or the best of all that can serve."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
-from sottovoce.errors import MechanismError, SurveyError
-from sottovoce.limits import (
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.limits import (
     MAX_COUNTERS,
     MAX_REPORT_BYTES,
     MAX_USERS,
@@ -14,19 +14,23 @@ from sottovoce.limits import (
     check_epsilon,
     check_integer,
 )
-from sottovoce.mechanisms.channel_registry import CHANNELS
-from sottovoce.mechanisms.registry import MECHANISMS
-from sottovoce.mechanisms.vector_registry import VECTOR_MECHANISMS
+from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.registry import HOW_TO_BRING_ONE, MECHANISMS, is_foreign, lookup, register
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.options import Criterion, choose
 from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.workloads import Workload
 
-__all__ = ["Asking", "check_setting", "design_for"]
+__all__ = ["Asking", "NamedMechanism", "check_setting", "design_for"]
+
+NamedMechanism: TypeAlias = str | FiniteMechanism | type[FiniteMechanism]
+"""A mechanism by its name; for values also as an object or a class, which may be of another package."""
 
 
 class Asking(TypedDict, total=False):
-    """What every way to make a survey takes besides the question, epsilon and mechanism; see `Survey.ask`."""
+    """Arguments of all constructors of a survey besides the question, epsilon and mechanism; see `Survey.ask`."""
 
     strategy: str | Strategy
     users: int
@@ -37,17 +41,15 @@ class Asking(TypedDict, total=False):
 
 
 def check_setting(question: Question, setting: Setting) -> Setting:
-    """The setting with every number checked, and the strategy and mechanism if they are named."""
+    """The setting with every number, and the names of strategy and mechanism, checked."""
     name = setting.strategy
     if name != AUTO and (not isinstance(name, str) or name not in STRATEGIES):
         raise SurveyError(f"strategy must be one of {', '.join(STRATEGIES)}, or {AUTO!r}").at("strategy")
     if name not in (AUTO, *question.strategies):
         listed = ", ".join(question.strategies)
         raise SurveyError(f"a {question.kind} question cannot be asked by {name}; it takes {listed}").at("strategy")
-    if setting.mechanism not in (AUTO, *MECHANISMS, *VECTOR_MECHANISMS, *CHANNELS):
-        raise MechanismError(
-            f"mechanism must be one of {', '.join((*MECHANISMS, *VECTOR_MECHANISMS, *CHANNELS))}, or {AUTO!r}"
-        ).at("mechanism")
+    if setting.mechanism not in (AUTO, *MECHANISMS):
+        _check_known(setting.mechanism)
     return replace(
         setting,
         epsilon=check_epsilon(setting.epsilon),
@@ -58,10 +60,30 @@ def check_setting(question: Question, setting: Setting) -> Setting:
     )
 
 
-def design_for(question: Question, setting: Setting, strategy: str | Strategy, criterion: Criterion) -> Strategy:
-    """The design of a survey: the best, among those of a strategy if one is named, or the one that is given."""
+def _check_known(mechanism: object) -> None:
+    try:
+        known = lookup(mechanism) is not None
+    except MechanismError as error:
+        raise error.at("mechanism") from None
+    if not known:
+        names = ", ".join(MECHANISMS)
+        raise MechanismError(f"mechanism must be one of {names}, or {AUTO!r}; {HOW_TO_BRING_ONE}").at("mechanism")
+
+
+def design_for(
+    question: Question,
+    setting: Setting,
+    strategy: str | Strategy,
+    mechanism: NamedMechanism,
+    criterion: Criterion,
+) -> Strategy:
+    """The design of a survey: the given one, or the best, of one strategy or mechanism if it is named."""
     if criterion not in ("l2", "margin"):
         raise SurveyError("criterion must be 'l2' or 'margin'").at("criterion")
+    if isinstance(mechanism, FiniteMechanism):
+        strategy = _histogram(question, strategy, mechanism)
+    else:
+        setting = replace(setting, mechanism=_name_of(mechanism))
     if not isinstance(strategy, Strategy):
         checked = check_setting(question, replace(setting, strategy=strategy))
         option = choose(checked, question.strategies, criterion)
@@ -85,3 +107,28 @@ def design_for(question: Question, setting: Setting, strategy: str | Strategy, c
             f"{checked.max_report_bytes:,} allowed; raise max_report_bytes"
         ).at("max_report_bytes")
     return strategy
+
+
+def _name_of(mechanism: str | type[FiniteMechanism]) -> str:
+    """The name of a mechanism; a class of another package is registered, so that surveys can name it."""
+    if not isinstance(mechanism, type):
+        return mechanism
+    if is_foreign(mechanism):
+        try:
+            register(mechanism)
+        except MechanismError as error:
+            raise error.at("mechanism") from None
+    return mechanism.name
+
+
+def _histogram(question: Question, strategy: str | Strategy, mechanism: FiniteMechanism) -> Histogram:
+    """The design that a mechanism for values makes."""
+    if strategy not in (AUTO, Histogram.name) or Histogram.name not in question.strategies:
+        raise SurveyError("a mechanism given as an object goes with the histogram strategy only").at("mechanism")
+    workload = question.workload
+    if not isinstance(workload, Workload) or workload.n_values != mechanism.domain_size:
+        raise SurveyError("the mechanism is for another number of values than the question's").at("mechanism")
+    try:
+        return Histogram(workload, mechanism)
+    except MechanismError as error:
+        raise error.at("mechanism") from None

@@ -1,4 +1,4 @@
-"""An estimate: raw and projected answers, their intervals, and what is known about their error."""
+"""An estimate: raw and projected answers, their intervals, and bounds on their error."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from importlib.util import find_spec
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import MissingExtraError, SurveyError
+from sottovoce.core.limits import check_integer
+from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
-from sottovoce.errors import MissingExtraError, SurveyError
 from sottovoce.figures.bars import plot_answers
-from sottovoce.limits import check_integer
-from sottovoce.plural import counted
-from sottovoce.promise import promised
 from sottovoce.strategies.variance import Population
 from sottovoce.surveys.influence import Influence, influence
 from sottovoce.surveys.terms import Terms
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["Answer", "Estimate", "Interval", "SparseDistribution", "check_level"]
+__all__ = ["Answer", "Estimate", "Interval", "SparseDistribution", "check_level", "import_pandas"]
 
 Floats = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ _HALVINGS = 40
 
 
 class SparseDistribution(NamedTuple):
-    """A distribution over a few of a domain's values that is consistent with all projected answers."""
+    """A distribution over a few values that has the projected answers."""
 
     domain: Domain
     support: NDArray[np.int64]
@@ -48,14 +49,14 @@ class SparseDistribution(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """Lower and upper ends, one entry a value."""
+    """Lower and upper ends, one entry per value."""
 
     low: Floats
     high: Floats
 
 
 class Answer(NamedTuple):
-    """One line of an estimate."""
+    """One answer of an estimate."""
 
     label: str
     value: float
@@ -67,23 +68,23 @@ class Answer(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
-    """What the reports say: the answers to a survey.
+    """The estimated answers of a survey.
 
     Attributes
     ----------
     values
-        The projected estimate: what a distribution can give. For distributions, means and the direct strategy never
-        farther from the truth in L2 than `raw`; for other strategies the nearest by the noise's own measure, which on a
-        single draw may be farther.
+        The projected estimate: answers of a possible population. For distributions, means and the direct strategy never
+        farther from the truth in L2 than `raw`; for other strategies the nearest with respect to the noise covariance,
+        which may be farther on a single draw.
     raw
         The estimate before projecting, unbiased but for the grid of `gaussian`; entries may be negative or sum to
         something other than one.
     n_reports
-        How many reports it is made from.
+        The number of reports.
     gap
         Certificate of the projection: `values` is within sqrt(gap) of the exact one.
     bound
-        What the expected L2 error of `values` stays below, for every distribution.
+        Upper bound on the expected L2 error of `values`, for every population.
     distribution
         For queries: the sparse distribution behind the projected answers.
     """
@@ -107,12 +108,12 @@ class Estimate:
 
     @property
     def delta(self) -> float:
-        """The survey's delta: 0 where its promise is pure epsilon-LDP."""
+        """The survey's delta: 0 for pure epsilon-LDP."""
         return self.survey.delta
 
     @cached_property
     def standard_errors(self) -> Floats:
-        """Standard error of every raw entry, sampling of people included (plug-in at `values`)."""
+        """Standard error of every raw answer, including the sampling of people (plug-in at `values`)."""
         errors = self._errors_at(self.values)
         errors.flags.writeable = False
         return errors
@@ -123,22 +124,22 @@ class Estimate:
         simultaneous: bool = False,
         method: Literal["normal", "finite"] = "normal",
     ) -> Interval:
-        """Confidence intervals for every value's frequency.
+        """Confidence intervals for every answer.
 
         Parameters
         ----------
         level
             Coverage of each interval, or of all of them together.
         simultaneous
-            True for intervals that all hold at once (Bonferroni over the values).
+            True for intervals that hold simultaneously (Bonferroni over the answers).
         method
             "normal": a score interval from the estimate's exact variance and a normal quantile. "finite": Hoeffding's
-            inequality from the sub-Gaussian proxy, or Chebyshev's where none is known; wider, and valid for every
-            number of reports.
+            inequality from the sub-Gaussian proxy, or Chebyshev's where none is known; wider, and valid for any number
+            of reports.
 
         Notes
         -----
-        Intervals are around the raw estimate, intersected with [0, 1]; projecting does not narrow them.
+        Intervals are centred at the raw estimate and clipped to the answers' range; projecting does not narrow them.
         """
         check_level(level, method)
         miss = (1 - level) / (len(self.raw) if simultaneous else 1)
@@ -147,14 +148,14 @@ class Estimate:
             return self._widened(self._end(-quantile), self._end(quantile))
         proxy = self.survey.design.proxy
         if proxy is None:
-            # Chebyshev: the truth is more than 1/sqrt(miss) of its own standard errors away no oftener than that.
+            # Chebyshev: the truth is more than 1/sqrt(miss) standard errors away with probability at most `miss`.
             return self._widened(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
         shared = self.survey.design.sharing_factor(self.n_reports)
         half = np.sqrt(2 * shared * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
         return self._widened(self.raw - half, self.raw + half)
 
     def _widened(self, low: Floats, high: Floats) -> Interval:
-        """An interval for the raw answers' expectations, made one for the answers, which lie in their range."""
+        """Widen an interval of the expected raw answers by the bias, and clip it to the range of the answers."""
         least, most = self.survey.answer_range
         bias = self.survey.design.bias_bound
         return Interval((low - bias).clip(least, most), (high + bias).clip(least, most))
@@ -162,8 +163,8 @@ class Estimate:
     def _end(self, quantile: float) -> Floats:
         """The end of a score interval: where the raw estimate is `quantile` standard errors away, by its own variance.
 
-        Taking the variance at the end and not at the estimate keeps intervals honest where a rare value was seen not
-        once (Wilson 1927). A few rounds of substitution suffice for many reports; for few, the end is enclosed.
+        Taking the variance at the end instead of at the estimate keeps the coverage for rare values (Wilson 1927). With
+        many reports a few fixed-point iterations suffice; with few, the end is found by bisection.
         """
         low, high = self.survey.answer_range
         end = (self.raw + quantile * self.standard_errors).clip(low, high)
@@ -178,9 +179,9 @@ class Estimate:
         return np.asarray(np.sqrt(np.broadcast_to(variance.value, values.shape)))
 
     def _enclosed(self, quantile: float) -> Floats:
-        """The same by bisection between the raw estimate and the end of what is possible.
+        """The same by bisection between the raw estimate and the limit of the answers.
 
-        Variances are concave in the answer, so the answers within `quantile` standard errors make an interval.
+        Variances are concave in the answer, so the answers within `quantile` standard errors form an interval.
         """
         low, high = self.survey.answer_range
         inner = self.raw.clip(low, high)
@@ -195,9 +196,9 @@ class Estimate:
         return np.asarray(inner)
 
     def influence(self, hostile: int | float = 0.01) -> Influence:
-        """How far hostile devices can have moved the answers: so many, or such a share of the reports.
+        """How far malicious devices can have moved the answers, given their number or their fraction of the reports.
 
-        Whatever they sent and knew, against what honest reports in their place would have given; see
+        For any behaviour of these devices, compared with honest reports in their place; see
         `sottovoce.surveys.influence`.
 
         Examples
@@ -206,7 +207,7 @@ class Estimate:
         >>> survey = sv.Survey.distribution(["tea", "coffee"], epsilon=1.0)
         >>> estimate = survey.estimate(survey.simulate(["tea"] * 600 + ["coffee"] * 400, seed=1))
         >>> print(estimate.influence(hostile=10))
-        10 hostile devices among 1,000 reports can move an answer by up to 0.0217
+        10 malicious devices among 1,000 reports can move an answer by up to 0.0217
         """
         return influence(self.survey, self.n_reports, hostile)
 
@@ -247,18 +248,19 @@ class Estimate:
 
     def __repr__(self) -> str:
         return (
-            f"<estimate of {counted(len(self), 'answer')} from {counted(self.n_reports, 'report')}, "
-            f"{promised(self.epsilon, self.delta)}, "
+            f"<estimate of {plural(len(self), 'answer')} from {plural(self.n_reports, 'report')}, "
+            f"{guarantee(self.epsilon, self.delta)}, "
             f"{self.survey.mechanism.name}; expected L2 error at most {self.bound.value:.3g}>"
         )
 
     # --- other forms ------------------------------------------------------------------------
 
-    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
-        """Everything as plain values."""
-        low, high = self.interval(level)
+    def summary(self, level: float = 0.95) -> dict[str, Any]:
+        """What was estimated, from how many reports, and how well: everything but the answers, as plain values."""
         return {
             "survey": self.survey.id,
+            "title": self.survey.title or self.survey.query_text,
+            "kind": self.survey.kind,
             "mechanism": self.survey.mechanism.name,
             "epsilon": self.epsilon,
             "delta": self.delta,
@@ -266,18 +268,18 @@ class Estimate:
             "bound": {"l2": self.bound.value, "statement": self.bound.statement},
             "projection_gap": self.gap,
             "level": level,
-            "answers": [
-                {"label": label, "value": value, "raw": raw, "low": lo, "high": hi}
-                for label, value, raw, lo, hi in zip(
-                    self.survey.answer_labels(),
-                    self.values.tolist(),
-                    self.raw.tolist(),
-                    low.tolist(),
-                    high.tolist(),
-                    strict=True,
-                )
-            ],
         }
+
+    def columns(self, level: float = 0.95) -> dict[str, Floats]:
+        """The answers as columns: value, raw, low and high, in the survey's order."""
+        low, high = self.interval(level)
+        return {"value": self.values, "raw": self.raw, "low": low, "high": high}
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        """All fields as plain values."""
+        columns = (column.tolist() for column in self.columns(level).values())
+        rows = zip(self.survey.answer_labels(), *columns, strict=True)
+        return {**self.summary(level), "answers": [dict(zip(Answer._fields, row, strict=True)) for row in rows]}
 
     def to_json(self, level: float = 0.95) -> str:
         """`to_dict` as JSON."""
@@ -285,19 +287,12 @@ class Estimate:
 
     def to_pandas(self, level: float = 0.95) -> Any:
         """A DataFrame indexed by label, with columns value, raw, low, high. Needs pandas."""
-        try:
-            import pandas as pd
-        except ImportError:
-            pd = None
-        if pd is None:
-            raise MissingExtraError("to_pandas needs pandas: pip install 'sottovoce[pandas]'")
-        low, high = self.interval(level)
-        columns = {"value": self.values, "raw": self.raw, "low": low, "high": high}
-        return pd.DataFrame(columns, index=pd.Index(self.survey.answer_labels(), name="label"))
+        pd = import_pandas()
+        return pd.DataFrame(self.columns(level), index=pd.Index(self.survey.answer_labels(), name="label"))
 
     def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
         """Bars of the k most frequent values with intervals, on a matplotlib axes; returns the axes."""
-        caption = f"{self.n_reports:,} reports, {promised(self.epsilon, self.delta)}, {100 * level:g} % intervals"
+        caption = f"{self.n_reports:,} reports, {guarantee(self.epsilon, self.delta)}, {100 * level:g} % intervals"
         return plot_answers(self.top(k, level), caption, ax)
 
     def _repr_html_(self) -> str:
@@ -312,8 +307,15 @@ class Estimate:
         return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
+def import_pandas() -> Any:
+    """The pandas module; raises `MissingExtraError`, which says what to install, where it is missing."""
+    if find_spec("pandas") is None:
+        raise MissingExtraError("to_pandas needs pandas: pip install 'sottovoce[pandas]'")
+    return import_module("pandas")
+
+
 def check_level(level: object, method: object) -> None:
-    """Raise `SurveyError` unless an interval can have that level and be made by that method."""
+    """Raise `SurveyError` for an invalid level or method."""
     if not isinstance(level, float) or not 0 < level < 1:
         raise SurveyError("level must be a number between 0 and 1, for example 0.95")
     if method not in ("normal", "finite"):

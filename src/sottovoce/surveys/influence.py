@@ -1,8 +1,8 @@
-"""How far hostile devices can move an estimate: one statement, for every kind of survey.
+"""How far malicious devices can move an estimate, for every kind of survey.
 
-Of n reports k come from hostile devices, which send any report that decodes. Beside the estimate from these n stands
-the one that honest reports in the place of the k would have given. No raw answer differs by more than k/n times its
-spread: how far apart two reports can put it (`docs/theory/influence.md` has the proof).
+Of n reports k come from malicious devices, which may send any report that decodes. Compare the estimate with the one
+from honest reports in place of the k. No raw answer differs by more than k/n times its spread: the largest distance
+that two reports can put between it (proof in `docs/theory/influence.md`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, final
 
-from sottovoce.errors import SurveyError
-from sottovoce.limits import check_integer
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import check_integer
 from sottovoce.strategies.spread import Floats
 from sottovoce.strategies.spread_of_strategies import spread
 from sottovoce.surveys.terms import Terms
@@ -22,22 +22,22 @@ __all__ = ["Influence", "hostile_count", "influence"]
 
 _MOST_REPORTS = 2**63
 _ROUNDING = 1e-9
-"""A fraction of n that is a whole number but for rounding counts as that number."""
+"""A fraction of n within this distance of a whole number counts as that number."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """What `hostile` devices among `n_reports` can do to the answers, whatever they send and know.
+    """The largest effect of `hostile` devices among `n_reports` on the answers.
 
     Attributes
     ----------
     hostile, fraction
-        How many devices are hostile, and that number over `n_reports`.
+        The number of malicious devices, and that number divided by `n_reports`.
     per_answer
         How far each raw answer can be moved.
     largest
-        The most of these.
+        The maximum of these.
     l2
         How far all raw answers together can be moved, in L2; an upper bound unless `l2_exact`.
     projected_l2
@@ -60,7 +60,7 @@ class Influence:
     statement: str
 
     def to_dict(self) -> dict[str, Any]:
-        """All but the single answers, as plain values."""
+        """All fields but `per_answer`, as plain values."""
         return {
             "n_reports": self.n_reports,
             "hostile": self.hostile,
@@ -82,19 +82,19 @@ def influence(survey: Terms, n_reports: int, hostile: int | float = 0.01) -> Inf
     Parameters
     ----------
     hostile
-        A number of devices (an int), or their share of the reports (a float between 0 and 1, rounded up).
+        The number of devices (an int), or their fraction of the reports (a float between 0 and 1, rounded up).
 
     Raises
     ------
     SurveyError
-        For a number of devices that cannot be.
+        For an impossible number of devices.
 
     Examples
     --------
     >>> import sottovoce as sv
     >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
     >>> print(influence(survey, 1_000, hostile=2))
-    2 hostile devices among 1,000 reports can move an answer by up to 0.00433
+    2 malicious devices among 1,000 reports can move an answer by up to 0.00433
     >>> influence(survey, 1_000, hostile=0.05).hostile
     50
     """
@@ -120,14 +120,14 @@ def influence(survey: Terms, n_reports: int, hostile: int | float = 0.01) -> Inf
 
 
 def hostile_count(hostile: object, n_reports: int) -> int:
-    """The number of hostile devices that a count or a share of the reports stands for.
+    """The number of malicious devices, from a count or a fraction of the reports.
 
     Examples
     --------
     >>> hostile_count(3, 1000), hostile_count(0.07, 100), hostile_count(0.001, 150)
     (3, 7, 1)
     """
-    remedy = "give a number of devices, such as 10, or a share of the reports between 0 and 1, such as 0.01"
+    remedy = "give a number of devices, such as 10, or a fraction of the reports between 0 and 1, such as 0.01"
     if isinstance(hostile, bool) or not isinstance(hostile, Real):
         raise SurveyError(f"hostile has type {type(hostile).__name__}: {remedy}")
     if isinstance(hostile, Integral):
@@ -139,7 +139,7 @@ def hostile_count(hostile: object, n_reports: int) -> int:
 
 
 def _sentence(k: int, n: int, largest: float, exact: bool) -> str:
-    devices = "1 hostile device" if k == 1 else f"{k:,} hostile devices"
+    devices = "1 malicious device" if k == 1 else f"{k:,} malicious devices"
     moved = f"{_rounded_up(largest):.3g}"
     if exact:
         return f"{devices} among {n:,} reports can move an answer by up to {moved}"
@@ -147,7 +147,7 @@ def _sentence(k: int, n: int, largest: float, exact: bool) -> str:
 
 
 def _rounded_up(number: float) -> float:
-    """To three digits, so that a sentence never promises more than is true."""
+    """Round up to three digits, so that the statement stays true."""
     if number == 0:
         return 0.0
     unit = 10.0 ** (math.floor(math.log10(number)) - 2)

@@ -1,4 +1,4 @@
-"""A panel (Alg. 6 of the paper): many rounds, everybody in one of them, each round asked after the ones before it."""
+"""A panel (Alg. 6 of the paper): several rounds in sequence, with everybody in exactly one of them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import QueryError, SurveyError
+from sottovoce.core.limits import MAX_RADIUS, MIN_RADIUS, check_epsilon, check_integer, check_radius
 from sottovoce.domain import Domain, domain_from_statement
-from sottovoce.errors import QueryError, SurveyError
 from sottovoce.expressions import Checked, Query, numbers, positions
-from sottovoce.limits import MAX_RADIUS, MIN_RADIUS, check_epsilon, check_integer, check_radius
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import Question
 from sottovoce.questions.domains import DOMAIN_PARAMETERS
@@ -29,16 +29,16 @@ __all__ = ["MAX_CHOICES", "Panel", "Seat"]
 Columns = dict[str, NDArray[np.int64]]
 
 MAX_CHOICES = 2**20
-"""Most choices of a round: the collector transforms as many counts, and a device draws among as many reports."""
+"""Maximum number of choices of a round: the collector transforms that many counts."""
 
 
 @final
 @dataclass(frozen=True, repr=False)
 class Panel(Stated):
-    """How many rounds there may be, about whose records, at what epsilon.
+    """The number of rounds, the domain of the records, and epsilon.
 
-    Published before any question is known. A device draws its round from it once, for life; what it answers then is
-    a survey with a seat in this panel.
+    Published before any question is known. A device draws its round once, permanently; it then answers a survey with a
+    seat in this panel.
     """
 
     domain: Domain
@@ -51,11 +51,11 @@ class Panel(Stated):
     summary: ClassVar[str] = "questions that depend on earlier answers"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         *DOMAIN_PARAMETERS,
-        Parameter("rounds", "integer", "how many questions may be asked", "20", low=1, high=MAX_ROUNDS),
+        Parameter("rounds", "integer", "maximum number of questions", "20", low=1, high=MAX_ROUNDS),
         Parameter(
             "radius",
             "number",
-            "how large a question's values may be",
+            "largest absolute value of a query",
             "1",
             default=1.0,
             low=MIN_RADIUS,
@@ -70,11 +70,11 @@ class Panel(Stated):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "radius", check_radius(self.radius))
         check_title(self.title)
-        _ = self.mechanism  # refuses what no round could use
+        _ = self.mechanism  # refuses parameters that no round could use
 
     @classmethod
     def of(cls, epsilon: float, title: str = "", **given: Any) -> Self:
-        """The panel with these parameters; unknown, missing and ill-formed ones are refused by name."""
+        """The panel with these parameters; unknown, missing and malformed ones are refused by name."""
         found = check_parameters("a panel", cls.parameters, given)
         rounds, radius = found.pop("rounds"), found.pop("radius")
         (domain,) = found.values()
@@ -82,7 +82,7 @@ class Panel(Stated):
 
     @property
     def mechanism(self) -> Binary:
-        """What devices answer a question with that asks for a mean."""
+        """The mechanism of rounds that ask for a mean."""
         return Binary(1, self.radius, self.epsilon, 0.0)
 
     def to_statement(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class Panel(Stated):
 
     @classmethod
     def from_statement(cls, statement: object) -> Self:
-        """The panel behind its JSON; every field is checked again."""
+        """Read a panel from JSON, checking every field."""
         stated = check_format(statement)
         check_fields(stated, "a panel", {"format", "title", "epsilon", "panel"})
         own = stated["panel"]
@@ -110,10 +110,10 @@ class Panel(Stated):
 @final
 @dataclass(frozen=True)
 class Seat:
-    """Which round of a panel a survey is, and the query through which a person's record becomes a value.
+    """The round of a panel that a survey belongs to, and the query that maps a record to a value.
 
-    A device evaluates a checked tree and nothing else. Whether a query is refused depends on the query and the domain
-    alone, never on the record.
+    A device evaluates only checked trees. Whether a query is refused depends on the query and the domain alone, never
+    on the record.
     """
 
     panel: Panel
@@ -122,72 +122,71 @@ class Seat:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "round", check_integer("round", self.round, 1, self.panel.rounds))
-        _ = self.checked  # refuses a query that could go wrong for some record
+        _ = self.checked  # refuses a query that could fail for some record
 
     @cached_property
     def checked(self) -> Checked:
-        """What is known of the query's values before anybody is asked."""
+        """The kind and bounds of the query."""
         return self.query.check(self.panel.domain)
 
     def to_statement(self) -> dict[str, Any]:
-        """The seat as it stands in a survey's JSON: the whole panel in it, so that a round can be read by itself."""
+        """The seat in a survey's JSON, including the whole panel, so that a round is self-contained."""
         return {"panel": self.panel.to_statement(), "round": self.round, "query": self.query.tree}
 
     @classmethod
     def from_statement(cls, statement: object) -> Self:
-        """The seat behind its JSON."""
+        """Read a seat from JSON."""
         check_fields(statement, "a survey's seat", {"panel", "round", "query"})
         stated: Any = statement
         return cls(Panel.from_statement(stated["panel"]), stated["round"], Query.from_tree(stated["query"]))
 
-    # --- what a round asks ------------------------------------------------------------------
+    # --- questions of a round ------------------------------------------------------------------
 
     def mean(self) -> Vector:
-        """The question for the mean of the query; its one answer is named after the query and lies in its range."""
+        """The question for the mean of the query; its answer is named after the query and lies in its range."""
         r = self.panel.radius
         low, high = (min(r, max(-r, float(end))) for end in (self.checked.low, self.checked.high))
         return Vector(1, r, ball=Ball(1, r, names=(self.query.text,), low=low, high=high))
 
     def choice(self, size: int) -> Shares:
-        """The question how an integer query is distributed over 0 .. size-1.
+        """The question for the distribution of an integer query over 0 .. size-1.
 
-        One linear query per choice would spread people thin; here everybody in the round answers about all of them.
+        Everybody in the round answers about all choices.
         """
         choices = check_integer("size", size, 2, MAX_CHOICES)
         if self.checked.kind not in ("integer", "truth"):
             raise QueryError(
-                f"the query gives a {self.checked.kind}; a choice needs an integer, the number of a choice"
+                f"the query gives a {self.checked.kind}; a choice needs an integer query, the number of the choice"
             ).at("query")
         return Shares(Domain.of(choices))
 
     def question(self, stated: Question) -> Question:
-        """What a round with that stated question asks; raises `SurveyError` where no round can."""
+        """The question of a round with that statement; raises `SurveyError` if a round cannot ask it."""
         match stated:
             case Vector(dimension=1, radius=self.panel.radius):
                 return self.mean()
             case Shares() if stated.domain == Domain.of(stated.domain.size):
                 return self.choice(stated.domain.size)
         raise SurveyError(
-            "a round asks for a mean (one number, within the panel's radius), or for shares of the integers from 0: "
-            "its question is neither"
+            "a round must ask for a mean (one number within the panel's radius) or for shares of the integers from 0"
         ).at("question")
 
     def check_radius(self) -> None:
-        """Refuse a query whose values can lie beyond the panel's radius; a device would clip them."""
+        """Refuse a query whose values can exceed the panel's radius; a device would clip them."""
         low, high, radius = self.checked.low, self.checked.high, self.panel.radius
         if low < -radius or high > radius:
             raise QueryError(
-                f"the query's values can lie anywhere from {float(low):.6g} to {float(high):.6g}; this panel's must "
-                f"stay within [-{radius:g}, {radius:g}]: scale the query, wrap it in clip(.., {-radius:g}, "
-                f"{radius:g}), or make a panel of a larger radius"
+                f"the query's values range from {float(low):.6g} to {float(high):.6g}; this panel allows "
+                f"[-{radius:g}, {radius:g}]: scale the query, wrap it in clip(.., {-radius:g}, {radius:g}), or make a "
+                "panel with a larger radius"
             ).at("query")
 
-    # --- what a person answers --------------------------------------------------------------
+    # --- answers of a person --------------------------------------------------------------
 
     def inputs(self, question: Question, columns: Columns) -> NDArray[Any]:
-        """What a design is given for people whose attributes have these numbers.
+        """The inputs of a design for people whose attributes have these numbers.
 
-        Within the question's range: a device clips what a hostile query carries beyond.
+        Clipped to the question's range, whatever the query gives.
         """
         domain, r = self.panel.domain, self.panel.radius
         if isinstance(question, Shares):

@@ -1,7 +1,7 @@
-"""Simulated people answering a survey: in chunks, on all cores, the same for a seed on any machine.
+"""Simulated people answering a survey: in chunks, on all cores, reproducible on any machine.
 
-Chunk i of the people draws from its own generator, spawned from (seed, i), so the reports do
-not depend on how many threads worked or on whether they were kept or only counted.
+Chunk i draws from its own generator, spawned from (seed, i), so the reports do not depend on the number of threads, or
+on whether they are returned or only counted.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import SimulationError
-from sottovoce.limits import check_domain_size
+from sottovoce.core.errors import SimulationError
+from sottovoce.core.limits import check_domain_size
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.questions.people import MAX_PEOPLE, People
@@ -35,11 +35,11 @@ Progress = Callable[[int], object]
 Result = TypeVar("Result")
 
 
-_PEOPLE_AT_ONCE = 1 << 16  # a chunk's words and reports stay in a core's cache
+_PEOPLE_AT_ONCE = 1 << 16  # a chunk fits into a core's cache
 
 
 def chunk_size(mechanism: AnyMechanism) -> int:
-    """People per chunk: fewer where a report is long, so that a chunk's memory is bounded."""
+    """People per chunk: fewer for long reports, so that a chunk's memory is bounded."""
     return max(1, _PEOPLE_AT_ONCE // mechanism.simulation_words)
 
 
@@ -50,9 +50,8 @@ def draw_reports(mechanism: AnyMechanism, people: People, seed: Seed) -> Batch:
 
 
 def count_reports(mechanism: AnyMechanism, people: People, seed: Seed, progress: Progress | None = None) -> Counts:
-    """The counts of everybody's reports, in memory that does not grow with their number."""
-    # Counters are handed out as workers ask for them, one set for each that is at work: addition makes
-    # the order irrelevant.
+    """The counts of everybody's reports, in memory independent of their number."""
+    # One set of counters per active worker; the order of addition does not matter.
     idle = [mechanism.empty()]
 
     def count(batch: Batch) -> None:
@@ -98,7 +97,7 @@ def _chunks(
         return stop - start, use(batch)
 
     if people.n <= size:
-        # A pool for one chunk would take longer than the chunk.
+        # For one chunk, a pool would only add overhead.
         for chunk in range(min(1, people.n)):
             n, result = work(chunk)
             if progress is not None:
@@ -117,14 +116,14 @@ def _chunks(
 
 
 def check_seed(seed: Any) -> int:
-    """Return `seed` as an int if a simulation can start from it."""
+    """Return `seed` as an int if it is valid."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SimulationError("seed must be a non-negative integer, or None for a fresh one")
+        raise SimulationError("seed must be a non-negative integer, or None for a random one")
     return int(seed)
 
 
 def histogram_of(frequencies: NDArray[np.float64], n: int, seed: Seed) -> NDArray[np.int64]:
-    """How many of n people have each value when each draws from `frequencies` independently."""
+    """The number of people with each value, among n drawn independently from `frequencies`."""
     check_domain_size(len(frequencies))
     if not ((frequencies >= 0).all() and abs(float(frequencies.sum()) - 1) < 1e-12):
         raise SimulationError("frequencies must be non-negative numbers that sum to one")

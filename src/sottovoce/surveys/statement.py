@@ -1,6 +1,6 @@
-"""What is published and never changed: a frozen object whose canonical JSON (RFC 8785) is its identity.
+"""Published, immutable objects that are identified by their canonical JSON (RFC 8785).
 
-Its id is the SHA-256 of that JSON, so it cannot be changed without becoming another one.
+The id is the SHA-256 of that JSON, so any change gives another id.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias, final
 
 import rfc8785
 
-from sottovoce.errors import SurveyError
+from sottovoce.core.errors import SurveyError
 
 __all__ = [
     "FORMAT",
@@ -30,31 +30,31 @@ __all__ = [
 ]
 
 FORMAT = 2
-"""Version of the JSON of surveys; a device refuses one it does not know."""
+"""Version of the JSON of surveys; a device refuses other versions."""
 
 TAG_BYTES = 4
-"""How much of a survey's id stands before every report, so that a stray one is noticed."""
+"""Bytes of a survey's id at the start of every report, to detect reports of other surveys."""
 
 MAX_TITLE = 200
 
 MAX_SURVEY_BYTES = 2**26
-"""Longest JSON that is read as a survey."""
+"""Maximum length of a survey's JSON."""
 
 Attachments: TypeAlias = Mapping[str, bytes]
-"""What a survey's JSON names by its digest, by that digest."""
+"""Attachments of a survey, keyed by their digest in the JSON."""
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class Stated(abc.ABC):
-    """Something with a title and an epsilon that both sides know by its JSON."""
+    """A survey or a panel: an object identified by its JSON."""
 
     title: str
 
     @property
     @abc.abstractmethod
     def kind(self) -> str:
-        """What it is, in the word that lists and pages show."""
+        """Its kind, as lists and pages show it."""
 
     @abc.abstractmethod
     def to_statement(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Stated(abc.ABC):
 
     @property
     def attachments(self) -> dict[str, bytes]:
-        """What is too long for the JSON and stands in it by its digest only; empty for most."""
+        """Data that the JSON contains only by its digest; empty for most."""
         return {}
 
     @cached_property
@@ -77,7 +77,7 @@ class Stated(abc.ABC):
 
     @cached_property
     def tag(self) -> bytes:
-        """The first bytes of the id; they stand before every report."""
+        """The first bytes of the id, at the start of every report."""
         return bytes.fromhex(self.id)[:TAG_BYTES]
 
     @final
@@ -87,37 +87,37 @@ class Stated(abc.ABC):
 
 
 def check_title(title: object) -> str:
-    """Return `title` if a survey may have it."""
+    """Return `title` if it is valid."""
     if not isinstance(title, str) or len(title) > MAX_TITLE or not title.isprintable():
         raise SurveyError(f"title must be one line of printable text, at most {MAX_TITLE} characters").at("title")
     return title
 
 
 def is_digest(text: str) -> bool:
-    """Whether it is written as ids and the digests of attachments are: SHA-256 in lower-case hexadecimal."""
+    """Whether the text is a SHA-256 in lower-case hexadecimal, as ids and digests are."""
     return _DIGEST.fullmatch(text) is not None
 
 
 def read_json(text: str | bytes) -> dict[str, Any]:
-    """The JSON object of a survey or a panel, of a format that is known; its fields are still to be checked."""
+    """The JSON object of a survey or a panel in a known format; its fields are not yet checked."""
     if isinstance(text, (str, bytes)) and len(text) > MAX_SURVEY_BYTES:
-        raise SurveyError(f"the survey's JSON is longer than the {MAX_SURVEY_BYTES:,} bytes that are read")
+        raise SurveyError(f"the survey's JSON is longer than {MAX_SURVEY_BYTES:,} bytes")
     return check_format(parse_json(text))
 
 
 def check_format(statement: object) -> dict[str, Any]:
-    """Return `statement` if it is a JSON object of the format that this version reads."""
+    """Return `statement` if it is a JSON object in the format of this version."""
     if not isinstance(statement, dict) or "format" not in statement:
-        raise SurveyError("a survey is a JSON object that begins with its format")
+        raise SurveyError("a survey must be a JSON object with a format")
     if statement["format"] != FORMAT or type(statement["format"]) is not int:
-        raise SurveyError(f"the survey's format is not known to this version, which reads format {FORMAT}")
+        raise SurveyError(f"unknown survey format; this version reads format {FORMAT}")
     return statement
 
 
 def parse_json(text: object) -> object:
-    """Strict JSON: UTF-8, no key twice in one object, no NaN or Infinity."""
+    """Parse strict JSON: UTF-8, no duplicate keys, no NaN or Infinity."""
     if not isinstance(text, (str, bytes)):
-        raise SurveyError(f"a survey is read from text or bytes, not from {type(text).__name__}")
+        raise SurveyError(f"a survey must be text or bytes, not {type(text).__name__}")
     try:
         decoded = text.decode() if isinstance(text, bytes) else text
         return json.loads(decoded, object_pairs_hook=_object, parse_constant=_no_constant)
@@ -128,17 +128,17 @@ def parse_json(text: object) -> object:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("duplicate key in an object")
     return found
 
 
 def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def check_fields(statement: object, what: str, expected: set[str], optional: frozenset[str] = frozenset()) -> None:
-    """Refuse a JSON object that has other fields than these."""
+    """Refuse a JSON object with missing or unknown fields."""
     if not isinstance(statement, dict) or not expected <= set(statement) <= expected | optional:
         named = ", ".join(sorted(expected))
         more = f", and possibly {', '.join(sorted(optional))}" if optional else ""
-        raise SurveyError(f"{what} must hold exactly these fields: {named}{more}")
+        raise SurveyError(f"{what} must have exactly these fields: {named}{more}")

@@ -1,4 +1,4 @@
-"""A survey: the frozen statement of one collection, from which both sides derive everything."""
+"""A survey: the frozen description of one collection, from which device and collector derive everything."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Self, Unpack, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.errors import NoReportsError, SimulationError, SurveyError
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
 from sottovoce.domain import Domain
-from sottovoce.errors import NoReportsError, SimulationError, SurveyError
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
-from sottovoce.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import Question
 from sottovoce.questions.people import People
@@ -24,7 +24,7 @@ from sottovoce.randomness import os_source
 from sottovoce.strategies.base import AUTO, Setting, Strategy
 from sottovoce.strategies.options import Criterion
 from sottovoce.surveys.aggregate import Aggregate, Reports
-from sottovoce.surveys.choosing import Asking, design_for
+from sottovoce.surveys.choosing import Asking, NamedMechanism, design_for
 from sottovoce.surveys.estimate import Estimate, SparseDistribution
 from sottovoce.surveys.panel import Panel, Seat
 from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
@@ -38,9 +38,9 @@ __all__ = ["Survey"]
 @final
 @dataclass(frozen=True, repr=False)
 class Survey(Terms):
-    """One collection: what is asked, by which design, at what epsilon; and for a round, its seat in a panel.
+    """One collection: a question, its design and epsilon; and for a round, its seat in a panel.
 
-    Make one with `distribution`, `queries` or `mean`; `adaptive` makes a panel of many rounds.
+    Make one with `distribution`, `queries` or `mean`; `adaptive` makes a panel.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Survey(Terms):
     ['red']
     """
 
-    # --- making one -------------------------------------------------------------------------
+    # --- construction -------------------------------------------------------------------------
 
     @classmethod
     def ask(
@@ -61,7 +61,7 @@ class Survey(Terms):
         delta: float = 0.0,
         *,
         strategy: str | Strategy = AUTO,
-        mechanism: str = AUTO,
+        mechanism: NamedMechanism = AUTO,
         users: int = DEFAULT_USERS,
         max_report_bytes: int = DEFAULT_REPORT_BYTES,
         max_counters: int = DEFAULT_COUNTERS,
@@ -76,31 +76,34 @@ class Survey(Terms):
         question
             One of `sottovoce.questions`.
         epsilon
-            What one report may reveal: any two values make any report equally likely up to e**epsilon.
+            The privacy parameter: any two values give any report with probabilities within a factor e**epsilon.
         delta
-            0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive one.
+            0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive delta.
         strategy, mechanism
-            Names, or "auto": the least expected error of all designs that can serve; `explain` tells why. A strategy
-            may also be given as an object of `sottovoce.strategies`, which brings its mechanism.
+            Names, or "auto" for the least expected error of all usable designs; `explain` gives the reason. A strategy
+            may also be an object of `sottovoce.strategies`, which includes its mechanism; a mechanism for values may be
+            an object or class of your own, see "Adding a mechanism".
         users
-            About how many people will answer; more or fewer do no harm, only a little error.
+            The expected number of people, for which the design is chosen; any number may answer.
         max_report_bytes
-            The longest report that devices are asked to send. A mechanism that is named may send longer ones.
+            Maximum length of a report. A mechanism that is named may exceed it.
         max_counters
-            Most integers the aggregate may hold, where the mechanism is "codebook". People share its rotations where
-            these are too few for `users`, which adds error; beyond what one process keeps, reports are counted in
-            shards by `sottovoce.engines`.
+            Maximum number of integers of the aggregate, for the mechanism "codebook". With fewer than `users` needs,
+            people share rotations, which adds error; aggregates too large for one process are counted in shards by
+            `sottovoce.engines`.
         criterion
-            By which error designs are compared: "l2" over all answers, or the "margin" of the worst answer.
+            The error by which designs are compared: "l2" over all answers, or the "margin" of the worst answer.
         """
         check_title(title)
         if not isinstance(question, Question):
             raise SurveyError("question must be one of sottovoce.questions, for example Shares(40)").at("question")
-        setting = Setting(question.workload, epsilon, delta, users, AUTO, mechanism, max_report_bytes, max_counters)
-        return cls(question, design_for(question, setting, strategy, criterion), title, seat)
+        setting = Setting(question.workload, epsilon, delta, users, AUTO, AUTO, max_report_bytes, max_counters)
+        return cls(question, design_for(question, setting, strategy, mechanism, criterion), title, seat)
 
     @classmethod
-    def distribution(cls, domain: object, epsilon: float, mechanism: str = AUTO, **others: Unpack[Asking]) -> Self:
+    def distribution(
+        cls, domain: object, epsilon: float, mechanism: NamedMechanism = AUTO, **others: Unpack[Asking]
+    ) -> Self:
         """Ask how people are distributed over a domain, under pure epsilon-LDP.
 
         Parameters
@@ -108,7 +111,7 @@ class Survey(Terms):
         domain
             Labels, an integer size, a range, a mapping of named attributes, or a `Domain`.
         mechanism
-            A name from `sottovoce.mechanisms.MECHANISMS`, or "auto".
+            A name, an object or a class, or "auto"; as for `ask`.
         others
             As for `ask`.
         """
@@ -116,9 +119,14 @@ class Survey(Terms):
 
     @classmethod
     def queries(
-        cls, workload: Workload, epsilon: float, delta: float = 0.0, mechanism: str = AUTO, **others: Unpack[Asking]
+        cls,
+        workload: Workload,
+        epsilon: float,
+        delta: float = 0.0,
+        mechanism: NamedMechanism = AUTO,
+        **others: Unpack[Asking],
     ) -> Self:
-        """Ask for the mean answers to a set of linear queries that is fixed beforehand.
+        """Ask for the mean answers to a fixed set of linear queries.
 
         Parameters
         ----------
@@ -144,31 +152,31 @@ class Survey(Terms):
     ) -> Self:
         """Ask for the mean of people's vectors, each of norm at most `radius`.
 
-        A device moves a vector outside the ball to the ball's nearest point, for a refusal would say something about
-        it. A simulation refuses one, so that a wrong radius is noticed, unless `clip` is True; `clip` is no part of
-        the survey. `others` are as for `ask`.
+        A device moves a vector outside the ball to the nearest point of the ball, since a refusal would reveal
+        something. A simulation refuses such a vector, so that a wrong radius is noticed, unless `clip` is True; `clip`
+        is not part of the survey. `others` are as for `ask`.
         """
         return cls.ask(Vector(dimension, radius, clip), epsilon, delta, mechanism=mechanism, **others)
 
     @staticmethod
     def adaptive(domain: object, rounds: int, epsilon: float, *, radius: float = 1.0, title: str = "") -> Panel:
-        """Ask one question after another, each chosen after seeing the answers before it.
+        """A panel: questions in sequence, each chosen after the answers before it.
 
         Parameters
         ----------
         domain
-            What one person's record can be, as for `distribution`; products of up to 2**63 records.
+            The possible records, as for `distribution`; products of up to 2**63 records.
         rounds
-            How many questions may be asked at most. Everybody answers one of them, drawn once: more rounds leave
-            fewer people to each.
+            Maximum number of questions. Everybody answers one of them, drawn once: more rounds mean fewer people per
+            round.
         radius
-            How large a question's values may be: every one must stay within [-radius, radius].
+            Values of queries must stay within [-radius, radius].
         """
         return Panel(Domain.of(domain), rounds, epsilon, radius, title)
 
     @classmethod
     def round(cls, panel: Panel, number: int, query: Query | str, size: int | None = None, *, title: str = "") -> Self:
-        """One round of a panel: the mean of a query or, with `size`, how it is distributed over 0 .. size-1.
+        """One round of a panel: the mean of a query or, with `size`, its distribution over 0 .. size-1.
 
         Examples
         --------
@@ -185,9 +193,9 @@ class Survey(Terms):
 
     @staticmethod
     def from_json(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel:
-        """The survey or panel behind its JSON. Every field is checked again; unknown ones are refused.
+        """Read a survey or panel from JSON. Every field is checked; unknown fields are refused.
 
-        `attachments` holds what the JSON names by its digest only, if anything; see `survey.attachments`.
+        `attachments` maps the digests in the JSON to their bytes; see `survey.attachments`.
         """
         if attachments is not None and not isinstance(attachments, Mapping):
             raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is")
@@ -199,9 +207,9 @@ class Survey(Terms):
     # --- the device's side ------------------------------------------------------------------
 
     def randomize(self, value: object) -> bytes:
-        """One device's report, as bytes, from the operating system's entropy.
+        """One device's report as bytes, with randomness from the operating system.
 
-        Every call draws again and spends epsilon again: a device calls this once and keeps the bytes.
+        Every call draws again and spends epsilon again: a device must call this once and store the bytes.
         """
         report = self.mechanism.randomize(self.private_input(value), os_source())
         return self.tag + self.mechanism.encode(report)
@@ -214,26 +222,25 @@ class Survey(Terms):
 
     def estimate(self, reports: Aggregate | Reports | Iterable[bytes]) -> Estimate:
         """Raw and projected answers, with intervals, from an aggregate or from reports."""
-        empty = self.aggregate()
-        aggregate = empty.merge(reports) if isinstance(reports, Aggregate) else empty.add(reports)
+        aggregate = reports if isinstance(reports, Aggregate) else self.aggregate().add(reports)
+        aggregate.check_of(self)
         return self.estimate_counts(aggregate.counts, aggregate.n_reports)
 
     def estimate_counts(self, counts: Any, n_reports: int) -> Estimate:
-        """Raw and projected answers from the counts of at least one report; see `estimate`."""
+        """`estimate` from counts; there must be at least one report."""
         if n_reports == 0:
-            raise NoReportsError("there is nothing to estimate from: the aggregate holds no report yet")
+            raise NoReportsError("the aggregate has no reports: collect some first")
         raw = self.design.raw_coordinates(counts, n_reports)
         projected = self.design.project(raw)
         domain = self.question.domain
         behind = None if domain is None else SparseDistribution(domain, projected.support, projected.weights)
-        # Copies: estimates freeze their arrays, and the answers may be the coordinates themselves.
-        answers, values = np.array(self.design.answers(raw)), np.array(projected.values)
-        return Estimate(self, n_reports, answers, values, projected.gap, self.bound(n_reports), behind)
+        answers = self.design.answers(raw)
+        return Estimate(self, n_reports, answers, projected.values, projected.gap, self.bound(n_reports), behind)
 
     # --- simulation -------------------------------------------------------------------------
 
     def simulate(self, values: Any, seed: Seed = None) -> Reports:
-        """Reports of simulated people with these values: vectorised, the device's law, reproducible."""
+        """Reports of simulated people with these values: vectorised, as a device draws them, reproducible."""
         return Reports(self, draw_reports(self.mechanism, self.people(values), seed))
 
     def simulate_aggregate(
@@ -244,10 +251,10 @@ class Survey(Terms):
         seed: Seed = None,
         progress: Callable[[int], object] | None = None,
     ) -> Aggregate:
-        """Like `simulate`, but reports are only counted: memory does not grow with the number of people.
+        """Like `simulate`, but reports are only counted, in memory independent of the number of people.
 
         Give `values`, one per person, or `histogram`, the number of people with each value.
-        `progress` is called with the number of people done since its last call.
+        `progress` is called with the number of people done since the last call.
         """
         if (values is None) == (histogram is None):
             raise SimulationError("give either values (one per person) or histogram (people per value)")
@@ -260,24 +267,24 @@ class Survey(Terms):
         seed: Seed,
         progress: Callable[[int], object] | None = None,
     ) -> Aggregate:
-        """Counted reports of simulated people of a panel, whose attributes have these numbers."""
+        """Counted reports of simulated people of a round, whose attributes have these numbers."""
         if self.seat is None:
-            raise SimulationError("only a round of a panel is asked of people by their attributes' numbers")
+            raise SimulationError("simulate_columns is for rounds of a panel; use simulate_aggregate")
         people = self._answering(self.seat.people(self.question, columns))
         return Aggregate(self, people.n, count_reports(self.mechanism, people, seed, progress))
 
     def _answering(self, people: People) -> People:
-        """The same people, by what their mechanism is given."""
+        """The same people, with the inputs of the mechanism."""
         return People(people.n, lambda start, stop: self.design.inputs(people.between(start, stop)))
 
     def people(self, values: Any) -> People:
-        """Simulated people with these values, by what their mechanism is given."""
+        """Simulated people with these values, as inputs of the mechanism."""
         if self.seat is None:
             return self._answering(self.question.people(values))
         return self._answering(self.seat.people(self.question, self.seat.panel.domain.columns(values)))
 
     def people_of_histogram(self, histogram: ArrayLike) -> People:
-        """The same, a stated number of people with each value."""
+        """Simulated people from the number of people with each value."""
         if self.seat is None:
             return self._answering(self.question.people_of_histogram(histogram))
         seat, domain = self.seat, self.seat.panel.domain

@@ -1,4 +1,4 @@
-"""What a survey states: a question, the design it is asked by, a title, and for a round its seat in a panel."""
+"""The content of a survey: a question, its design, a title, and for a round its seat in a panel."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_delta, check_epsilon
+from sottovoce.core.words import guarantee
 from sottovoce.domain import Domain
-from sottovoce.errors import SurveyError
-from sottovoce.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_delta, check_epsilon
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.mechanisms.binary import Binary
-from sottovoce.promise import promised
-from sottovoce.questions.base import Ends, Question
+from sottovoce.questions.base import PerAnswer, Question
 from sottovoce.questions.registry import question_from_statement
 from sottovoce.questions.vector import Vector
 from sottovoce.randomness.philox import key_of
 from sottovoce.strategies.base import Setting, Strategy
-from sottovoce.strategies.options import explain, options, priced
+from sottovoce.strategies.options import evaluate_design, explain, options
 from sottovoce.strategies.registry import restore
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.statement import FORMAT, Attachments, Stated, check_fields, check_format, check_title
@@ -31,7 +31,7 @@ _FIELDS: Final = {"format", "title", "epsilon", "delta", "question", "design"}
 
 @dataclass(frozen=True, repr=False)
 class Terms(Stated):
-    """Everything about a survey that reports, counts and estimates of it need to know; `Survey` adds what it can do."""
+    """The data of a survey that reports, aggregates and estimates need; `Survey` adds its operations."""
 
     question: Question
     design: Strategy
@@ -45,10 +45,10 @@ class Terms(Stated):
                 raise SurveyError("seat must be a Seat, or None; `Survey.round` makes the rounds of a panel").at("seat")
             object.__setattr__(self, "question", self.seat.question(self.question))
         if self.design.workload != self.question.workload or self.design.name not in self.question.strategies:
-            raise SurveyError("the design is for another question than the survey states").at("design")
+            raise SurveyError("the design does not match the question").at("design")
         if self.seat is not None:
             if self.epsilon != self.seat.panel.epsilon or self.delta != 0:
-                raise SurveyError("epsilon must be that of the panel the round belongs to, and delta 0").at("epsilon")
+                raise SurveyError("epsilon must be that of the round's panel, and delta 0").at("epsilon")
             if self.kind == Vector.kind and self.mechanism.name != Binary.name:
                 raise SurveyError("the mechanism of a round that asks for a mean must be 'binary'").at("mechanism")
         object.__setattr__(self, "design", _keyed(self.design, self.id))
@@ -57,36 +57,34 @@ class Terms(Stated):
 
     @property
     def kind(self) -> str:
-        """The question's."""
         return self.question.kind
 
     @property
     def mechanism(self) -> AnyMechanism:
-        """The design's."""
         return self.design.mechanism
 
     @property
     def epsilon(self) -> float:
-        """What one report may reveal."""
+        """The privacy parameter of one report."""
         return self.mechanism.epsilon
 
     @property
     def delta(self) -> float:
-        """Probability that the promise leaves out; 0 but for `gaussian`."""
+        """The delta of (epsilon, delta)-LDP; 0 except for `gaussian`."""
         return self.design.delta
 
     @property
     def query_text(self) -> str:
-        """The query that a round asks, as text; empty for a survey that is none."""
+        """The query of a round, as text; empty for other surveys."""
         return "" if self.seat is None else self.seat.query.text
 
     @property
     def domain(self) -> Domain | None:
-        """What a person's value can be, the panel's records for a round; None where it is a vector."""
+        """The domain of a person's value, for a round that of the records; None for vectors."""
         return self.question.domain if self.seat is None else self.seat.panel.domain
 
     def to_statement(self) -> dict[str, Any]:
-        """Everything both sides need, as plain JSON values."""
+        """The survey as plain JSON values."""
         return {
             "format": FORMAT,
             "title": self.title,
@@ -105,7 +103,7 @@ class Terms(Stated):
 
     @classmethod
     def from_statement(cls, statement: object, attachments: Attachments) -> Self:
-        """The survey behind its JSON; every field is checked again, unknown ones are refused."""
+        """Read a survey from JSON; every field is checked, unknown fields are refused."""
         stated = check_format(statement)
         check_fields(stated, "a survey", _FIELDS, frozenset({"seat"}))
         seat = Seat.from_statement(stated["seat"]) if "seat" in stated else None
@@ -119,47 +117,47 @@ class Terms(Stated):
     def __repr__(self) -> str:
         return (
             f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, "
-            f"{promised(self.epsilon, self.delta)}, {self.mechanism.name}>"
+            f"{guarantee(self.epsilon, self.delta)}, {self.mechanism.name}>"
         )
 
-    # --- its answers ------------------------------------------------------------------------
+    # --- answers ------------------------------------------------------------------------
 
     @property
     def n_answers(self) -> int:
-        """How many numbers an estimate holds."""
+        """The number of answers."""
         return self.question.n_answers
 
     def answer_label(self, index: int) -> str:
-        """What an answer is called."""
+        """The label of an answer."""
         return self.question.label(index)
 
     def answer_labels(self) -> list[str]:
-        """What all answers are called, in order."""
+        """The labels of all answers."""
         return [self.question.label(i) for i in range(self.n_answers)]
 
     def answer_index(self, name: object) -> int:
-        """Where the answer with that name, value or number stands."""
+        """The index of the answer with that name, value or number."""
         return self.question.find(name)
 
     @property
-    def answer_range(self) -> tuple[Ends, Ends]:
-        """Between which numbers the answers must lie: for all of them, or one pair each."""
+    def answer_range(self) -> tuple[PerAnswer, PerAnswer]:
+        """Lower and upper limits of the answers: for all of them, or one per answer."""
         return self.question.answer_range
 
     def bound(self, n_reports: int) -> Bound:
-        """What the expected L2 error of an estimate from so many reports stays below, for every population."""
+        """Upper bound on the expected L2 error of an estimate from `n_reports` reports, for every population."""
         return self.design.bound(n_reports)
 
     def explain(self, users: int = DEFAULT_USERS) -> str:
-        """Why this design, compared with every other that can serve."""
-        limit = DEFAULT_REPORT_BYTES  # what "auto" keeps to, so that this says what a plan says
+        """Why this design: a comparison with every other usable design."""
+        limit = DEFAULT_REPORT_BYTES  # the limit of "auto", so that this agrees with a plan
         setting = Setting(self.question.workload, self.epsilon, self.delta, users, max_report_bytes=limit)
-        return explain(options(setting, self.question.strategies), priced(self.design, setting))
+        return explain(options(setting, self.question.strategies), evaluate_design(self.design, setting))
 
-    # --- its values -------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------
 
     def private_input(self, value: object) -> Any:
-        """What the mechanism randomizes, from one person's value; raises without naming the value."""
+        """The input of the mechanism for one person's value; an error message does not contain the value."""
         if self.seat is None:
             held = self.question.private_input(value)
             inputs = np.asarray(held)[None]
@@ -172,9 +170,9 @@ class Terms(Stated):
 
 
 def _keyed(design: Strategy, survey_id: str) -> Strategy:
-    """The design with the public randomness that follows from the survey's id, if its mechanism uses any.
+    """The design with the public randomness derived from the survey's id, if its mechanism uses any.
 
-    The id covers everything else the survey states; so the key is set last, and is no part of the statement.
+    The id covers the whole statement, so the key is set last and is not part of it.
     """
     mechanism: Any = design.mechanism
     if not hasattr(mechanism, "key"):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from sottovoce.errors import PlanError
-from sottovoce.limits import check_epsilon, check_integer, check_radius
+from sottovoce.core.errors import PlanError
+from sottovoce.core.limits import check_epsilon, check_integer, check_radius
 from sottovoce.theory.bounds import Bound, debias
 
 __all__ = ["MAX_ROUNDS", "adaptive_bound", "check_rounds", "predicted_worst_error", "theorem_5_2"]

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from sottovoce.limits import check_domain_size, check_epsilon
+from sottovoce.core.limits import check_domain_size, check_epsilon
 
 __all__ = ["BY_PROJECTION", "BY_VARIANCE", "Bound", "debias", "projected_distribution_bound", "theorem_4_2"]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from sottovoce.errors import PlanError
+from sottovoce.core.errors import PlanError
 from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 
 __all__ = [

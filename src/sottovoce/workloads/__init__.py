@@ -1,4 +1,4 @@
-"""Workloads: which linear queries a survey asks, as operators. One family a file; see `Workload` for what all can do.
+"""Workloads: sets of linear queries as operators. One family per file; see `Workload` for the common interface.
 
 >>> from sottovoce import workloads
 >>> workloads.Prefix(range(100)).find("<= 17")

@@ -1,4 +1,4 @@
-"""The identity query on a ball: what is asked where a person holds a vector, or one number."""
+"""The identity query on a ball, for people whose value is a vector or a number."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.entries import as_integer
-from sottovoce.errors import SurveyError, ValueOutsideDomainError, WorkloadError
-from sottovoce.limits import check_dimension, check_radius
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import SurveyError, ValueOutsideDomainError, WorkloadError
+from sottovoce.core.limits import check_dimension, check_radius
 from sottovoce.workloads.base import Floats
 
 __all__ = ["Ball"]
@@ -20,9 +20,9 @@ __all__ = ["Ball"]
 @final
 @dataclass(frozen=True)
 class Ball:
-    """The mean of people's vectors, coordinate by coordinate, where no vector is longer than `radius`.
+    """The mean of people's vectors, coordinate by coordinate; no vector is longer than `radius`.
 
-    It has what strategies and questions read of a `Workload`; its values cannot be listed, so `n_values` is None.
+    It has the part of `Workload` that strategies and questions use. Its values cannot be listed, so `n_values` is None.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class Ball:
     radius
         The largest norm of a vector.
     names
-        What the coordinates are called; "x[0]", "x[1]" and so on unless given.
+        Names of the coordinates; "x[0]", "x[1]", ... by default.
     low, high
-        Between which numbers every coordinate lies, where that is less than the ball allows.
+        Limits of every coordinate, if narrower than the ball.
 
     Examples
     --------
@@ -65,23 +65,22 @@ class Ball:
 
     @property
     def n_queries(self) -> int:
-        """One for each coordinate."""
         return self.dimension
 
     @property
     def answer_range(self) -> tuple[float, float]:
-        """Between which numbers every answer lies."""
+        """Lower and upper limit of every answer."""
         low = -self.radius if self.low is None else float(self.low)
         return low, self.radius if self.high is None else float(self.high)
 
     @property
     def diameter(self) -> float:
-        """No two means are farther apart."""
+        """The largest distance between two means."""
         low, high = self.answer_range
         return min(2 * self.radius, math.sqrt(self.dimension) * (high - low))
 
     def columns(self, vectors: ArrayLike) -> Floats:
-        """The answers of many people: their vectors themselves, one a row."""
+        """The answers of many people: their vectors, one per row."""
         rows = np.asarray(vectors, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.dimension:
             raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
@@ -91,11 +90,11 @@ class Ball:
         """The name of a coordinate, given by its number."""
         number = as_integer(query)
         if number is None or not 0 <= number < self.dimension:
-            raise WorkloadError(f"there is no such coordinate; give an integer from 0 to {self.dimension - 1}")
+            raise WorkloadError(f"coordinate must be an integer from 0 to {self.dimension - 1}")
         return self.names[number] if self.names else f"x[{number}]"
 
     def find(self, name: str) -> int:
-        """The number of the coordinate of that name."""
+        """The number of the coordinate with that name."""
         if self.names:
             if name in self.names:
                 return self.names.index(name)

@@ -1,7 +1,7 @@
-"""What every workload is: a query matrix A, one row a query and one column a value, known by what it does.
+"""`Workload`: a query matrix A, one row per query and one column per value, as an operator.
 
-The device asks for one column; the collector multiplies by A and by its transpose; the analyst
-looks answers up by name. Only `Dense`, `Sparse` and `Features` hold numbers.
+A device reads one column; the collector multiplies by A and by its transpose; the analyst looks up answers by name.
+Only `Dense`, `Sparse` and `Features` store numbers.
 """
 
 from __future__ import annotations
@@ -17,51 +17,51 @@ import numpy as np
 import rfc8785
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce.core.entries import as_integer, as_integers, entries_of
+from sottovoce.core.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
+from sottovoce.core.limits import MAX_CELLS, check_integer
 from sottovoce.domain import Domain, domain_from_statement
-from sottovoce.entries import as_integer, as_integers, entries_of
-from sottovoce.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
-from sottovoce.limits import MAX_CELLS, check_integer
 
-__all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "check_workload", "integer_between", "vector_of"]
+__all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "check_integer_parameter", "check_vector", "check_workload"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 MAX_ENTRIES: Final = 2**26
-"""Most queries of a workload, and most numbers of a matrix that is stored or written out (512 MiB)."""
+"""Maximum number of queries, and of entries of a stored or dense matrix (512 MiB)."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Workload(abc.ABC):
     """A query matrix A with `n_queries` rows over the values of `domain`, as an operator.
 
-    Row i asks for the mean over people of ``A[i, value]``. Abstract or final: a family implements what is
-    abstract and overrides nothing. Two workloads are equal when their statements are.
+    Row i asks for the mean over people of ``A[i, value]``. Classes are abstract or final: a family
+    implements the abstract methods and overrides nothing. Two workloads are equal if their statements are equal.
     """
 
     domain: Domain
 
     kind: ClassVar[str]
-    """Name of the family in a statement's "type"."""
+    """The "type" in the JSON."""
     max_queries: ClassVar[int] = MAX_ENTRIES
-    """Most queries it may ask."""
+    """Maximum number of queries."""
 
-    # --- what a family writes -----------------------------------------------------------
+    # --- implemented by families -----------------------------------------------------------
 
     @property
     @abc.abstractmethod
     def n_queries(self) -> int:
-        """How many queries are asked: the rows of A."""
+        """The number of queries: the rows of A."""
 
     @property
     @abc.abstractmethod
     def radius(self) -> float:
-        """The largest L2 norm of a column: how far one person's answers can lie from 0."""
+        """The largest L2 norm of a column: the largest distance of one person's answers from 0."""
 
     @property
     @abc.abstractmethod
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Between which numbers the answers must lie, whatever the population: for all queries, or one a query."""
+        """Lower and upper limits of the answers for every population: one pair for all queries, or one per query."""
 
     @property
     @abc.abstractmethod
@@ -74,7 +74,7 @@ class Workload(abc.ABC):
 
     @abc.abstractmethod
     def _columns(self, indices: Indices) -> Floats:
-        """`columns` of indices that are known to exist, as a new array."""
+        """`columns` for indices that are in range, as a new array."""
 
     @abc.abstractmethod
     def _matvec(self, x: Floats) -> Floats:
@@ -86,22 +86,22 @@ class Workload(abc.ABC):
 
     @abc.abstractmethod
     def _name(self, query: int) -> str:
-        """Name of a query that exists; no other query has it."""
+        """The unique name of a query whose number is in range."""
 
     @abc.abstractmethod
     def _find(self, name: str) -> int:
-        """Number of the query of that name, -1 where there is none."""
+        """The number of the query with that name, or -1."""
 
     @abc.abstractmethod
     def _parameters(self) -> dict[str, Any]:
-        """What the statement holds besides type and domain."""
+        """The fields of the JSON besides type and domain."""
 
     @classmethod
     @abc.abstractmethod
     def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
-        """The workload with these parameters, from outside; raises `SurveyError` unless they are well formed."""
+        """The workload with these untrusted parameters; raises `SurveyError` if they are malformed."""
 
-    # --- what follows from it -----------------------------------------------------------
+    # --- derived -----------------------------------------------------------
 
     @final
     def _freeze(self, domain: Domain, **fields: object) -> None:
@@ -113,7 +113,7 @@ class Workload(abc.ABC):
             object.__setattr__(self, name, value)
         if self.n_queries > self.max_queries:
             raise WorkloadError(
-                f"this workload would ask {self.n_queries:,} queries; at most {self.max_queries:,} are allowed: "
+                f"this workload would have {self.n_queries:,} queries; at most {self.max_queries:,} are allowed: "
                 "use a smaller domain or a lower order"
             )
 
@@ -125,17 +125,17 @@ class Workload(abc.ABC):
     @property
     @final
     def n_values(self) -> int:
-        """How many values a person can have: the columns of A."""
+        """The number of values: the columns of A."""
         return self.domain.size
 
     @property
     def diameter(self) -> float:
-        """No two sets of answers are farther apart: twice the radius, or less where a family knows it."""
+        """The largest distance between two sets of answers: twice the radius, or less if the family knows better."""
         return 2 * self.radius
 
     @final
     def column(self, index: int) -> Floats:
-        """The answers of one value, given by its number; raises `ValueOutsideDomainError` without naming it."""
+        """The answers of one value, given by its number; an error message does not contain the number."""
         number = as_integer(index)
         if number is None or not 0 <= number < self.shape[1]:
             raise self._outside()
@@ -145,7 +145,7 @@ class Workload(abc.ABC):
 
     @final
     def columns(self, indices: ArrayLike) -> Floats:
-        """The answers of many values, given by their numbers: one row a person."""
+        """The answers of many values, given by their numbers: one row per person."""
         numbers = as_integers(entries_of(indices))
         if numbers is None or (numbers.size and not 0 <= numbers.min() <= numbers.max() < self.shape[1]):
             raise self._outside()
@@ -155,12 +155,12 @@ class Workload(abc.ABC):
     @final
     def matvec(self, x: ArrayLike) -> Floats:
         """A x: the answers of a distribution over the values."""
-        return self._matvec(vector_of(x, self.shape[1], "one number for every value"))
+        return self._matvec(check_vector(x, self.shape[1], "one number for every value"))
 
     @final
     def rmatvec(self, y: ArrayLike) -> Floats:
         """A^T y: for every value, the inner product of its answers with y."""
-        vector = vector_of(y, self.n_queries, "one number for every query")
+        vector = check_vector(y, self.n_queries, "one number for every query")
         _check_memory(self.shape[1], "ask for single columns instead")
         return self._rmatvec(vector)
 
@@ -180,7 +180,7 @@ class Workload(abc.ABC):
         """The name of a query, given by its number."""
         number = as_integer(query)
         if number is None or not 0 <= number < self.n_queries:
-            raise WorkloadError(f"there is no query of that number; give an integer from 0 to {self.n_queries - 1}")
+            raise WorkloadError(f"query number must be an integer from 0 to {self.n_queries - 1}")
         return self._name(number)
 
     @final
@@ -190,7 +190,7 @@ class Workload(abc.ABC):
 
     @final
     def find(self, name: str) -> int:
-        """The number of the query of that name; names are parsed, never listed."""
+        """The number of the query with that name; names are parsed, never listed."""
         found = self._find(name) if isinstance(name, str) else -1
         if found < 0:
             shown = repr(name) if len(repr(name)) <= 80 else "that long"
@@ -200,7 +200,7 @@ class Workload(abc.ABC):
 
     @final
     def to_statement(self) -> dict[str, Any]:
-        """Everything that makes the workload, as plain JSON values; `workload_from_statement` reads it."""
+        """The workload as plain JSON values; `workload_from_statement` reads them."""
         return {"type": self.kind, "domain": self.domain.to_statement(), **self._parameters()}
 
     @cached_property
@@ -229,11 +229,11 @@ class Workload(abc.ABC):
 
     @final
     def _outside(self) -> ValueOutsideDomainError:
-        return ValueOutsideDomainError(f"not an index of this domain; give integers from 0 to {self.shape[1] - 1}")
+        return ValueOutsideDomainError(f"indices must be integers from 0 to {self.shape[1] - 1}")
 
 
-def integer_between(name: str, number: object, smallest: int, largest: int) -> int:
-    """Return `number` as an int if the parameter called `name` may take it."""
+def check_integer_parameter(name: str, number: object, smallest: int, largest: int) -> int:
+    """`check_integer` that raises `WorkloadError`."""
     try:
         return check_integer(name, number, smallest, largest)
     except SurveyError as error:
@@ -241,14 +241,14 @@ def integer_between(name: str, number: object, smallest: int, largest: int) -> i
 
 
 def check_workload(workload: object) -> Workload:
-    """Return `workload` if it is one."""
+    """Return `workload` if it is a `Workload`."""
     if not isinstance(workload, Workload):
         raise WorkloadError("workload must be one of sottovoce.workloads, for example Prefix(1024)")
     return workload
 
 
-def vector_of(numbers: Any, length: int, meaning: str) -> Floats:
-    """`numbers` as a float64 vector of that length: an array, a list, or an estimate's `values`."""
+def check_vector(numbers: Any, length: int, meaning: str) -> Floats:
+    """Return `numbers`, an array, a list or an estimate, as a float64 vector of that length."""
     held = getattr(numbers, "values", None)
     try:
         array = np.asarray(held if isinstance(held, np.ndarray) else numbers)

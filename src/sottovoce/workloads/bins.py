@@ -1,4 +1,4 @@
-"""Bins: the share of people in each of some disjoint ranges of one integer attribute."""
+"""Bins: the share of people in each of several disjoint ranges of one integer attribute."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
-from sottovoce.entries import as_integer
-from sottovoce.errors import WorkloadError
-from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, integer_between
-from sottovoce.workloads.line import rises
+from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_integer_parameter
 from sottovoce.workloads.naming import find_label
+from sottovoce.workloads.order import is_increasing
 
 __all__ = ["Bins"]
 
@@ -28,18 +28,18 @@ _EXACT_IN_JSON: Final = 2**53 - 1
 class Bins(Workload):
     """The share of people in each range edges[i] <= value < edges[i + 1] of an integer attribute.
 
-    Values outside all ranges are counted nowhere. Names show the smallest and the largest value of a range,
-    both included. A value lies in at most one range, so the radius is 1.
+    Values outside all ranges are not counted. Names show the smallest and the largest value of a range, both
+    included. A value lies in at most one range, so the radius is 1.
 
     Parameters
     ----------
     domain
-        Integers that rise, or records with an attribute of such.
+        Increasing integers, or records with an attribute of increasing integers.
     edges
-        Integers that rise, one more than bins, each range holding at least one value; or one integer, the width
-        of bins that start at the smallest value and cover them all.
+        Increasing integers, one more than bins, with at least one value per range; or one integer, the width of bins
+        that start at the smallest value and cover all values.
     attribute
-        Which attribute, where the domain has several.
+        The attribute to bin, for a domain of records.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class Bins(Workload):
 
     @cached_property
     def _place(self) -> tuple[int, Domain, int]:
-        """How many records there are per value before the attribute, its domain, and how many after it."""
+        """The product of the sizes before the attribute, its domain, and the product of the sizes after it."""
         if not isinstance(self.domain, ProductDomain):
             return 1, self.domain, 1
         names = [name for name, _ in self.domain.attributes]
@@ -75,12 +75,11 @@ class Bins(Workload):
 
     @cached_property
     def _bounds(self) -> Indices:
-        """The number of each bin's first value, and that of the first value behind the last bin."""
+        """The number of each bin's first value, and of the first value after the last bin."""
         return _starts(self._place[1], self.edges)
 
     @property
     def n_queries(self) -> int:
-        """As many as bins."""
         return len(self.edges) - 1
 
     @property
@@ -90,7 +89,6 @@ class Bins(Workload):
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Shares of the people."""
         return 0.0, 1.0
 
     @property
@@ -98,7 +96,7 @@ class Bins(Workload):
         return bool(self._bounds[0] == 0 and self._bounds[-1] == self._place[1].size)
 
     def _bin(self, indices: Indices) -> Indices:
-        """The bin of each value; -1 or the number of bins where it is in none."""
+        """The bin of each value; -1 or the number of bins if it is in none."""
         _, axis, after = self._place
         found: Indices = np.searchsorted(self._bounds, indices // after % axis.size, "right") - 1
         return found
@@ -129,7 +127,7 @@ class Bins(Workload):
 
     @cached_property
     def _between(self) -> str:
-        """What stands between two integers; "-" would read badly beside a minus."""
+        """The separator of two integers; "-" would be unclear next to a minus sign."""
         return " to " if int(self._place[1].label(0)) < 0 else "-"
 
     def _name(self, query: int) -> str:
@@ -153,7 +151,7 @@ class Bins(Workload):
         match parameters:
             case {"edges": list(edges), **rest} if not set(rest) - {"attribute"}:
                 return cls(domain, edges, **rest)
-        raise WorkloadError("a bins workload holds a domain, edges and perhaps an attribute, nothing else")
+        raise WorkloadError("a bins workload must have the fields domain and edges, and optionally attribute")
 
 
 def _axis(domain: Domain, attribute: object) -> Domain:
@@ -162,12 +160,12 @@ def _axis(domain: Domain, attribute: object) -> Domain:
     if isinstance(domain, ProductDomain):
         inner = dict(domain.attributes)
         if not isinstance(attribute, str) or attribute not in inner:
-            raise WorkloadError(f"say which attribute is binned; the domain has {', '.join(inner)}")
+            raise WorkloadError(f"attribute must be one of the domain's attributes: {', '.join(inner)}")
         axis, where = inner[attribute], f"attribute {attribute!r}"
     elif attribute is not None:
         raise WorkloadError("this domain has no attributes; leave attribute out, or give Domain.product(age=...)")
-    if not rises(axis):
-        raise WorkloadError(f"{where} does not hold integers that rise, and only those can be binned")
+    if not is_increasing(axis):
+        raise WorkloadError(f"{where} cannot be binned: its values must be increasing integers")
     return axis
 
 
@@ -175,7 +173,7 @@ def _edges(axis: Domain, edges: object) -> tuple[int, ...]:
     smallest, largest = int(axis.label(0)), int(axis.label(axis.size - 1))
     width = as_integer(edges)
     if width is not None:
-        width = integer_between("the width of a bin", width, 1, largest - smallest + 1)
+        width = check_integer_parameter("the width of a bin", width, 1, largest - smallest + 1)
         if (largest - smallest) // width >= MAX_ENTRIES:
             raise WorkloadError(f"there would be more than {MAX_ENTRIES:,} bins; make them wider")
         found = (*range(smallest, largest + 1, width), largest + 1)
@@ -188,14 +186,14 @@ def _edges(axis: Domain, edges: object) -> tuple[int, ...]:
         raise WorkloadError(f"edges must lie within +-{_EXACT_IN_JSON}")
     if (np.diff(_starts(axis, found)) <= 0).any():
         raise WorkloadError(
-            f"edges must rise and leave no bin empty; the values run from {smallest} to {largest}, "
-            "and a bin holds those from one edge to below the next"
+            f"edges must increase and leave no bin empty; the values run from {smallest} to {largest}, "
+            "and a bin contains those from one edge to below the next"
         )
     return found
 
 
 def _starts(axis: Domain, edges: tuple[int, ...]) -> Indices:
-    """For each edge, the number of the first value that is not below it; the size where all are."""
+    """For each edge, the number of the first value that is not below it, or the size."""
     places = np.array(edges, dtype=np.int64)
     if isinstance(axis, RangeDomain):
         return (-((axis.start - places) // axis.step)).clip(0, axis.size)

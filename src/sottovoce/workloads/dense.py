@@ -1,4 +1,4 @@
-"""Dense: any matrix, given entry by entry."""
+"""Dense: any matrix."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self, final
 
 from numpy.typing import ArrayLike
 
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain
-from sottovoce.errors import WorkloadError
 from sottovoce.workloads.base import MAX_ENTRIES
-from sottovoce.workloads.table import Table, checked_matrix, numbers_from
+from sottovoce.workloads.table import Table, checked_matrix, decode_numbers
 
 __all__ = ["Dense", "shape_from"]
 
@@ -24,11 +24,11 @@ class Dense(Table):
     Parameters
     ----------
     matrix
-        One row a query, one column a value; integers and truth values are taken as numbers.
+        One row per query, one column per value; integers and booleans are converted.
     domain
-        What the columns stand for; their numbers unless given.
+        The values of the columns; 0, 1, ... by default.
     names
-        One a row, distinct; "query 0", "query 1", .. unless given.
+        Distinct, one per row; "query 0", "query 1", ... by default.
 
     Examples
     --------
@@ -48,8 +48,8 @@ class Dense(Table):
         match parameters:
             case {"shape": shape, "matrix": text, **rest} if not set(rest) - {"names"}:
                 queries, values = shape_from(shape)
-                return cls(numbers_from(text, "f8", queries * values).reshape(queries, values), domain, **rest)
-        raise WorkloadError("a dense workload holds a domain, shape, matrix and perhaps names, nothing else")
+                return cls(decode_numbers(text, "f8", queries * values).reshape(queries, values), domain, **rest)
+        raise WorkloadError("a dense workload must have the fields domain, shape and matrix, and optionally names")
 
 
 def shape_from(shape: object) -> tuple[int, int]:

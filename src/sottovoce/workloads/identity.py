@@ -1,4 +1,4 @@
-"""Identity: one query a value, the share of people who have it."""
+"""Identity: one query per value, the share of people with that value."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
+from sottovoce.core.errors import WorkloadError
+from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain, ProductDomain
-from sottovoce.errors import WorkloadError
-from sottovoce.limits import MAX_PRODUCT_SIZE
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, find_record, record_name
 
@@ -31,19 +31,18 @@ class Identity(Workload):
 
     kind: ClassVar[str] = "identity"
     max_queries: ClassVar[int] = MAX_PRODUCT_SIZE
-    """All values of any domain: shares are never listed where nobody asks for all of them."""
+    """All values of any domain: shares are listed only on request."""
 
     def __init__(self, domain: object) -> None:
         self._freeze(Domain.of(domain))
 
     @property
     def n_queries(self) -> int:
-        """As many as values."""
         return self.domain.size
 
     @property
     def radius(self) -> float:
-        """1: every column holds a single 1."""
+        """1: every column has a single 1."""
         return 1.0
 
     @property
@@ -53,7 +52,6 @@ class Identity(Workload):
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Shares of the people."""
         return 0.0, 1.0
 
     @property
@@ -100,5 +98,5 @@ class Identity(Workload):
     @classmethod
     def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
         if parameters:
-            raise WorkloadError("an identity workload holds a domain and nothing else")
+            raise WorkloadError("an identity workload must have a domain and no other field")
         return cls(domain)

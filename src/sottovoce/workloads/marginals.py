@@ -1,4 +1,4 @@
-"""Marginals: every cross table of k attributes, one query a cell."""
+"""Marginals: every table of k attributes, one query per cell."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, ProductDomain
-from sottovoce.errors import WorkloadError
-from sottovoce.workloads.base import Floats, Indices, Workload, integer_between, vector_of
+from sottovoce.workloads.base import Floats, Indices, Workload, check_integer_parameter, check_vector
 from sottovoce.workloads.naming import find_record, record_name
 
 __all__ = ["Marginals"]
@@ -27,15 +27,15 @@ class Marginals(Workload):
     """All k-way tables: for every k of the attributes, the share of people in each cell.
 
     Tables come in the lexicographic order of their attributes, the cells of one with its last attribute fastest.
-    A record lies in one cell of each, so every column has norm sqrt(C(attributes, k)). In products with A the
-    tables share their partial sums: far fewer passes over the J records than there are tables.
+    A record lies in one cell of each, so every column has norm sqrt(C(attributes, k)). Products with A
+    share partial sums between tables: far fewer passes over the J records than there are tables.
 
     Parameters
     ----------
     domain
-        A product domain or a mapping of attributes; or leave it out and give the attributes by keyword.
+        A product domain or a mapping of attributes; alternatively, give the attributes by keyword.
     k
-        How many attributes a table crosses.
+        The number of attributes of a table.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Marginals(Workload):
         records = Domain.of(attributes if domain is None else domain)
         if not isinstance(records, ProductDomain):
             raise WorkloadError("tables need named attributes: give Domain.product(age=range(100), ...)")
-        order = integer_between("k, the number of attributes a table crosses,", k, 1, len(records.attributes))
+        order = check_integer_parameter("k, the number of attributes of a table,", k, 1, len(records.attributes))
         self._freeze(records, k=order)
 
     @cached_property
@@ -73,7 +73,7 @@ class Marginals(Workload):
 
     @cached_property
     def _starts(self) -> tuple[int, ...]:
-        """The row of each table's first cell, and the number of rows behind them."""
+        """The row of each table's first cell, then the number of rows."""
         cells = (math.prod(self._sizes[place] for place in table) for table in self._tables)
         return tuple(accumulate(cells, initial=0))
 
@@ -93,7 +93,6 @@ class Marginals(Workload):
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Shares of the people."""
         return 0.0, 1.0
 
     @property
@@ -125,7 +124,7 @@ class Marginals(Workload):
         return np.concatenate(list(self._sums(x.reshape(1, -1), 0, 0)))
 
     def _sums(self, partial: Floats, place: int, kept: int) -> Iterator[Floats]:
-        """Tables that keep what is kept so far, from partial sums: rows are kept cells, columns the places to come."""
+        """All tables with the attributes kept so far; rows of `partial` are cells, columns the other attributes."""
         cells = len(partial)
         if kept == self.k:
             yield partial.sum(axis=1)
@@ -140,7 +139,7 @@ class Marginals(Workload):
         return self._spread(tables, 1, 0, 0).reshape(-1).copy()
 
     def _spread(self, tables: Iterator[Floats], cells: int, place: int, kept: int) -> Floats:
-        """The transpose of `_sums`, taking tables in its order; one column where all places to come share it."""
+        """The transpose of `_sums`, with tables in the same order; one column if all remaining attributes share it."""
         if kept == self.k:
             return next(tables).reshape(cells, 1)
         size = self._sizes[place]
@@ -150,7 +149,7 @@ class Marginals(Workload):
         return spread.reshape(cells, -1)
 
     def table(self, answers: ArrayLike | Any, *attributes: str) -> Floats:
-        """One table out of all answers, its axes in the order of the attributes named.
+        """One table of the answers, with axes in the order of the attributes given.
 
         Parameters
         ----------
@@ -159,10 +158,10 @@ class Marginals(Workload):
         attributes
             The k attributes of the table.
         """
-        vector = vector_of(answers, self.n_queries, "one number for every query")
+        vector = check_vector(answers, self.n_queries, "one number for every query")
         names = [name for name, _ in self.domain.attributes]
         if len(attributes) != self.k or len(set(attributes)) != self.k or not set(attributes) <= set(names):
-            raise WorkloadError(f"a table is named by {self.k} different attributes out of {', '.join(names)}")
+            raise WorkloadError(f"give {self.k} different attributes out of {', '.join(names)}")
         places = [names.index(attribute) for attribute in attributes]
         number = self._numbers[tuple(sorted(places))]
         stored = vector[self._starts[number] : self._starts[number + 1]]
@@ -198,4 +197,6 @@ class Marginals(Workload):
         match parameters:
             case {"k": int(k), **rest} if not rest:
                 return cls(domain, k)
-        raise WorkloadError("a marginals workload holds a domain of attributes and the integer k, nothing else")
+        raise WorkloadError(
+            "a marginals workload must have a domain with attributes and the integer k, and no other field"
+        )

@@ -1,6 +1,6 @@
-"""Names of values inside names of queries: written so that they can be read back without listing any.
+"""Names of values inside names of queries, written so that they can be parsed without listing all names.
 
-A label that holds the separator of the name it stands in is quoted as in JSON, so no two names coincide.
+A label that contains the separator is quoted as in JSON, so no two names are equal.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
+from sottovoce.core.errors import ValueOutsideDomainError, WorkloadError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, TextDomain
-from sottovoce.errors import ValueOutsideDomainError, WorkloadError
 
 __all__ = [
     "Names",
     "find_label",
     "find_record",
     "is_text_labelled",
-    "quoted",
+    "quote_label",
     "record_name",
-    "split",
+    "split_label",
     "value_at",
 ]
 
@@ -35,7 +35,7 @@ def is_text_labelled(domain: Domain) -> bool:
 
 
 def value_at(domain: Domain, index: int) -> Any:
-    """The value with that number: a string, an integer, or a dict with one for each attribute.
+    """The value with that number: a string, an integer, or a dict with one value per attribute.
 
     Examples
     --------
@@ -51,23 +51,23 @@ def value_at(domain: Domain, index: int) -> Any:
     return domain.label(index) if is_text_labelled(domain) else int(domain.label(index))
 
 
-def quoted(label: str, separator: str) -> str:
-    """The label as it stands before or after that separator.
+def quote_label(label: str, separator: str) -> str:
+    """The label, quoted if it contains the separator.
 
     Examples
     --------
-    >>> quoted("low", "-"), quoted("low-ish", "-")
+    >>> quote_label("low", "-"), quote_label("low-ish", "-")
     ('low', '"low-ish"')
     """
     return json.dumps(label, ensure_ascii=False) if separator in label or label.startswith('"') else label
 
 
-def split(text: str, separator: str) -> tuple[str, str | None] | None:
-    """A label and what follows the separator after it (None where nothing does); None where no label can stand.
+def split_label(text: str, separator: str) -> tuple[str, str | None] | None:
+    """The first label, and the text after the separator that follows it, or None; None if there is no valid label.
 
     Examples
     --------
-    >>> split('"low-ish"-high', "-"), split("low", "-")
+    >>> split_label('"low-ish"-high', "-"), split_label("low", "-")
     (('low-ish', 'high'), ('low', None))
     """
     if not text.startswith('"'):
@@ -83,7 +83,7 @@ def split(text: str, separator: str) -> tuple[str, str | None] | None:
 
 
 def find_label(domain: Domain, text: str) -> int:
-    """The number of the value that a plain domain labels so, -1 where there is none."""
+    """The number of the value with that label, or -1; for domains without attributes."""
     value: object = text
     if not is_text_labelled(domain):
         value = int(text) if _INTEGER.fullmatch(text) else None
@@ -96,20 +96,20 @@ def find_label(domain: Domain, text: str) -> int:
 
 
 def record_name(domain: ProductDomain, parts: Sequence[tuple[int, int]]) -> str:
-    """Such as "age=30, sex=F", from pairs of an attribute's place and a value's number."""
+    """A name such as "age=30, sex=F", from pairs of an attribute's position and a value's number."""
     named = ((*domain.attributes[place], index) for place, index in parts)
-    return ", ".join(f"{name}={quoted(inner.label(index), ', ')}" for name, inner, index in named)
+    return ", ".join(f"{name}={quote_label(inner.label(index), ', ')}" for name, inner, index in named)
 
 
 def find_record(domain: ProductDomain, text: str) -> dict[int, int] | None:
-    """Places of attributes and numbers of their values, in any order; None where `record_name` wrote no such thing."""
+    """The inverse of `record_name`, with attributes in any order; None if the text is not such a name."""
     places = {name: place for place, (name, _) in enumerate(domain.attributes)}
     found: dict[int, int] = {}
     rest: str | None = text
     while rest is not None:
         name, equals, after = rest.partition("=")
         place = places.get(name, -1)
-        taken = split(after, ", ")
+        taken = split_label(after, ", ")
         if not equals or place < 0 or place in found or taken is None:
             return None
         label, rest = taken
@@ -123,17 +123,17 @@ def find_record(domain: ProductDomain, text: str) -> dict[int, int] | None:
 @final
 @dataclass(frozen=True)
 class Names:
-    """Names of queries that say nothing by themselves: those given by hand, or "query 0", "query 1", .."""
+    """Names of queries: given by the user, or "query 0", "query 1", ..."""
 
     count: int
     given: tuple[str, ...] | None
 
     @classmethod
     def of(cls, names: object, count: int) -> Names:
-        """Checked: as many as queries, distinct, Unicode text; None for "query 0", "query 1", .."""
+        """Check that the names are distinct texts, one per query; None gives "query 0", "query 1", ..."""
         if names is None:
             return cls(count, None)
-        remedy = f"names must be a list of {count:,} distinct strings, one a query"
+        remedy = f"names must be a list of {count:,} distinct strings, one per query"
         if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
             raise WorkloadError(f"names has type {type(names).__name__}: {remedy}")
         listed = tuple(names)
@@ -142,15 +142,15 @@ class Names:
         if len(set(listed)) < count:
             raise WorkloadError(f"two queries have the same name: {remedy}")
         if any("\ud800" <= letter <= "\udfff" for name in listed for letter in name):
-            raise WorkloadError("a name is not valid Unicode text: remove the lone surrogate it holds")
+            raise WorkloadError("a name is not valid Unicode text: remove the lone surrogate")
         return cls(count, listed)
 
     def name(self, query: int) -> str:
-        """The name of a query that exists."""
+        """The name of a query whose number is in range."""
         return f"query {query}" if self.given is None else self.given[query]
 
     def find(self, name: str) -> int:
-        """The query of that name, -1 where there is none."""
+        """The number of the query with that name, or -1."""
         if self.given is not None:
             return self._numbers.get(name, -1)
         digits = name.removeprefix("query ")
@@ -162,5 +162,5 @@ class Names:
         return {name: number for number, name in enumerate(self.given or ())}
 
     def to_statement(self) -> dict[str, list[str]]:
-        """What a workload's statement holds of them."""
+        """Their field in a workload's JSON."""
         return {} if self.given is None else {"names": list(self.given)}

@@ -1,4 +1,4 @@
-"""Parities: the characters of a cube of bits, the queries of pure k-way correlation."""
+"""Parities: the characters of {0, 1}^bits, queries for k-way correlation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, ProductDomain, RangeDomain
-from sottovoce.entries import as_integer
-from sottovoce.errors import WorkloadError
-from sottovoce.workloads.base import Floats, Indices, Workload, integer_between
+from sottovoce.workloads.base import Floats, Indices, Workload, check_integer_parameter
 
 __all__ = ["Parities"]
 
@@ -53,10 +53,10 @@ class Parities(Workload):
 
     def __init__(self, bits: object, order: int = 2) -> None:
         count = as_integer(bits)
-        whole = bits if count is None else range(2 ** integer_between("bits", count, 1, _MAX_BITS))
+        whole = bits if count is None else range(2 ** check_integer_parameter("bits", count, 1, _MAX_BITS))
         domain = Domain.of(whole)
         members = len(_weights(domain))
-        self._freeze(domain, order=integer_between("order, the size of the largest set,", order, 1, members))
+        self._freeze(domain, order=check_integer_parameter("order, the size of the largest set,", order, 1, members))
 
     @cached_property
     def _members(self) -> dict[str, int]:
@@ -74,7 +74,7 @@ class Parities(Workload):
         weights = np.array(list(self._members.values()), dtype=np.int64)
         last, sums, found = np.array([-1]), np.zeros(1, dtype=np.int64), []
         for _ in range(self.order):
-            # A set is followed by those that add one later member: lexicographic order is kept.
+            # Every set is extended by each later member, which keeps the lexicographic order.
             later = len(weights) - 1 - last
             parent = np.repeat(np.arange(len(last)), later)
             step = np.arange(len(parent)) - np.repeat(np.cumsum(later) - later, later)
@@ -92,7 +92,6 @@ class Parities(Workload):
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Means of signs."""
         return -1.0, 1.0
 
     @property
@@ -136,7 +135,7 @@ class Parities(Workload):
         if chosen[0] < 0 or len(chosen) != size or size > self.order:
             return -1
         smaller = sum(math.comb(count, k) for k in range(1, size))
-        # Sets of this size before it: those that agree up to some member and have a smaller one there.
+        # Sets of this size before it: those that agree up to some member and then have a smaller one.
         return smaller + sum(
             math.comb(count - 1 - skipped, size - 1 - i)
             for i, (before, here) in enumerate(pairwise([-1, *chosen]))
@@ -151,7 +150,7 @@ class Parities(Workload):
         match parameters:
             case {"order": int(order), **rest} if not rest:
                 return cls(domain, order)
-        raise WorkloadError("a parities workload holds a domain of bits and the integer order, nothing else")
+        raise WorkloadError("a parities workload must have a domain of bits and the integer order, and no other field")
 
 
 def _weights(domain: Domain) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Workloads as people write them on a command line."""
+"""Workloads as written on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
-from sottovoce.errors import WorkloadError
+from sottovoce.core.errors import WorkloadError
 from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.dense import Dense
@@ -35,14 +35,14 @@ _DIGITS: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def parse_workload(text: str, *, files: bool = True, most: int = MAX_ENTRIES) -> Workload:
-    """A workload from one word: its family, then its sizes, with colons between.
+    """A workload from its family and sizes, separated by colons.
 
     Parameters
     ----------
     files
-        False where the text comes from elsewhere: no file of this machine is then looked at.
+        False for untrusted text: no file is then opened.
     most
-        How many queries it may ask; a text that asks more is refused before memory is taken for them.
+        Maximum number of queries; larger workloads are refused before memory is allocated.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def parse_workload(text: str, *, files: bool = True, most: int = MAX_ENTRIES) ->
     <marginals workload: 380 queries over 600 values, radius 1.732>
     >>> parse_workload("quantiles:10")
     Traceback (most recent call last):
-    sottovoce.errors.WorkloadError: 'quantiles:10' is not a workload; write one like identity:1024 ...
+    sottovoce.core.errors.WorkloadError: 'quantiles:10' is not a workload; write one like identity:1024 ...
     """
     family, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     maker = _MAKERS.get(family)
@@ -61,9 +61,7 @@ def parse_workload(text: str, *, files: bool = True, most: int = MAX_ENTRIES) ->
     workload = maker(text, rest) if many <= most else None
     asked = many if workload is None else workload.n_queries
     if workload is None or asked > most:
-        raise WorkloadError(
-            f"this workload asks {asked:,} queries, and at most {most:,} are allowed; use a smaller one"
-        )
+        raise WorkloadError(f"this workload has {asked:,} queries; at most {most:,} are allowed: use a smaller one")
     return workload
 
 
@@ -99,14 +97,14 @@ def _dense(text: str, path: str) -> Workload:
 
 
 def _loaded(path: str) -> NDArray[np.generic]:
-    remedy = "give a file that numpy.save wrote of a two-dimensional array of real numbers, one row a query"
+    remedy = "give a file that numpy.save wrote of a two-dimensional array of real numbers, one row per query"
     try:
-        # Mapped, not read: a file that claims to be larger than it is, is refused before memory is taken.
-        # This reader knows .npy alone: no archives, and no pickles, which could run code.
+        # Memory-mapped: a file whose header claims a larger size is refused before memory is allocated.
+        # This reader accepts .npy only: no archives, and no pickles, which could run code.
         return open_memmap(path, mode="r")
     except FileNotFoundError:
-        raise WorkloadError(f"there is no file {path!r}; {remedy}") from None
-    except Exception as error:  # a stranger's header can fail in any way
+        raise WorkloadError(f"file {path!r} not found; {remedy}") from None
+    except Exception as error:  # an untrusted header can fail in any way
         raise WorkloadError(f"{path!r} cannot be read as a .npy file ({error}); {remedy}") from error
 
 

@@ -1,12 +1,12 @@
-"""The families that a stack can hold, which are all but the stack, and how one of them is restored."""
+"""The families that a stack can contain (all but the stack), and how they are read from JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.domain import Domain
-from sottovoce.errors import SurveyError, WorkloadError
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.dense import Dense
@@ -34,19 +34,17 @@ PARTS: Final[Mapping[str, type[Workload]]] = {
 
 
 def restore_family(families: Mapping[str, type[Workload]], statement: Mapping[str, Any], domain: Domain) -> Workload:
-    """The workload over `domain` that a statement of type and parameters describes, strictly, by one of `families`."""
+    """The workload over `domain` with the stated type and parameters, read strictly."""
     family = families.get(str(statement["type"]))
     if family is None:
-        raise WorkloadError(f"this version does not know such a workload; it knows {', '.join(families)}")
+        raise WorkloadError(f"unknown workload type; this version supports {', '.join(families)}")
     parameters = {key: part for key, part in statement.items() if key != "type"}
     try:
         workload = family._restore(domain, parameters)
     except WorkloadError:
         raise
     except SurveyError as error:
-        raise WorkloadError(f"the {family.kind} workload is not well formed: {error}") from error
+        raise WorkloadError(f"the {family.kind} workload is malformed: {error}") from error
     if workload._parameters() != parameters:
-        raise WorkloadError(
-            f"the {family.kind} workload is not stated the one way it can be; write it with to_statement"
-        )
+        raise WorkloadError(f"the {family.kind} workload is not in canonical form; write it with to_statement")
     return workload

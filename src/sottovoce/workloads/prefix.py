@@ -1,4 +1,4 @@
-"""Prefix: one query a value, the share of people at or below it. Together, the distribution function."""
+"""Prefix: one query per value, the share of people at or below it: the cumulative distribution."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain
-from sottovoce.errors import WorkloadError
 from sottovoce.workloads.base import Floats, Indices, Workload
-from sottovoce.workloads.line import falls, line
 from sottovoce.workloads.naming import find_label
+from sottovoce.workloads.order import is_decreasing, ordered_domain
 
 __all__ = ["Prefix"]
 
@@ -23,7 +23,7 @@ __all__ = ["Prefix"]
 class Prefix(Workload):
     """The cumulative distribution: row k is 1 for the values numbered 0 to k. The last row is all ones.
 
-    Integers must be in order; other labels stand in the order given. Where integers fall, rows are named ">= ".
+    Integers must be sorted; other labels have the order given. For decreasing integers, names start with ">= ".
     The column of value v holds J - v ones, so the radius is sqrt(J).
 
     Examples
@@ -36,11 +36,10 @@ class Prefix(Workload):
     kind: ClassVar[str] = "prefix"
 
     def __init__(self, domain: object) -> None:
-        self._freeze(line(domain, "prefix sums"))
+        self._freeze(ordered_domain(domain, "prefix sums"))
 
     @property
     def n_queries(self) -> int:
-        """As many as values."""
         return self.domain.size
 
     @property
@@ -50,7 +49,6 @@ class Prefix(Workload):
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Shares of the people."""
         return 0.0, 1.0
 
     @property
@@ -71,7 +69,7 @@ class Prefix(Workload):
 
     @cached_property
     def _sign(self) -> str:
-        return ">= " if falls(self.domain) else "<= "
+        return ">= " if is_decreasing(self.domain) else "<= "
 
     def _name(self, query: int) -> str:
         return self._sign + self.domain.label(query)
@@ -85,5 +83,5 @@ class Prefix(Workload):
     @classmethod
     def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
         if parameters:
-            raise WorkloadError("a prefix workload holds a domain and nothing else")
+            raise WorkloadError("a prefix workload must have a domain and no other field")
         return cls(domain)

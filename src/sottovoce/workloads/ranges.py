@@ -1,4 +1,4 @@
-"""Ranges: one query for every interval of a line, the share of people inside it."""
+"""Ranges: one query for every interval of an ordered domain, the share of people inside it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain
-from sottovoce.entries import as_integer
-from sottovoce.errors import WorkloadError
 from sottovoce.workloads.base import Floats, Indices, Workload
-from sottovoce.workloads.line import line
-from sottovoce.workloads.naming import find_label, is_text_labelled, quoted, split
+from sottovoce.workloads.naming import find_label, is_text_labelled, quote_label, split_label
+from sottovoce.workloads.order import ordered_domain
 
 __all__ = ["Ranges"]
 
@@ -22,7 +22,7 @@ __all__ = ["Ranges"]
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Ranges(Workload):
-    """All J (J + 1) / 2 intervals [i, j], i <= j, of a line of J values, both ends included.
+    """All J (J + 1) / 2 intervals [i, j], i <= j, of J ordered values, both ends included.
 
     Order: by left end, then by right end: [0, 0], [0, 1], .., [0, J-1], [1, 1], .., [J-1, J-1]; the interval [i, j]
     is row ``i J - i (i - 1) / 2 + j - i``. Value v lies in (v + 1)(J - v) of them, most in the middle, so
@@ -40,11 +40,10 @@ class Ranges(Workload):
     kind: ClassVar[str] = "ranges"
 
     def __init__(self, domain: object) -> None:
-        self._freeze(line(domain, "ranges"))
+        self._freeze(ordered_domain(domain, "ranges"))
 
     @property
     def n_queries(self) -> int:
-        """J (J + 1) / 2."""
         return self.domain.size * (self.domain.size + 1) // 2
 
     @property
@@ -56,15 +55,15 @@ class Ranges(Workload):
         """The number of the interval from the value numbered `first` to the one numbered `last`."""
         left, right = as_integer(first), as_integer(last)
         if left is None or right is None or not 0 <= left <= right < self.domain.size:
-            raise WorkloadError(f"an interval needs integers 0 <= first <= last <= {self.domain.size - 1}")
+            raise WorkloadError(f"first and last must be integers with 0 <= first <= last <= {self.domain.size - 1}")
         return self._start(left) + right - left
 
     def ends(self, query: int) -> tuple[int, int]:
         """The numbers of an interval's first and last value; the inverse of `row`."""
         number = as_integer(query)
         if number is None or not 0 <= number < self.n_queries:
-            raise WorkloadError(f"there is no query of that number; give an integer from 0 to {self.n_queries - 1}")
-        # Counted from the end, left ends J-1, J-2, .. have 1, 2, .. intervals: a triangular number, inverted exactly.
+            raise WorkloadError(f"query number must be an integer from 0 to {self.n_queries - 1}")
+        # Counted from the end, left ends J-1, J-2, ... have 1, 2, ... intervals: invert a triangular number exactly.
         below = self.n_queries - 1 - number
         first = self.domain.size - 1 - (math.isqrt(8 * below + 1) - 1) // 2
         return first, first + number - self._start(first)
@@ -74,7 +73,6 @@ class Ranges(Workload):
 
     @property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """Shares of the people."""
         return 0.0, 1.0
 
     @property
@@ -93,7 +91,7 @@ class Ranges(Workload):
             answers[:, start : start + size - first] = reached[:, first:] & (indices[:, None] >= first)
         return answers
 
-    # Both products sum along each left end on its own: no difference of large sums, so nothing cancels.
+    # Both products sum separately for each left end: no difference of large sums, so no cancellation.
 
     def _matvec(self, x: Floats) -> Floats:
         size = self.domain.size
@@ -113,7 +111,7 @@ class Ranges(Workload):
 
     @cached_property
     def _between(self) -> str:
-        """What stands between two labels; "-" would read badly beside a minus."""
+        """The separator of two labels; "-" would be unclear next to a minus sign."""
         ends = self.domain.label(0), self.domain.label(self.domain.size - 1)
         return " to " if not is_text_labelled(self.domain) and min(map(int, ends)) < 0 else "-"
 
@@ -121,21 +119,21 @@ class Ranges(Workload):
         first, last = self.ends(query)
         between = self._between
         ends = [first] if first == last else [first, last]
-        return between.join(quoted(self.domain.label(index), between) for index in ends)
+        return between.join(quote_label(self.domain.label(index), between) for index in ends)
 
     def _find(self, name: str) -> int:
         between = self._between
-        taken = split(name, between)
+        taken = split_label(name, between)
         if taken is None:
             return -1
         label, rest = taken
         first = last = find_label(self.domain, label)
         if rest is not None:
-            taken = split(rest, between)
+            taken = split_label(rest, between)
             if taken is None or taken[1] is not None:
                 return -1
             last = find_label(self.domain, taken[0])
-        # An interval of one value has one name only: its label, once.
+        # The name of an interval of one value is its label.
         single = rest is None
         return self.row(first, last) if 0 <= first <= last and single == (first == last) else -1
 
@@ -145,5 +143,5 @@ class Ranges(Workload):
     @classmethod
     def _restore(cls, domain: Domain, parameters: dict[str, Any]) -> Self:
         if parameters:
-            raise WorkloadError("a ranges workload holds a domain and nothing else")
+            raise WorkloadError("a ranges workload must have a domain and no other field")
         return cls(domain)

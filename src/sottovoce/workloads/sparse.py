@@ -1,4 +1,4 @@
-"""Sparse: a matrix of which only the entries that are not zero are kept."""
+"""Sparse: a matrix of which only the nonzero entries are stored."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from typing import Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.entries import as_integer
+from sottovoce.core.errors import WorkloadError
+from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain
-from sottovoce.entries import as_integer
-from sottovoce.errors import WorkloadError
-from sottovoce.limits import MAX_PRODUCT_SIZE
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload
 from sottovoce.workloads.naming import Names
-from sottovoce.workloads.table import check_norm, numbers_from, text_of
+from sottovoce.workloads.table import check_norm, decode_numbers, encode_numbers
 
 __all__ = ["Sparse"]
 
 _REMEDY = (
     "give a two-dimensional sparse matrix of finite real numbers, or (rows, columns, values, shape) with "
-    "one entry of the first three for each number that is not zero"
+    "one entry of the first three for each nonzero number"
 )
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Sparse(Workload):
-    """A matrix given by its nonzero entries, sorted by column, then by row. Entries given twice are added.
+    """A matrix given by its nonzero entries, sorted by column, then by row. Duplicate entries are added.
 
-    Columns, and so devices, need no SciPy; products with A use its compressed columns.
+    Reading columns, as devices do, needs no SciPy; products with A use its compressed columns.
 
     Parameters
     ----------
     matrix
         Anything `scipy.sparse` reads, or a tuple (rows, columns, values, shape).
     domain
-        What the columns stand for; their numbers unless given.
+        The values of the columns; 0, 1, ... by default.
     names
-        One a row, distinct; "query 0", "query 1", .. unless given.
+        Distinct, one per row; "query 0", "query 1", ... by default.
 
     Examples
     --------
@@ -64,31 +64,30 @@ class Sparse(Workload):
         over = Domain.of(n_cols if domain is None else domain)
         if n_cols != over.size:
             raise WorkloadError(
-                f"the matrix has {n_cols:,} columns and the domain {over.size:,} values; give one a value"
+                f"the matrix has {n_cols:,} columns and the domain {over.size:,} values; they must be equal"
             )
         self._freeze(over, rows=rows, cols=cols, values=values, n_rows=n_rows, query_names=Names.of(names, n_rows))
         check_norm(self.radius)
 
     @property
     def n_queries(self) -> int:
-        """The rows of the matrix."""
         return self.n_rows
 
     @cached_property
     def _filled(self) -> tuple[Indices, Floats]:
-        """Columns that are not zero, and their squared norms: added in order, so alike on every machine."""
+        """Nonzero columns and their squared norms, summed in order: the same rounding on every machine."""
         filled, which = np.unique(self.cols, return_inverse=True)
         with np.errstate(over="ignore"):
             return filled, np.bincount(which, weights=self.values**2).astype(np.float64, copy=False)
 
     @cached_property
     def radius(self) -> float:
-        """The largest norm of a column, computed from all that are not zero."""
+        """The largest norm of a column."""
         return math.sqrt(self._filled[1].max())
 
     @cached_property
     def answer_range(self) -> tuple[float | Floats, float | Floats]:
-        """The least and largest entry of every row, zero among them."""
+        """The least and largest entry of every row, zeros included."""
         low, high = np.zeros(self.n_rows), np.zeros(self.n_rows)
         np.minimum.at(low, self.rows, self.values)
         np.maximum.at(high, self.rows, self.values)
@@ -135,9 +134,9 @@ class Sparse(Workload):
     def _parameters(self) -> dict[str, Any]:
         return {
             "queries": self.n_rows,
-            "rows": text_of(self.rows),
-            "columns": text_of(self.cols),
-            "values": text_of(self.values),
+            "rows": encode_numbers(self.rows),
+            "columns": encode_numbers(self.cols),
+            "values": encode_numbers(self.values),
             **self.query_names.to_statement(),
         }
 
@@ -147,10 +146,10 @@ class Sparse(Workload):
             case {"queries": queries, "rows": rows, "columns": cols, "values": values, **rest} if not set(rest) - {
                 "names"
             }:
-                places = numbers_from(rows, "i8"), numbers_from(cols, "i8")
-                return cls((*places, numbers_from(values, "f8"), (queries, domain.size)), domain, **rest)
+                places = decode_numbers(rows, "i8"), decode_numbers(cols, "i8")
+                return cls((*places, decode_numbers(values, "f8"), (queries, domain.size)), domain, **rest)
         raise WorkloadError(
-            "a sparse workload holds a domain, queries, rows, columns, values and perhaps names, nothing else"
+            "a sparse workload must have the fields domain, queries, rows, columns and values, and optionally names"
         )
 
 
@@ -163,18 +162,20 @@ def _read(matrix: Any) -> tuple[Any, Any, Any, Any]:
     except (TypeError, ValueError, IndexError):
         read = None
     if read is None or read.ndim != 2:
-        raise WorkloadError(f"SciPy reads no two-dimensional matrix from {type(matrix).__name__}: {_REMEDY}")
+        raise WorkloadError(f"SciPy cannot read a two-dimensional matrix from {type(matrix).__name__}: {_REMEDY}")
     return (*read.coords, read.data, read.shape)
 
 
 def _checked(rows: Any, cols: Any, values: Any, shape: Any) -> tuple[Indices, Indices, Floats, int, int]:
-    """Entries sorted by column and row, those given twice added and zeros left out; then the shape."""
+    """Entries sorted by column and row, duplicates added and zeros removed; then the shape."""
     n_rows, n_cols = map(as_integer, shape) if isinstance(shape, (tuple, list)) and len(shape) == 2 else (None, None)
     if n_rows is None or n_cols is None or not 0 < n_rows <= MAX_ENTRIES or not 0 < n_cols <= MAX_PRODUCT_SIZE:
         raise WorkloadError(f"the shape must be two positive integers, at most {MAX_ENTRIES:,} rows: {_REMEDY}")
     row, col, value = _vector(rows, "iu"), _vector(cols, "iu"), _vector(values, "fiub")
     if not len(row) == len(col) == len(value) <= MAX_ENTRIES:
-        raise WorkloadError(f"rows, columns and values have different lengths, or are over {MAX_ENTRIES:,}: {_REMEDY}")
+        raise WorkloadError(
+            f"rows, columns and values have different lengths, or more than {MAX_ENTRIES:,} entries: {_REMEDY}"
+        )
     for places, size in ((row, n_rows), (col, n_cols)):
         if len(places) and not 0 <= places.min() <= places.max() < size:
             raise WorkloadError(f"an entry lies outside the matrix of {n_rows:,} x {n_cols:,}: {_REMEDY}")
@@ -198,5 +199,5 @@ def _vector(entries: Any, kinds: str) -> NDArray[Any]:
     except ValueError:
         array = np.empty((0, 0))
     if array.ndim != 1 or (array.dtype.kind not in kinds and array.size):
-        raise WorkloadError(f"the matrix has entries of type {array.dtype.name} or of a wrong shape: {_REMEDY}")
+        raise WorkloadError(f"the matrix has entries of type {array.dtype.name} or the wrong shape: {_REMEDY}")
     return array

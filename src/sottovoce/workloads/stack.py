@@ -1,4 +1,4 @@
-"""Stack: several workloads asked at once of the same people."""
+"""Stack: several workloads in one survey."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain
-from sottovoce.errors import WorkloadError
-from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, vector_of
+from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_vector
 from sottovoce.workloads.parts import PARTS, restore_family
 from sottovoce.workloads.table import check_norm
 
@@ -31,18 +31,18 @@ _PREFIXED: Final = re.compile(r"(0|[1-9][0-9]{0,3}): (.*)", re.DOTALL | re.ASCII
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Stack(Workload):
-    """The rows of several workloads over one domain, one below the other, each part times its weight.
+    """The rows of several workloads over one domain, each part multiplied by its weight.
 
-    A larger weight buys its part a smaller error at the others' expense. Answers come scaled by the weights;
-    `split` takes them apart and divides them out. Names are the parts' own; one that several parts know, or that
-    looks like "3: ..", is written "k: name" with the part's number k.
+    A larger weight gives its part a smaller error and the others a larger one. Answers are scaled by the weights;
+    `split` separates them and divides by the weights. Names are those of the parts; a name that several parts have, or
+    that looks like "3: ..", is written "k: name" with the part's number k.
 
     Parameters
     ----------
     workloads
         At least one, none of them a stack.
     weights
-        Positive numbers, one a part; all 1 unless given.
+        Positive numbers, one per part; all 1 by default.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Stack(Workload):
         if any(isinstance(part, Stack) for part in parts):
             raise WorkloadError("one of the workloads is itself a stack; give its parts directly")
         if any(part.domain != parts[0].domain for part in parts):
-            raise WorkloadError("the workloads are over different domains; all must ask about the same values")
+            raise WorkloadError("the workloads have different domains; all must have the same")
         self._freeze(parts[0].domain, parts=parts, weights=_checked(weights, len(parts)))
         check_norm(self.radius)
 
@@ -77,12 +77,11 @@ class Stack(Workload):
 
     @property
     def n_queries(self) -> int:
-        """The queries of all parts."""
         return self._starts[-1]
 
     @cached_property
     def radius(self) -> float:
-        """The largest norm of a column, from the parts' norms value by value where more than one varies."""
+        """The largest norm of a column; computed value by value if the norms of several parts vary."""
         weighted = list(zip(self.parts, self.weights, strict=True))
         varying = [(part, weight) for part, weight in weighted if not part._same_norm]
         if len(varying) <= 1:
@@ -90,7 +89,7 @@ class Stack(Workload):
         if self.domain.size > MAX_ENTRIES:
             raise WorkloadError(
                 f"the largest norm of this stack cannot be found over {self.domain.size:,} values; "
-                f"let bins cover all values of their attribute, or use at most {MAX_ENTRIES:,} values"
+                f"make bins cover all values of their attribute, or use at most {MAX_ENTRIES:,} values"
             )
         blocks = range(0, self.domain.size, _BLOCK)
         limits = (np.arange(first, min(first + _BLOCK, self.domain.size)) for first in blocks)
@@ -137,8 +136,8 @@ class Stack(Workload):
         return total
 
     def split(self, answers: ArrayLike | Any) -> tuple[Floats, ...]:
-        """The answers of each part, its weight divided out; from a vector, or an estimate whose `values` is one."""
-        vector = vector_of(answers, self.n_queries, "one number for every query")
+        """The answers of each part, divided by its weight; from a vector or an estimate."""
+        vector = check_vector(answers, self.n_queries, "one number for every query")
         pieces = np.split(vector, self._starts[1:-1])
         return tuple(piece / weight for piece, weight in zip(pieces, self.weights, strict=True))
 
@@ -169,13 +168,13 @@ class Stack(Workload):
         match parameters:
             case {"parts": list(parts), "weights": list(weights), **rest} if not rest and len(parts) <= _MAX_PARTS:
                 return cls([_part(part, domain) for part in parts], weights)
-        raise WorkloadError(f"a stack holds a domain, a list of 1 to {_MAX_PARTS:,} parts and their weights")
+        raise WorkloadError(f"a stack must have a domain, a list of 1 to {_MAX_PARTS:,} parts and their weights")
 
 
 def _part(statement: object, domain: Domain) -> Workload:
-    """A part from its statement, which leaves the domain to the stack."""
+    """A part from its JSON, which has no domain of its own."""
     if not isinstance(statement, dict) or not isinstance(statement.get("type"), str) or "domain" in statement:
-        raise WorkloadError("a stack's parts must hold a type and no domain of their own")
+        raise WorkloadError("a stack's parts must have a type and no domain")
     if statement["type"] == Stack.kind:
         raise WorkloadError("a stack's part is itself a stack; state its parts directly")
     return restore_family(PARTS, statement, domain)
@@ -187,5 +186,5 @@ def _checked(weights: object, count: int) -> tuple[float, ...]:
     listed = list(weights) if isinstance(weights, (Sequence, np.ndarray)) else []
     real = all(isinstance(weight, Real) and not isinstance(weight, bool) for weight in listed)
     if len(listed) != count or not real or not all(1e-100 <= weight <= 1e100 for weight in listed):
-        raise WorkloadError(f"weights must be {count} positive numbers, one a workload, from 1e-100 to 1e100")
+        raise WorkloadError(f"weights must be {count} positive numbers, one per workload, from 1e-100 to 1e100")
     return tuple(float(weight) for weight in listed)

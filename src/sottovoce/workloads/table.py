@@ -1,4 +1,4 @@
-"""Workloads that hold their matrix: what `Dense` and `Features` share, and how numbers stand in a statement."""
+"""Workloads with a stored matrix, shared by `Dense` and `Features`, and the encoding of numbers in JSON."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any, Final, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.errors import SurveyError, WorkloadError
+from sottovoce.core.limits import check_radius
 from sottovoce.domain import Domain
-from sottovoce.errors import SurveyError, WorkloadError
-from sottovoce.limits import check_radius
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload
 from sottovoce.workloads.naming import Names
 
-__all__ = ["Table", "check_norm", "checked_matrix", "numbers_from", "text_of"]
+__all__ = ["Table", "check_norm", "checked_matrix", "decode_numbers", "encode_numbers"]
 
 _BLOCK: Final = 2**16
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Table(Workload):
-    """A workload whose matrix is stored: float64, one row a query, read-only."""
+    """A workload whose matrix is stored: float64, one row per query, read-only."""
 
     matrix: Floats
     query_names: Names
@@ -34,19 +34,18 @@ class Table(Workload):
     def _fill(self, matrix: Floats, domain: Domain, names: object) -> None:
         if matrix.shape[1] != domain.size:
             raise WorkloadError(
-                f"the matrix has {matrix.shape[1]:,} columns and the domain {domain.size:,} values; give one a value"
+                f"the matrix has {matrix.shape[1]:,} columns and the domain {domain.size:,} values; they must be equal"
             )
         self._freeze(domain, matrix=matrix, query_names=Names.of(names, len(matrix)))
         check_norm(self.radius)
 
     @property
     def n_queries(self) -> int:
-        """The rows of the matrix."""
         return len(self.matrix)
 
     @cached_property
     def _all_squared_norms(self) -> Floats:
-        # Added from the first row to the last, block by block: the same roundings on every machine.
+        # Summed in row order, block by block: the same rounding on every machine.
         total = np.zeros(self.matrix.shape[1])
         rows = max(1, _BLOCK // self.matrix.shape[1])
         with np.errstate(over="ignore"):
@@ -91,7 +90,7 @@ class Table(Workload):
     def _parameters(self) -> dict[str, Any]:
         return {
             "shape": list(self.matrix.shape),
-            "matrix": text_of(self.matrix),
+            "matrix": encode_numbers(self.matrix),
             **self.query_names.to_statement(),
         }
 
@@ -102,9 +101,9 @@ def checked_matrix(matrix: object) -> Floats:
         array = np.asarray(matrix)
     except ValueError:  # rows of different lengths
         array = np.empty(0)
-    remedy = "give a two-dimensional array of finite real numbers, one row a query and one column a value"
+    remedy = "give a two-dimensional array of finite real numbers, one row per query and one column per value"
     if array.dtype.kind not in "fiub":
-        raise WorkloadError(f"the matrix holds {array.dtype.name} entries: {remedy}")
+        raise WorkloadError(f"the matrix has {array.dtype.name} entries: {remedy}")
     if array.ndim != 2 or array.size == 0:
         raise WorkloadError(f"the matrix is empty or not two-dimensional: {remedy}")
     if array.size > MAX_ENTRIES:
@@ -116,13 +115,13 @@ def checked_matrix(matrix: object) -> Floats:
         copy = array.astype(np.float64, order="C", copy=True)
     if not np.isfinite(copy).all():
         raise WorkloadError(f"the matrix has entries that are infinite or not a number: {remedy}")
-    copy += 0.0  # no negative zeros: equal matrices have equal statements
+    copy += 0.0  # removes negative zeros: equal matrices have equal JSON
     copy.flags.writeable = False
     return copy
 
 
 def check_norm(radius: float) -> None:
-    """Refuse matrices that ask nothing, or whose norm float64 cannot square safely."""
+    """Refuse matrices of zeros, or with a norm that float64 cannot square safely."""
     try:
         check_radius(radius)
     except SurveyError:
@@ -132,14 +131,14 @@ def check_norm(radius: float) -> None:
         ) from None
 
 
-def text_of(numbers: NDArray[Any]) -> str:
+def encode_numbers(numbers: NDArray[Any]) -> str:
     """Base64 of the entries in row order, eight bytes each, little-endian."""
     kind = "<f8" if numbers.dtype.kind == "f" else "<i8"
     return base64.b64encode(numbers.astype(kind).tobytes()).decode()
 
 
-def numbers_from(text: object, kind: str, count: int | None = None) -> NDArray[Any]:
-    """What `text_of` wrote, entries of "f8" or "i8", `count` where that is known; else raises `WorkloadError`."""
+def decode_numbers(text: object, kind: str, count: int | None = None) -> NDArray[Any]:
+    """What `encode_numbers` wrote: "f8" or "i8" entries, `count` of them if given; raises `WorkloadError` otherwise."""
     try:
         raw = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
     except (binascii.Error, ValueError):

@@ -2,7 +2,10 @@
 import { ReportError } from "../errors.js";
 import type { JsonObject } from "../json.js";
 import type { Mechanism } from "../mechanism.js";
+import { ONE } from "../source.js";
 import type { Ratio } from "../thresholds.js";
+import { ratio } from "./ratios.js";
+import { counted } from "./words.js";
 
 /** Inputs that give a report one chance. */
 export interface Group {
@@ -62,3 +65,13 @@ export function decodeIndex(payload: Uint8Array, outputs: number | bigint): bigi
   const index = payload.reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
   return index < BigInt(outputs) ? index : impossible();
 }
+
+/** The chances of one of `inside` outputs that are favoured together, and of one of `outside` others. */
+export const shares = (threshold: bigint, inside: number, outside: number): [more: Ratio, less: Ratio] => [
+  ratio(threshold, ONE * BigInt(inside)),
+  ratio(ONE - threshold, ONE * BigInt(outside)),
+];
+
+/** What a report is that is one of so many numbers. */
+export const numbered = (outputs: number, index: number): string =>
+  `One number below ${counted(outputs)}: ${counted(index)}.`;

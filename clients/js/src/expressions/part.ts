@@ -7,7 +7,7 @@
 import type { Domain } from "../domain.js";
 import { fault, LARGEST, SMALLEST } from "./fault.js";
 
-export type Kind = "integer" | "real" | "truth" | "text";
+export type ValueKind = "integer" | "real" | "truth" | "text";
 /** An integer is a bigint, a real a number. */
 export type Scalar = bigint | number;
 /** The numbers of a record's attributes, in the domain's order. */
@@ -17,7 +17,7 @@ export type Of = (record: Record) => any;
 
 /** One operation with its arguments; `low` and `high` bound what it can ever give, rounding included. */
 export interface Part {
-  readonly kind: Kind;
+  readonly kind: ValueKind;
   readonly low: Scalar;
   readonly high: Scalar;
   readonly of: Of;
@@ -45,7 +45,7 @@ export const least = (...values: any[]): any => values.reduce((a, b) => pick(b <
 export const greatest = (...values: any[]): any => values.reduce((a, b) => pick(b > a, b, a));
 
 /** A part that gives nothing outside its corners; refused where that would leave 64 bits or the finite reals. */
-export function bounded(kind: Kind, corners: readonly Scalar[], of: Of): Part {
+export function bounded(kind: ValueKind, corners: readonly Scalar[], of: Of): Part {
   const [low, high] = [least(...corners), greatest(...corners)];
   if (kind === "integer" ? low < SMALLEST || high > LARGEST : !Number.isFinite(low) || !Number.isFinite(high)) {
     throw fault("a result may leave the integers of 64 bits, or the finite reals; clip it");

@@ -10,7 +10,7 @@ import type { Tree } from "./grammar.js";
 import { OPERATIONS } from "./rules.js";
 
 /** A tree, and how large it is. */
-export interface Reading {
+export interface ParsedTree {
   readonly tree: Tree;
   readonly nodes: number;
   readonly depth: number;
@@ -21,7 +21,7 @@ const MAX_DEPTH = 32;
 const MAX_CONSTANTS = 2 ** 16;
 
 /** A tree from outside; throws `QueryError` unless every shape, type and size is as the grammar says. */
-export function readTree(raw: unknown): Reading {
+export function readTree(raw: unknown): ParsedTree {
   const reader = new Reader();
   const tree = reader.tree(raw, 0);
   return { tree, nodes: reader.nodes, depth: reader.depth };

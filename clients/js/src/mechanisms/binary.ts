@@ -5,6 +5,10 @@
  * integers.
  */
 import { MechanismError, SurveyError } from "../errors.js";
+import { decodeIndex, type Law, type Reported } from "../explain/law.js";
+import { thresholdFor } from "../explain/probe.js";
+import { ratio } from "../explain/ratios.js";
+import { ONE } from "../source.js";
 import { favouring } from "../thresholds.js";
 import { clipped, type VectorKind } from "./vector.js";
 
@@ -38,3 +42,15 @@ export const binary: VectorKind = {
     };
   },
 };
+
+export function binaryLaw({ mechanism, payload }: Reported): Law {
+  const isOne = decodeIndex(payload, 2) === 1n;
+  const chance = (number: unknown) => {
+    const threshold = thresholdFor(mechanism, number);
+    return ratio(isOne ? threshold : ONE - threshold, ONE);
+  };
+  // The nearest numbers of the interval to these are its ends.
+  const ends = [[Number.MAX_VALUE], [-Number.MAX_VALUE]];
+  const groups = ends.map((end) => ({ chance: chance(end), count: null }));
+  return { chance, common: 0, groups, says: `One bit: ${Number(isOne)}.` };
+}

@@ -7,6 +7,10 @@
  */
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { SurveyError } from "../errors.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
+import { probe } from "../explain/probe.js";
+import { ratio, times } from "../explain/ratios.js";
+import { counted } from "../explain/words.js";
 import { checkInteger } from "../limits.js";
 import { rotate } from "../rotations.js";
 import { favouring } from "../thresholds.js";
@@ -77,3 +81,32 @@ function ranked(entries: Uint8Array, wanted: number, rank: number): number {
   }
   return found;
 }
+
+export function codebookLaw({ mechanism, own, epsilon, payload }: Reported): Law {
+  const { size, candidates, marked, rotations } = own as Record<Parameter, number>;
+  const outputs = 2n * BigInt(rotations) * BigInt(size);
+  const index = decodeIndex(payload, outputs);
+  const rotation = Number(index / BigInt(2 * size));
+  const block = Math.floor(Number(index % BigInt(2 * size)) / candidates);
+
+  /** Whether the candidate is one of those marked for a vector: they are drawn by rank, the lowest index first. */
+  function favours(vector: unknown): boolean {
+    const drawn = (rank: number) => probe(mechanism, vector, rotation, block, true, rank).payload;
+    const ofRank = (rank: number) => decodeIndex(drawn(rank), outputs);
+    let [low, high] = [0, marked - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ofRank(middle) < index) low = middle + 1;
+      else high = middle;
+    }
+    return ofRank(low) === index;
+  }
+
+  const threshold = favouring(BigInt(marked), BigInt(candidates - marked), epsilon);
+  const drawn = ratio(1, (BigInt(rotations) * BigInt(2 * size)) / BigInt(candidates)); // a rotation and a block of it
+  const [more, less] = shares(threshold, marked, candidates - marked);
+  const says = `One of ${counted(outputs)} public directions: number ${counted(index)}.`;
+  return twoChances(favours, times(drawn, more), times(drawn, less), null, says);
+}
+
+type Parameter = "size" | "candidates" | "marked" | "rotations";

@@ -6,6 +6,9 @@
  */
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { MechanismError } from "../errors.js";
+import { decodeIndex, type Law, type Reported } from "../explain/law.js";
+import { answered } from "../explain/sampled.js";
+import { signSum } from "../explain/walsh.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, type FiniteMechanism } from "./finite.js";
 import { reached, runningSums, tiltedWeights } from "./sampled.js";
@@ -112,4 +115,25 @@ export function fourier(domainSize: number, epsilon: number, layout: Layout, til
       return encodeIndex(2 * (firsts[group]! + rank) + Number(negative), reportBytes);
     },
   };
+}
+
+export function fourierLaw(reported: Reported): Law {
+  const layout = reported.own as unknown as Layout;
+  const codes = new Codes(layout);
+  const firsts = runningSums(codes.counts);
+  const index = Number(decodeIndex(reported.payload, 2 * firsts.at(-1)!));
+  const [coefficient, saysOdd] = [Math.floor(index / 2), index % 2 === 1];
+  const group = reached(firsts, coefficient);
+  const mask = codes.mask(group + 1, coefficient - firsts[group]!);
+  const weights = tiltedWeights(layout.order, reported.own.tilt as number);
+  const total = codes.counts.reduce((sum, count, i) => sum + count * weights[i]!, 0);
+  // Attributes are independent: the signs of all records add up to the product of the attributes' sums.
+  let [signs, rest] = [1n, mask];
+  for (let place = layout.sizes.length - 1; place >= 0; place--) {
+    const bits = BigInt(codes.bits[place]!);
+    signs *= signSum(BigInt(layout.sizes[place]!), rest & ((1n << bits) - 1n));
+    rest >>= bits;
+  }
+  const isOdd = (value: number) => odd(mask & codes.code(value));
+  return answered(reported, [weights[group]!, total], isOdd, signs, saysOdd, firsts.at(-1)!);
 }

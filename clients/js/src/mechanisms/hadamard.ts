@@ -1,5 +1,8 @@
 /** Hadamard Response: a position below K, more often one whose row of the Hadamard matrix is +1 for the value. */
 import { encodeIndex, indexWidth } from "../codecs.js";
+import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "../explain/law.js";
+import { thresholdFor } from "../explain/probe.js";
+import { positives, signSum } from "../explain/walsh.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
 
@@ -22,3 +25,13 @@ export const hadamard: FiniteKind = {
     };
   },
 };
+
+export function hadamardLaw({ mechanism, size, payload }: Reported): Law {
+  const outputs = 2 ** size.toString(2).length;
+  const position = decodeIndex(payload, outputs);
+  const [more, less] = shares(thresholdFor(mechanism, 0), outputs / 2, outputs / 2);
+  const favours = (value: number) => !oddOverlap(value + 1, Number(position));
+  // Values are rows 1, 2, ..: row 0 agrees with every position, and is nobody's.
+  const favoured = positives(BigInt(size) + 1n, signSum(BigInt(size) + 1n, position)) - 1n;
+  return twoChances(favours, more, less, [favoured, BigInt(size)], numbered(outputs, Number(position)));
+}

@@ -1,6 +1,9 @@
 /** Hadamard Response in blocks: less error at a larger epsilon, where a whole Hadamard matrix says too little. */
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { SurveyError } from "../errors.js";
+import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "../explain/law.js";
+import { thresholdFor } from "../explain/probe.js";
+import { positives, signSum } from "../explain/walsh.js";
 import { checkInteger } from "../limits.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
@@ -45,3 +48,18 @@ export const hadamardBlocks: FiniteKind = {
     };
   },
 };
+
+export function hadamardBlocksLaw({ mechanism, own, size, payload }: Reported): Law {
+  const blocks = own.blocks as number;
+  const columns = 2 ** Math.ceil(size / blocks).toString(2).length;
+  const outputs = blocks * columns;
+  const index = Number(decodeIndex(payload, outputs));
+  const [block, position] = [Math.floor(index / columns), index % columns];
+  const [more, less] = shares(thresholdFor(mechanism, 0), columns / 2, outputs - columns / 2);
+  const first = block * (columns - 1);
+  const favours = (value: number) =>
+    Math.floor(value / (columns - 1)) === block && !oddOverlap(value - first + 1, position);
+  const rows = BigInt(Math.min(Math.max(size - first, 0), columns - 1)) + 1n;
+  const favoured = positives(rows, signSum(rows, BigInt(position))) - 1n;
+  return twoChances(favours, more, less, [favoured, BigInt(size)], numbered(outputs, index));
+}

@@ -5,6 +5,9 @@
  * randomized response: given level and column, two probabilities in the ratio e^epsilon.
  */
 import { encodeIndex, indexWidth } from "../codecs.js";
+import { decodeIndex, type Law, type Reported } from "../explain/law.js";
+import { answered } from "../explain/sampled.js";
+import { sign, signSum } from "../explain/walsh.js";
 import { checkInteger } from "../limits.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, type FiniteKind, type FiniteMechanism, oddOverlap } from "./finite.js";
@@ -82,3 +85,26 @@ export const haar: FiniteKind = {
     return response("haar", domainSize, epsilon, levels, true);
   },
 };
+
+function treeLaw(reported: Reported, isSigned: boolean): Law {
+  const { own, size, payload } = reported;
+  const spans = isSigned ? haarSpans(size) : hierarchicalSpans(size, own.branching as number);
+  const { columns, weights, offsets } = levelsOf(size, spans, own.tilt as number);
+  const index = Number(decodeIndex(payload, offsets.at(-1)!));
+  const level = reached(offsets, index);
+  const [span, matrix] = [spans[level]!, columns[level]!];
+  const [column, saysOdd] = [(index - offsets[level]!) % matrix, index - offsets[level]! >= matrix];
+  const upperHalf = (value: number) => isSigned && Math.floor(value / (span / 2)) % 2 === 1;
+  const isOdd = (value: number) => oddOverlap(Math.floor(value / span), column) !== upperHalf(value);
+  const whole = Math.floor(size / span);
+  const rest = size - whole * span;
+  // The halves of a whole node cancel.
+  const inner = isSigned ? 0n : BigInt(span) * signSum(BigInt(whole), BigInt(column));
+  const last = isSigned ? Math.min(rest, span - rest) : rest;
+  const signs = inner + BigInt(last) * sign(BigInt(whole), BigInt(column));
+  const drawn = [weights[level]!, BigInt(runningSums(weights).at(-1)!) * BigInt(matrix)] as const;
+  return answered(reported, drawn, isOdd, signs, saysOdd, offsets.at(-1)! / 2);
+}
+
+export const hierarchicalLaw = (reported: Reported): Law => treeLaw(reported, false);
+export const haarLaw = (reported: Reported): Law => treeLaw(reported, true);

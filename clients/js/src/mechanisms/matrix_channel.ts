@@ -6,6 +6,10 @@
 import { concat, sha256, toHex, viewOf } from "../bytes.js";
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { MechanismError } from "../errors.js";
+import { decodeIndex, type Law, type Reported } from "../explain/law.js";
+import { probe } from "../explain/probe.js";
+import { ratio } from "../explain/ratios.js";
+import { counted } from "../explain/words.js";
 import { inflate } from "../inflate.js";
 import { withinEpsilon } from "../thresholds.js";
 import { checkValue, type FiniteMechanism } from "./finite.js";
@@ -63,7 +67,7 @@ function channel(entries: Uint32Array, reports: number, values: number, one: num
   };
 }
 
-/** The entries, row by row, if they are coded the one way they can be: 0 for the least, 1 for the greatest of a row. */
+/** The entries, row by row, if they are in canonical form: 0 for the least, 1 for the greatest of a row. */
 function decode(view: DataView, reports: number, values: number): Uint32Array {
   const count = reports * values;
   const entries = new Uint32Array(count);
@@ -107,4 +111,33 @@ function checkRows(view: DataView, reports: number, epsilon: number): void {
     }
   }
   if (!withinEpsilon({ n, d }, epsilon)) throw refused("some report tells more than epsilon allows");
+}
+
+/** The matrix is read off the randomizer, draw by draw. */
+export function matrixChannelLaw({ mechanism, size, payload }: Reported): Law {
+  const one = probe(mechanism, 0).asked[0] as number;
+  const drawn = (value: number, draw: number) => Number(decodeIndex(probe(mechanism, value, draw).payload, 2 ** 32));
+  const reports = drawn(0, one - 1) + 1; // every report is possible, and the last draw gives the last
+  const report = Number(decodeIndex(payload, reports));
+
+  /** How many draws give a report below this one: reports rise with the draw. */
+  function below(value: number, bound: number): number {
+    let [low, high] = [0, one];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      if (drawn(value, middle) < bound) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  const chanceOf = (value: number) => below(value, report + 1) - below(value, report);
+  const counts = new Map<number, bigint>();
+  for (let value = 0; value < size; value++) {
+    const chance = chanceOf(value);
+    counts.set(chance, (counts.get(chance) ?? 0n) + 1n);
+  }
+  const groups = Array.from(counts, ([chance, count]) => ({ chance: ratio(chance, one), count }));
+  const says = `One number below ${counted(reports)}: ${counted(report)}.`;
+  return { chance: (value: number) => ratio(chanceOf(value), one), common: 0, groups, says };
 }

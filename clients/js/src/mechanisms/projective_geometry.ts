@@ -6,6 +6,9 @@
  */
 import { encodeIndex, indexWidth } from "../codecs.js";
 import { SurveyError } from "../errors.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
+import { thresholdFor } from "../explain/probe.js";
+import { counted } from "../explain/words.js";
 import { checkInteger } from "../limits.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, type FiniteKind } from "./finite.js";
@@ -82,3 +85,38 @@ export const projectiveGeometry: FiniteKind = {
     };
   },
 };
+
+export function projectiveGeometryLaw({ mechanism, own, size, payload }: Reported): Law {
+  const [q, t] = [own.order as number, own.dimension as number];
+  const field = fieldOfOrder(q)!;
+  const { counts, vector } = projectiveSpace(q, t);
+  const [all, orthogonal] = [counts[t]!, counts[t - 1]!];
+  const index = Number(decodeIndex(payload, all));
+  const point = vector(index, t);
+  const [more, less] = shares(thresholdFor(mechanism, 0), orthogonal, all - orthogonal);
+  const minus = (left: number, a: number, b: number) => field.subtract(left, field.multiply(a, b));
+  const favours = (value: number) => vector(value, t).reduce((left, a, i) => minus(left, a, point[i]!), 0) === 0;
+
+  /** Of the first `number` ways to fill the places with elements, how many make the sum of products `left`. */
+  function solutions(left: number, places: readonly number[], number: number): bigint {
+    if (places.length === 0) return left === 0 && number > 0 ? 1n : 0n;
+    const [place, ...rest] = places as [number, ...number[]];
+    const each = q ** rest.length;
+    const whole = Math.floor(number / each); // so many values of this place come with all ways to fill the rest
+    let found: bigint;
+    if (rest.some((entry) => entry !== 0)) found = BigInt(whole) * BigInt(each / q);
+    else if (place === 0) found = left === 0 ? BigInt(whole) * BigInt(each) : 0n;
+    else found = field.multiply(left, field.inverse(place)) < whole ? BigInt(each) : 0n;
+    return whole === q ? found : found + solutions(minus(left, whole, place), rest, number % each);
+  }
+
+  // Values come by how many places follow their leading 1, then by those places as one number.
+  let favoured = 0n;
+  for (let free = 0; free < t && counts[free]! < size; free++) {
+    const tail = point.slice(t - free);
+    const leading = field.subtract(0, point[t - 1 - free]!);
+    favoured += solutions(leading, tail, Math.min(size, counts[free + 1]!) - counts[free]!);
+  }
+  const says = `One of ${counted(all)} points of a finite geometry: number ${counted(index)}.`;
+  return twoChances(favours, more, less, [favoured, BigInt(size)], says);
+}

@@ -1,5 +1,7 @@
 /** Randomized response: the value itself, or any other with equal chances. */
 import { encodeIndex, indexWidth } from "../codecs.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
+import { thresholdFor } from "../explain/probe.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, type FiniteKind } from "./finite.js";
 
@@ -20,3 +22,10 @@ export const randomizedResponse: FiniteKind = {
     };
   },
 };
+
+export function randomizedResponseLaw({ mechanism, size, payload, label }: Reported): Law {
+  const reported = Number(decodeIndex(payload, size));
+  const [more, less] = shares(thresholdFor(mechanism, 0), 1, size - 1);
+  const says = `One answer, which may be yours or any other: “${label(reported)}”.`;
+  return twoChances((value: number) => value === reported, more, less, [1n, BigInt(size)], says);
+}

@@ -1,15 +1,23 @@
-/** Every mechanism for a value out of finitely many that this client runs. To add one: write its file, add its line. */
+/** Every mechanism that this client runs. To add one: write its file, add its lines here. */
+import type { Law, Reported } from "../explain/law.js";
 import type { Json } from "../json.js";
+import { binary, binaryLaw } from "./binary.js";
+import { codebook, codebookLaw } from "./codebook.js";
 import type { FiniteKind, FiniteMechanism } from "./finite.js";
-import { hadamard } from "./hadamard.js";
-import { hadamardBlocks } from "./hadamard_blocks.js";
-import { projectiveGeometry } from "./projective_geometry.js";
-import { randomizedResponse } from "./randomized_response.js";
+import { fourierLaw } from "./fourier.js";
+import { hadamard, hadamardLaw } from "./hadamard.js";
+import { hadamardBlocks, hadamardBlocksLaw } from "./hadamard_blocks.js";
+import { haarLaw, hierarchicalLaw } from "./levels.js";
+import { matrixChannelLaw } from "./matrix_channel.js";
+import { projectiveGeometry, projectiveGeometryLaw } from "./projective_geometry.js";
+import { randomizedResponse, randomizedResponseLaw } from "./randomized_response.js";
 import { findMechanism } from "./stated.js";
-import { subsetSelection } from "./subset_selection.js";
-import { unaryOptimized, unarySymmetric } from "./unary.js";
+import { subsetSelection, subsetSelectionLaw } from "./subset_selection.js";
+import { unaryLaw, unaryOptimized, unarySymmetric } from "./unary.js";
+import type { Ball, VectorKind, VectorMechanism } from "./vector.js";
 
-const MECHANISMS = new Map<string, FiniteKind>([
+/** For a value out of finitely many. */
+export const FINITE: ReadonlyMap<string, FiniteKind> = new Map([
   ["randomized_response", randomizedResponse],
   ["hadamard", hadamard],
   ["hadamard_blocks", hadamardBlocks],
@@ -19,8 +27,37 @@ const MECHANISMS = new Map<string, FiniteKind>([
   ["unary_symmetric", unarySymmetric],
 ]);
 
+/** For a vector. */
+const VECTORS: ReadonlyMap<string, VectorKind> = new Map([
+  ["codebook", codebook],
+  ["binary", binary],
+]);
+
+/** How likely each mechanism's reports are; only what explains reports loads this. */
+export const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
+  ["randomized_response", randomizedResponseLaw],
+  ["hadamard", hadamardLaw],
+  ["hadamard_blocks", hadamardBlocksLaw],
+  ["projective_geometry", projectiveGeometryLaw],
+  ["subset_selection", subsetSelectionLaw],
+  ["unary_optimized", unaryLaw],
+  ["unary_symmetric", unaryLaw],
+  ["codebook", codebookLaw],
+  ["binary", binaryLaw],
+  ["hierarchical", hierarchicalLaw],
+  ["haar", haarLaw],
+  ["fourier", fourierLaw],
+  ["matrix_channel", matrixChannelLaw],
+]);
+
 /** The mechanism for `domainSize` values, as a survey states it. */
 export function readMechanism(stated: Json | undefined, domainSize: number, epsilon: number): FiniteMechanism {
-  const [kind, own] = findMechanism(MECHANISMS, stated);
+  const [kind, own] = findMechanism(FINITE, stated);
   return kind.make(domainSize, epsilon, own);
+}
+
+/** The mechanism for vectors of a ball, as a survey states it. */
+export function readVectorMechanism(stated: Json | undefined, ball: Ball): VectorMechanism {
+  const [kind, own] = findMechanism(VECTORS, stated);
+  return kind.make(ball, own);
 }

@@ -15,7 +15,7 @@ export function findMechanism<Found extends Kind>(
 ): readonly [Found, JsonObject] {
   const { name, ...own } = isObject(stated) ? stated : ({} as JsonObject);
   const kind = kinds.get(name);
-  if (!kind) throw new MechanismError(`mechanism must hold a name, here one of ${[...kinds.keys()].join(", ")}`);
+  if (!kind) throw new MechanismError(`mechanism must be one of ${[...kinds.keys()].join(", ")}: this client runs no other`);
   if (Object.keys(own).sort().join() !== [...kind.parameters].sort().join()) {
     throw new SurveyError(
       `mechanism ${name} must be stated with exactly these parameters: ${kind.parameters.join(", ") || "none"}`,

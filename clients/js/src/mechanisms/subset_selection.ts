@@ -1,6 +1,13 @@
 /** Subset selection: a random set of values, more often than not with the true one among them. */
-import { checkReportBytes, encodeSubset, subsetWidth } from "../codecs.js";
+import { equalBytes } from "../bytes.js";
+import { bitLength, bitmapWidth, checkReportBytes, encodeSubset, subsetWidth } from "../codecs.js";
+import { bit, bitmapMembers } from "../explain/bitmaps.js";
+import { impossible, type Law, type Reported, twoChances } from "../explain/law.js";
+import { thresholdFor } from "../explain/probe.js";
+import { ratio } from "../explain/ratios.js";
+import { counted, naming } from "../explain/words.js";
 import { checkInteger } from "../limits.js";
+import { ONE } from "../source.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, type FiniteKind } from "./finite.js";
 
@@ -32,3 +39,43 @@ export const subsetSelection: FiniteKind = {
     };
   },
 };
+
+/** The values of a set of known size, in increasing order; refused unless in canonical form. */
+function subsetMembers(payload: Uint8Array, size: number, count: number): number[] {
+  let members: number[];
+  if (payload.length === bitmapWidth(size)) {
+    members = bitmapMembers(payload, size);
+  } else {
+    const each = bitLength(BigInt(size - 1));
+    const place = (i: number) => {
+      let member = 0;
+      for (let b = each - 1; b >= 0; b--) member = 2 * member + bit(payload, i * each + b);
+      return member;
+    };
+    members = Array.from({ length: count }, (_, i) => place(i));
+  }
+  const increasing = members.every((member, i) => member < size && (i === 0 || member > members[i - 1]!));
+  const whole = members.length === count && increasing && equalBytes(encodeSubset(members, size), payload);
+  return whole ? members : impossible();
+}
+
+/** The logarithm of the number of sets of k out of n. */
+function logChoose(n: number, k: number): number {
+  let sum = 0;
+  for (let i = 1; i <= Math.min(k, n - k); i++) sum += Math.log((n + 1 - i) / i);
+  return sum;
+}
+
+export function subsetSelectionLaw({ mechanism, own, size, payload, label }: Reported): Law {
+  const count = own.subset_size as number;
+  const found = subsetMembers(payload, size, count);
+  const members = new Set(found);
+  const threshold = thresholdFor(mechanism, 0);
+  // Of all sets of this size, a share of count/size holds a given value.
+  const more = ratio(threshold * BigInt(size), ONE * BigInt(count));
+  const less = ratio((ONE - threshold) * BigInt(size), ONE * BigInt(size - count));
+  const which = naming(found, label);
+  const says = `A set of ${counted(count)} of the ${counted(size)} answers, which may hold yours or not${which}.`;
+  const favours = (value: number) => members.has(value);
+  return twoChances(favours, more, less, [BigInt(count), BigInt(size)], says, -logChoose(size, count));
+}

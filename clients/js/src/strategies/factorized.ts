@@ -2,7 +2,7 @@
 import { sha256, toHex } from "../bytes.js";
 import { WorkloadError } from "../errors.js";
 import { checkDimension } from "../limits.js";
-import { readVectorMechanism } from "../mechanisms/vector_registry.js";
+import { readVectorMechanism } from "../mechanisms/registry.js";
 import type { Workload } from "../workloads/workload.js";
 import { readCoordinates } from "./coordinates.js";
 import type { StrategyKind } from "./strategy.js";

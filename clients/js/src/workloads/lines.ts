@@ -71,7 +71,7 @@ function direction(domain: Domain): number {
 }
 
 /** The domain, if its values stand in a line: integers in order, or texts in the order given. */
-function line(domain: Domain): Domain {
+export function line(domain: Domain): Domain {
   const jumbled = domain instanceof LabelDomain && typeof domain.names[0] === "number" && direction(domain) === 0;
   if (domain instanceof ProductDomain || jumbled) {
     throw new WorkloadError("prefix and ranges need integers in order, or texts");

@@ -1,4 +1,5 @@
 /** The dashboard: which view an address shows, once somebody is signed in. */
+import type { SignedIn } from "../parts/api_types.js";
 import { onSignedOut, Refusal, Unreachable } from "../parts/api.js";
 import { byId, el, fill } from "../parts/dom.js";
 import { emptyWhenLeft } from "../parts/leaving.js";
@@ -10,14 +11,7 @@ import { showSurvey } from "../views/survey.js";
 import { showSurveys } from "../views/surveys.js";
 import { showHeader } from "./header.js";
 import { routeOf, type ViewName } from "./routes.js";
-import {
-  currentSession,
-  mayBeSignedIn,
-  signOut,
-  wasSignedIn,
-  type Session,
-  type View,
-} from "./session.js";
+import { currentSession, mayBeSignedIn, signOut, wasSignedIn, type View } from "./session.js";
 import { showSignIn } from "./sign_in.js";
 
 const TRY_AGAIN = 3_000;
@@ -53,7 +47,7 @@ async function start(): Promise<void> {
   }
 }
 
-async function show(session: Session): Promise<void> {
+async function show(session: SignedIn): Promise<void> {
   signingIn = false;
   const { title, show } = VIEWS[route.view];
   document.title = `${title} · Sottovoce`;

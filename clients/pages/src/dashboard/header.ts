@@ -1,11 +1,12 @@
 /** The head of every page of the dashboard: where one can go, how it looks, and the way out. */
+import type { SignedIn } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
 import { themeSwitch } from "../parts/theme.js";
-import { allows, type Session } from "./session.js";
+import { allows } from "./session.js";
 import type { ViewName } from "./routes.js";
 
 /** Fills the header; without a session there is nowhere to go yet. */
-export function showHeader(header: HTMLElement, view: ViewName, session: Session | null, leave: () => void): void {
+export function showHeader(header: HTMLElement, view: ViewName, session: SignedIn | null, leave: () => void): void {
   const link = (name: ViewName, path: string, text: string): HTMLElement =>
     el("a", { href: path, "aria-current": name === view ? "page" : null }, text);
   fill(
@@ -35,4 +36,4 @@ export function showHeader(header: HTMLElement, view: ViewName, session: Session
   );
 }
 
-const who = ({ note, scopes }: Session): string => note || scopes.join(", ");
+const who = ({ note, scopes }: SignedIn): string => note || scopes.join(", ");

@@ -1,23 +1,20 @@
 /** Who is signed in, and what their token opens. */
+import type { SignedIn } from "../parts/api_types.js";
 import { ask } from "../parts/api.js";
 import { keeps, recall, remember } from "../parts/keep.js";
-
-/** A token's scopes, and the note that was made with it. */
-export interface Session {
-  scopes: string[];
-  note: string;
-}
 
 /** What a view is given. */
 export interface Context {
   id?: string;
-  session: Session;
+  session: SignedIn;
 }
+
+export type Scope = SignedIn["scopes"][number];
 
 export type View = (page: HTMLElement, context: Context) => void | Promise<void>;
 
 /** Whether a token opens what needs that scope, by the collector's rule: all of them read, admin does everything. */
-export const allows = ({ scopes }: Session, scope: string): boolean =>
+export const allows = ({ scopes }: SignedIn, scope: Scope): boolean =>
   scope === "read" || scopes.includes(scope) || scopes.includes("admin");
 
 const SIGNED_IN = "signed-in";
@@ -29,13 +26,13 @@ export const mayBeSignedIn = (): boolean => recall("localStorage", SIGNED_IN) !=
 export const wasSignedIn = (): boolean => recall("sessionStorage", SIGNED_IN) !== null;
 
 /** Who is signed in. */
-export async function currentSession(): Promise<Session> {
-  return noted(await ask<Session>("/v1/session"));
+export async function currentSession(): Promise<SignedIn> {
+  return noted(await ask<SignedIn>("/v1/session"));
 }
 
 /** Signs in: the token becomes a cookie that no script can read, and is kept nowhere else. */
-export async function signIn(token: string): Promise<Session> {
-  return noted(await ask<Session>("/v1/session", { token }));
+export async function signIn(token: string): Promise<SignedIn> {
+  return noted(await ask<SignedIn>("/v1/session", { token }));
 }
 
 export async function signOut(): Promise<void> {
@@ -44,7 +41,7 @@ export async function signOut(): Promise<void> {
   remember("sessionStorage", SIGNED_IN, null);
 }
 
-function noted(session: Session): Session {
+function noted(session: SignedIn): SignedIn {
   remember("localStorage", SIGNED_IN, "yes");
   remember("sessionStorage", SIGNED_IN, "yes");
   return session;

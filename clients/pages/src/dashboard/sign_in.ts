@@ -1,11 +1,12 @@
 /** The way in: a token, pasted or filled in by a password manager. */
+import type { SignedIn } from "../parts/api_types.js";
 import { Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { onceInWords } from "../parts/trouble.js";
-import { signIn, type Session } from "./session.js";
+import { signIn } from "./session.js";
 
 /** Shows the form; `then` hears of the session. `why` says why somebody who was in is asked again. */
-export function showSignIn(page: HTMLElement, why: string | null, then: (session: Session) => void): void {
+export function showSignIn(page: HTMLElement, why: string | null, then: (session: SignedIn) => void): void {
   const token = el("input", {
     id: "token",
     name: "token",

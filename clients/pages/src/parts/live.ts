@@ -1,33 +1,6 @@
 /** How a survey stands, told as it changes: by the collector's own events, or by asking where there are none. */
+import type { RoundStatus, Rounds, Status } from "./api_types.js";
 import { ask, Refusal } from "./api.js";
-
-/** How a survey stands. */
-export interface Status {
-  id: string;
-  title: string;
-  kind: string;
-  epsilon: number;
-  delta: number;
-  mechanism: string | null;
-  state: "open" | "sealed" | "deleted";
-  n_reports: number;
-  waiting: number;
-  minimum_reports: number;
-  /** How many rounds a panel has in all, and how many of them have been asked; null for the others. */
-  rounds: number | null;
-  asked: number | null;
-}
-
-/** How a round of a panel stands. */
-export interface RoundInfo {
-  id: string;
-  round: number;
-  state: "open" | "sealed" | "deleted";
-  n_reports: number;
-  waiting: number;
-  query: string;
-  labels: string[];
-}
 
 /** Milliseconds between two questions where there are no events. */
 export const ASK_EVERY = 3_000;
@@ -47,7 +20,7 @@ const FINAL = [401, 403, 404, 410];
  */
 export function follow(
   surveyId: string,
-  onStatus: (status: Status, rounds?: RoundInfo[]) => void,
+  onStatus: (status: Status, rounds?: RoundStatus[]) => void,
   onTrouble: (error: Error | null) => void,
 ): () => void {
   const path = `/v1/surveys/${encodeURIComponent(surveyId)}`;
@@ -59,7 +32,7 @@ export function follow(
   let askAgain: ReturnType<typeof setTimeout> | undefined;
   let tryAgain: ReturnType<typeof setTimeout> | undefined;
 
-  function tell(status: Status, rounds?: RoundInfo[]): void {
+  function tell(status: Status, rounds?: RoundStatus[]): void {
     if (troubled) onTrouble(null);
     troubled = false;
     const said = JSON.stringify([status, rounds]);
@@ -110,7 +83,7 @@ export function follow(
     asking = true;
     try {
       const status = await ask<Status>(`${path}/status`);
-      const rounds = status.rounds === null ? undefined : (await ask<{ rounds: RoundInfo[] }>(`${path}/rounds`)).rounds;
+      const rounds = status.rounds === null ? undefined : (await ask<Rounds>(`${path}/rounds`)).rounds;
       if (over) return;
       tell(status, rounds);
     } catch (error) {

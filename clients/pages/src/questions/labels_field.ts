@@ -1,16 +1,16 @@
 /** Names of values, one per line: a few that are typed, or thousands that are pasted. */
+import type { ParameterEntry } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
 import { count } from "../parts/format.js";
 import { capital, sentence } from "../parts/trouble.js";
 import { readLabels } from "./answers.js";
-import type { Parameter } from "./declared.js";
 import type { Fields } from "./fields.js";
 
 /** Characters from which on a paste is worth a shortcut. */
 const MUCH = 20_000;
 
 /** The field; `type` hears of every change. */
-export function labelsField(fields: Fields, parameter: Parameter, text: string, type: (text: string) => void): HTMLElement {
+export function labelsField(fields: Fields, parameter: ParameterEntry, text: string, type: (text: string) => void): HTMLElement {
   const { name, help, example } = parameter;
   const said = el("p", { class: "field-help", "aria-live": "polite" });
   const tell = (now: string): void => {

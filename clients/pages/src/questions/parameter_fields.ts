@@ -1,8 +1,9 @@
 /** Fields for the parameters of a question, one control for each kind of parameter. */
+import type { ParameterEntry } from "../parts/api_types.js";
 import { el } from "../parts/dom.js";
 import { capital, sentence } from "../parts/trouble.js";
 import { attributesField } from "./attributes_field.js";
-import { slotsOf, type Parameter, type ParameterKind, type Slot } from "./declared.js";
+import { slotsOf, type ParameterKind, type Slot } from "./declared.js";
 import { radios, type Fields } from "./fields.js";
 import { labelsField } from "./labels_field.js";
 import { endsOf, rowsOf, textOf, wayOf, type Typed } from "./typed.js";
@@ -17,11 +18,11 @@ export interface Setting {
   /** Which of several ways to give the same is open at first. */
   preferred: ParameterKind;
   /** Another control for numbers than a line to type in. */
-  number?: (parameter: Parameter, text: string, changed: (text: string) => void) => HTMLElement;
+  number?: (parameter: ParameterEntry, text: string, changed: (text: string) => void) => HTMLElement;
 }
 
 /** The fields in their order; of a group only the chosen way is in sight. */
-export const parameterFields = (parameters: readonly Parameter[], setting: Setting): HTMLElement[] =>
+export const parameterFields = (parameters: readonly ParameterEntry[], setting: Setting): HTMLElement[] =>
   slotsOf(parameters).map((slot) => (slot.ways.length === 1 ? fieldOf(slot.ways[0]!, setting) : groupOf(slot, setting)));
 
 /** "minimum_reports" as "Minimum reports". */
@@ -53,7 +54,7 @@ function groupOf(slot: Slot, setting: Setting): HTMLElement {
   );
 }
 
-function fieldOf(parameter: Parameter, setting: Setting): HTMLElement {
+function fieldOf(parameter: ParameterEntry, setting: Setting): HTMLElement {
   const { fields, typed } = setting;
   const { name, kind } = parameter;
   const text = textOf(parameter, typed);
@@ -101,7 +102,7 @@ const line = (value: string, inputmode: string, type: (text: string) => void): H
   });
 
 /** The two ends of a range, both of them in it. */
-function rangeField(fields: Fields, { name, help }: Parameter, text: string, type: (text: string) => void): HTMLElement {
+function rangeField(fields: Fields, { name, help }: ParameterEntry, text: string, type: (text: string) => void): HTMLElement {
   const ends = (): void => type(`${from.value}..${to.value}`);
   const [first, last] = endsOf(text);
   const from = line(first, "text", ends);

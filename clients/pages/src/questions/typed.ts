@@ -1,7 +1,8 @@
 /** What was typed for the parameters of a question: kept as it was typed, and read when the collector is asked. */
+import type { ParameterEntry } from "../parts/api_types.js";
 import { count, figure } from "../parts/format.js";
 import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Range, type Read, type Values } from "./answers.js";
-import { slotsOf, type Parameter, type ParameterKind, type Slot } from "./declared.js";
+import { slotsOf, type ParameterKind, type Slot } from "./declared.js";
 
 /** One attribute of a person. */
 export interface Row {
@@ -26,27 +27,27 @@ export type Faults = Map<string, string>;
 export const nothingTyped = (): Typed => ({ ways: {}, texts: {}, rows: {} });
 
 /** The parameter of a slot that is given: the chosen one, else the first one of the kind that is preferred. */
-export function wayOf({ group, ways }: Slot, typed: Typed, preferred: ParameterKind): Parameter {
+export function wayOf({ group, ways }: Slot, typed: Typed, preferred: ParameterKind): ParameterEntry {
   const chosen = ways.find(({ name }) => name === typed.ways[group]) ?? ways.find(({ kind }) => kind === preferred);
   return chosen ?? ways[0]!;
 }
 
 /** The text of a parameter: what was typed, else its default or its example. Names of values have no good example. */
-export function textOf(parameter: Parameter, typed: Typed): string {
+export function textOf(parameter: ParameterEntry, typed: Typed): string {
   const first = parameter.kind === "labels" ? "" : String(parameter.default ?? parameter.example);
   return typed.texts[parameter.name] ?? first;
 }
 
 /** The rows of a parameter, which are changed as somebody types. */
-export const rowsOf = (parameter: Parameter, typed: Typed): Row[] =>
+export const rowsOf = (parameter: ParameterEntry, typed: Typed): Row[] =>
   (typed.rows[parameter.name] ??= [{ name: "", values: "" }, { name: "", values: "" }]);
 
 /** The parameters that are given, one of each slot. */
-export const givenOf = (parameters: readonly Parameter[], typed: Typed, preferred: ParameterKind): Parameter[] =>
+export const givenOf = (parameters: readonly ParameterEntry[], typed: Typed, preferred: ParameterKind): ParameterEntry[] =>
   slotsOf(parameters).map((slot) => wayOf(slot, typed, preferred));
 
 /** The values of these parameters; what is wrong goes to `faults`. */
-export function readParameters(given: readonly Parameter[], typed: Typed, faults: Faults): Record<string, Value> {
+export function readParameters(given: readonly ParameterEntry[], typed: Typed, faults: Faults): Record<string, Value> {
   const found: Record<string, Value> = {};
   for (const parameter of given) {
     const read = readParameter(parameter, typed);
@@ -56,7 +57,7 @@ export function readParameters(given: readonly Parameter[], typed: Typed, faults
   return found;
 }
 
-function readParameter(parameter: Parameter, typed: Typed): Read<Value> {
+function readParameter(parameter: ParameterEntry, typed: Typed): Read<Value> {
   const text = textOf(parameter, typed);
   switch (parameter.kind) {
     case "integer":
@@ -74,7 +75,7 @@ function readParameter(parameter: Parameter, typed: Typed): Read<Value> {
   }
 }
 
-function within({ low, high }: Parameter, value: number | null, what: string, written: (n: number) => string): Read<number> {
+function within({ low, high }: ParameterEntry, value: number | null, what: string, written: (n: number) => string): Read<number> {
   const [least, most] = [low ?? -Infinity, high ?? Infinity];
   if (value !== null && value >= least && value <= most) return { found: value };
   return { wrong: `${what} from ${written(least)} to ${written(most)}.` };
@@ -103,7 +104,7 @@ function readRows(rows: readonly Row[]): Read<Record<string, Values>> {
 }
 
 /** The given parameters as an address holds them. */
-export const toAddress = (given: readonly Parameter[], typed: Typed): Record<string, string> =>
+export const toAddress = (given: readonly ParameterEntry[], typed: Typed): Record<string, string> =>
   Object.fromEntries(
     given.map((parameter) => [
       parameter.name,
@@ -112,7 +113,7 @@ export const toAddress = (given: readonly Parameter[], typed: Typed): Record<str
   );
 
 /** What an address says of the parameters; whatever is not one of them, or is spoilt, is left out. */
-export function fromAddress(parameters: readonly Parameter[], query: URLSearchParams): Typed {
+export function fromAddress(parameters: readonly ParameterEntry[], query: URLSearchParams): Typed {
   const typed = nothingTyped();
   for (const { name, kind, group } of parameters) {
     const text = query.get(name);

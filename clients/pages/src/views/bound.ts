@@ -1,19 +1,12 @@
 /** How precise the estimate is and will be: the bound against the number of reports, and what has been seen of it. */
+import type { BoundCurveBody, Picture, Status } from "../parts/api_types.js";
 import { lines, type LinesSpec } from "../charts/lines.js";
 import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js";
 import type { Chart } from "../charts/stage.js";
 import { ask } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { compact, count } from "../parts/format.js";
-import type { Status } from "../parts/live.js";
-import { halfWidth, upward, type Picture } from "./survey_picture.js";
-
-export interface Curve {
-  n: number[];
-  l2: (number | null)[];
-  margin: (number | null)[];
-  statement: string;
-}
+import { halfWidth, upward } from "./survey_picture.js";
 
 /** What the collector said of exactly so many reports. */
 interface Exact {
@@ -47,7 +40,7 @@ export function boundView(survey: Status): BoundView {
     said,
     host,
   );
-  let curve: Curve | null = null;
+  let curve: BoundCurveBody | null = null;
   let chart: Chart<LinesSpec> | null = null;
   let reports = 0;
   let more = true;
@@ -64,7 +57,7 @@ export function boundView(survey: Status): BoundView {
     if (asking || curve !== null) return;
     asking = true;
     try {
-      curve = await ask<Curve>(`/v1/surveys/${id}/bound`);
+      curve = await ask<BoundCurveBody>(`/v1/surveys/${id}/bound`);
       draw();
     } catch {
       // The page says already when the collector is away; the next count asks again.
@@ -101,7 +94,7 @@ export function boundView(survey: Status): BoundView {
 }
 
 /** The curve up to a hundred times the reports there are: what can still be hoped for. */
-function specOf(curve: Curve, reports: number, open: boolean, points: { n: number; half: number }[]): LinesSpec {
+function specOf(curve: BoundCurveBody, reports: number, open: boolean, points: { n: number; half: number }[]): LinesSpec {
   const end = Math.max(1e6, 100 * reports);
   const kept = curve.n.flatMap((n, at) => (n <= end ? [at] : []));
   const margin = kept.map((at) => curve.margin[at] ?? null);
@@ -114,7 +107,7 @@ function specOf(curve: Curve, reports: number, open: boolean, points: { n: numbe
     logY: true,
     series: [
       { name: "bound on the expected L2 error", y: kept.map((at) => curve.l2[at] ?? null) },
-      { name: "half of a rare answer’s 95 % interval, expected", y: hasMargin ? margin : [] },
+      { name: "margin of one answer (95 %), expected", y: hasMargin ? margin : [] },
       { name: "half of the widest 95 % interval, seen", x: points.map(({ n }) => n), y: points.map(({ half }) => half), as: "points" as const },
     ].filter(({ y }) => y.length > 0),
     ...(reports > 0 ? { mark: { x: reports, label: `${reports < 100_000 ? count(reports) : compact(reports)} ${open ? "now" : "in all"}` } } : {}),
@@ -122,7 +115,7 @@ function specOf(curve: Curve, reports: number, open: boolean, points: { n: numbe
 }
 
 /** What the expected error stays below now, and as long as more can come at the first known number of reports that is four times as large or more. */
-export function promise(curve: Curve, exact: Exact | null, reports: number, open: boolean): string {
+export function promise(curve: BoundCurveBody, exact: Exact | null, reports: number, open: boolean): string {
   const now = exact?.n === reports ? exact.l2 : boundAt(curve, reports);
   const later = curve.n.findIndex((n) => n >= 4 * Math.max(1, reports));
   const then = curve.l2[later] ?? null;
@@ -132,7 +125,7 @@ export function promise(curve: Curve, exact: Exact | null, reports: number, open
 }
 
 /** The bound at the largest known number that is reached: more reports only lower it, so it holds, though it is not the lowest. */
-function boundAt({ n, l2 }: Curve, reports: number): number | null {
+function boundAt({ n, l2 }: BoundCurveBody, reports: number): number | null {
   const above = n.findIndex((known) => known > reports);
   return l2[(above < 0 ? n.length : above) - 1] ?? null;
 }

@@ -1,18 +1,11 @@
-/** What holds of the estimate that is shown, each thing in a sentence; and what hostile devices could do to it. */
+/** What holds of the estimate that is shown, each thing in a sentence; and what malicious devices could do to it. */
+import type { EstimateBody, InfluenceBody, Picture } from "../parts/api_types.js";
 import { ask, Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted, percent } from "../parts/format.js";
 import { likelier, promised } from "../parts/promise.js";
 import { inWords, sentence } from "../parts/trouble.js";
-import { upward, type Picture } from "./survey_picture.js";
-
-interface Influence {
-  n_reports: number;
-  hostile: number;
-  largest: number;
-  projected_l2: number;
-  exact: boolean;
-}
+import { upward } from "./survey_picture.js";
 
 const SHARES = [0.001, 0.01, 0.05, 0.1];
 
@@ -31,7 +24,7 @@ export function certificateView(id: string): CertificateView {
     { class: "card certificate", "aria-labelledby": "certificate", hidden: true },
     el("h2", { id: "certificate" }, "Certificate"),
     facts,
-    el("h3", {}, "Hostile devices"),
+    el("h3", {}, "Malicious devices"),
     el("div", { class: "hostile" }, el("label", { for: "hostile" }, "If this share of the reports lies:"), share, look),
     told,
   );
@@ -39,8 +32,8 @@ export function certificateView(id: string): CertificateView {
   async function hostile(): Promise<void> {
     look.disabled = true;
     try {
-      const { influence } = await ask<{ influence: Influence }>(`/v1/surveys/${id}/estimate?hostile=${share.value}`);
-      fill(told, inSentences(influence));
+      const { influence } = await ask<EstimateBody>(`/v1/surveys/${id}/estimate?hostile=${share.value}`);
+      if (influence !== null) fill(told, inSentences(influence));
     } catch (error) {
       fill(told, error instanceof Refusal ? sentence(error.message) : inWords(error));
     } finally {
@@ -72,13 +65,13 @@ export function statements(picture: Picture): [string, string, string][] {
       `${likelier(picture)} This holds for every person whose device runs this code, whatever the collector does with the reports.`,
     ],
     ["Expected L2 error", error, `For every distribution of the people. ${sentence(bound.statement)}`],
-    ["Projection", exact, `Raw answers are moved to the nearest ones that people could really have: on the ${projection}.${gap <= 0 ? "" : " What is shown is at most that far, in L2, from the nearest."}`],
+    ["Projection", exact, `Raw answers are replaced by the nearest possible ones, on the ${projection}: for shares, negative ones are removed and the total is made 100 %.${gap <= 0 ? "" : " What is shown is at most that far, in L2, from the nearest."}`],
     ["Intervals", percent(level), "Each holds the truth with about this probability: score intervals from the exact variance. They are around the raw answers; projecting does not narrow them."],
     ["Reports", count(reports), `Nothing is shown before there are ${count(minimum)}.`],
   ];
 }
 
-function inSentences({ hostile, n_reports: reports, largest, projected_l2: together, exact }: Influence): string {
+function inSentences({ hostile, n_reports: reports, largest, projected_l2: together, exact }: InfluenceBody): string {
   const most = exact ? "at most" : "certainly no more than";
   return `Of ${counted(reports, "report")}, ${count(hostile)} that lie can move any one raw answer by ${most} ${upward(largest)}, and all projected answers together by no more than ${upward(together)} in L2.`;
 }

@@ -1,31 +1,18 @@
 /** A panel as a conversation: type a question, see its round fill, read the answer, ask the next. */
+import type { Picture, QuestionAnswer, RoundStatus, Status } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
-import { follow, type RoundInfo, type Status } from "../parts/live.js";
+import { follow } from "../parts/live.js";
 import { inWords } from "../parts/trouble.js";
 import { answerLine } from "./conversation_answer.js";
 import { composer, type Composer } from "./conversation_composer.js";
 import { conversationOf, saveText, type Told } from "./conversation_export.js";
 import { head } from "./conversation_head.js";
-import type { Picture } from "./conversation_picture.js";
 import type { Reading } from "./conversation_reading.js";
 import { roundView, type RoundView, type Surroundings } from "./conversation_round.js";
-import {
-  closeRound,
-  openRound,
-  overtaken,
-  pictureOf,
-  roundsOf,
-  statementOf,
-  type PanelStatement,
-  type Draft,
-} from "./conversation_rounds.js";
+import { closeRound, openRound, overtaken, pictureOf, roundsOf, statementOf, type PanelStatement } from "./conversation_rounds.js";
 import { summary } from "./conversation_summary.js";
 import { endView } from "./survey_end.js";
-
-interface Context {
-  id?: string;
-  session: { scopes: string[]; note: string };
-}
+import type { Context } from "../dashboard/session.js";
 
 /** Shows the conversation of the survey that `status` is of. */
 export async function showConversation(page: HTMLElement, context: Context, status: Status): Promise<void> {
@@ -41,7 +28,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
 
   const views: RoundView[] = [];
   const answers = new Map<string, { reading: Reading; picture: Picture }>();
-  let rounds: RoundInfo[] = [];
+  let rounds: RoundStatus[] = [];
   let writing: Composer | null = null;
 
   const survey = await statementOf<PanelStatement>(status.id);
@@ -52,7 +39,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     fill(trouble, error === null ? null : inWords(error));
   }
 
-  function heard(now: Status, found: RoundInfo[] = []): void {
+  function heard(now: Status, found: RoundStatus[] = []): void {
     if (!root.isConnected) return stop();
     status = now;
     end.update(now);
@@ -60,7 +47,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     draw(found);
   }
 
-  function draw(found: RoundInfo[]): void {
+  function draw(found: RoundStatus[]): void {
     rounds = [...found].sort((a, b) => a.round - b.round);
     top.update(status, rounds);
     for (const [i, info] of rounds.entries()) {
@@ -104,7 +91,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     fill(foot, summary(lines, () => void save()));
   }
 
-  function answered(info: RoundInfo, reading: Reading, picture: Picture): void {
+  function answered(info: RoundStatus, reading: Reading, picture: Picture): void {
     const first = !answers.has(info.id);
     answers.set(info.id, { reading, picture });
     const { answer, interval } = answerLine(reading, picture, info.labels);
@@ -116,7 +103,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     fill(said, words);
   }
 
-  async function close(round: RoundInfo): Promise<void> {
+  async function close(round: RoundStatus): Promise<void> {
     try {
       await closeRound(round.id);
       draw(await roundsOf(status.id));
@@ -127,7 +114,7 @@ export async function showConversation(page: HTMLElement, context: Context, stat
     }
   }
 
-  async function askNext(draft: Draft): Promise<void> {
+  async function askNext(draft: QuestionAnswer): Promise<void> {
     const open = rounds.find((round) => round.state === "open");
     if (open !== undefined) await closeRound(open.id);
     await openRound(status.id, draft);
@@ -154,5 +141,5 @@ export async function showConversation(page: HTMLElement, context: Context, stat
 }
 
 /** Whether anything of a round is different. */
-const changed = (a: RoundInfo, b: RoundInfo): boolean =>
+const changed = (a: RoundStatus, b: RoundStatus): boolean =>
   a.state !== b.state || a.n_reports !== b.n_reports || a.waiting !== b.waiting;

@@ -1,13 +1,14 @@
 /** A round's answer in words: one large number and its interval, or the choice that most people have. */
+import type { Picture } from "../parts/api_types.js";
 import { el } from "../parts/dom.js";
-import { intervalText, type Picture } from "./conversation_picture.js";
+import { intervalText } from "./conversation_picture.js";
 import { shownAnswer, type Reading } from "./conversation_reading.js";
 
 /** What the answer is about, in a word or two. */
 const ABOUT = { share: "of people", mean: "on average", choice: "is the most common" } as const;
 
 export function answerWords(reading: Reading, picture: Picture, names: string[], open: boolean): HTMLElement[] {
-  const i = reading.as === "choice" ? picture.value.indexOf(Math.max(...picture.value)) : 0;
+  const i = reading.as === "choice" ? picture.value.indexOf(Math.max(...picture.value.map((value) => value ?? -Infinity))) : 0;
   const shown = shownAnswer(reading, picture.value[i]!, picture.low[i] ?? null, picture.high[i] ?? null);
   const position = picture.positions?.[i] ?? i;
   const name = names[position] ?? picture.labels[i] ?? String(position);

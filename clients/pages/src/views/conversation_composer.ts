@@ -1,4 +1,5 @@
 /** Where the next question is written, checked by the collector, looked at, and then asked. */
+import type { QuestionAnswer } from "../parts/api_types.js";
 import { Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { recall, remember } from "../parts/keep.js";
@@ -7,7 +8,7 @@ import { chips } from "./conversation_chips.js";
 import { help } from "./conversation_help.js";
 import { preview, type Preview } from "./conversation_preview.js";
 import { queryText } from "./conversation_query.js";
-import { draftQuestion, type PanelStatement, type Draft } from "./conversation_rounds.js";
+import { draftQuestion, type PanelStatement } from "./conversation_rounds.js";
 import { placeOf } from "./conversation_tokens.js";
 import { attributesOf, examples } from "./conversation_words.js";
 
@@ -29,7 +30,7 @@ export interface Composer {
 }
 
 /** Makes the composer; `submit` closes the open round, if there is one, and asks. */
-export function composer(id: string, survey: PanelStatement, submit: (draft: Draft) => Promise<void>): Composer {
+export function composer(id: string, survey: PanelStatement, submit: (draft: QuestionAnswer) => Promise<void>): Composer {
   const attributes = attributesOf(survey.panel.domain);
   const kept = `question.${id}`;
   const heading = el("h2", { id: "next-question" });
@@ -78,7 +79,7 @@ export function composer(id: string, survey: PanelStatement, submit: (draft: Dra
   );
   let standing: Standing = { next: 1, rounds: survey.panel.rounds, open: null, short: false };
   let asked = 0;
-  let shown: Draft | null = null;
+  let shown: QuestionAnswer | null = null;
   let submitting = false;
   let written = ""; // by a chip: another chip may write something else in its place
   restore();
@@ -132,7 +133,7 @@ export function composer(id: string, survey: PanelStatement, submit: (draft: Dra
     }
   }
 
-  function show(found: Draft): Preview {
+  function show(found: QuestionAnswer): Preview {
     let warned = false;
     const made = preview(found, survey, standing.open, {
       ask: () => {
@@ -170,7 +171,7 @@ export function composer(id: string, survey: PanelStatement, submit: (draft: Dra
     if (place !== null) field.setSelectionRange(place, place);
   }
 
-  async function open(found: Draft): Promise<void> {
+  async function open(found: QuestionAnswer): Promise<void> {
     rest(true);
     try {
       await submit(found);

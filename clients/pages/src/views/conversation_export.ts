@@ -1,10 +1,9 @@
 /** A whole conversation as JSON, made here in the browser from what the collector has told. */
-import type { RoundInfo, Status } from "../parts/live.js";
-import type { Picture } from "./conversation_picture.js";
+import type { Picture, RoundStatus, Status } from "../parts/api_types.js";
 
 /** One round with its answer; null where there is none. */
 export interface Told {
-  info: RoundInfo;
+  info: RoundStatus;
   picture: Picture | null;
 }
 

@@ -1,8 +1,8 @@
 /** What stands above a conversation: what it is, how many rounds are used, what it costs a person, and the link for people. */
+import type { RoundStatus, Status } from "../parts/api_types.js";
 import { ALLOWANCE } from "../../../js/src/ledger.js";
 import { el, fill } from "../parts/dom.js";
 import { count, figure } from "../parts/format.js";
-import type { RoundInfo, Status } from "../parts/live.js";
 
 /** Most rounds that are drawn one by one. */
 const PIPS = 40;
@@ -12,7 +12,7 @@ const DEVICE_CAP = ALLOWANCE.cap;
 
 export interface Head {
   host: HTMLElement;
-  update(status: Status, rounds: RoundInfo[]): void;
+  update(status: Status, rounds: RoundStatus[]): void;
 }
 
 export function head(status: Status, save: () => void): Head {

@@ -1,21 +1,8 @@
 /** Small pictures of one round's answer: a bar between its ends with the interval on it, or a bar for every choice. */
+import type { Picture } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
 import { count, figure, percent } from "../parts/format.js";
 import { shownAnswer, type Reading, type Shown } from "./conversation_reading.js";
-
-/** What the collector says of a round's estimate. */
-export interface Picture {
-  n_reports: number;
-  minimum_reports: number;
-  level: number;
-  answers: number;
-  positions: number[] | null;
-  labels: string[];
-  value: number[];
-  raw: number[];
-  low: (number | null)[];
-  high: (number | null)[];
-}
 
 /** A picture that goes on with new numbers. */
 export interface SmallPicture {

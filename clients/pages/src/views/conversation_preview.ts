@@ -1,10 +1,11 @@
 /** A question as the collector would ask it, before anybody is asked: its text, its number, what it costs. */
+import type { QuestionAnswer } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
 import { count, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
 import { queryText } from "./conversation_query.js";
 import { asksChoice, asWholeRadius, type RoundStatement } from "./conversation_reading.js";
-import type { PanelStatement, Draft } from "./conversation_rounds.js";
+import type { PanelStatement } from "./conversation_rounds.js";
 
 /** What can be done with it. */
 export interface Deeds {
@@ -25,7 +26,7 @@ export interface Preview {
 }
 
 /** The draft as it would be asked; `open` is the number of the round that must be closed before. */
-export function preview(draft: Draft, survey: PanelStatement, open: number | null, deeds: Deeds): Preview {
+export function preview(draft: QuestionAnswer, survey: PanelStatement, open: number | null, deeds: Deeds): Preview {
   const asked = JSON.parse(draft.statement) as RoundStatement;
   const better = asksChoice(asked) ? null : asWholeRadius(draft.query, asked.seat.query, survey.panel.radius);
   const left = draft.rounds - draft.round;

@@ -1,8 +1,8 @@
 /** A round that fills: its count against the minimum and against what earlier rounds had, and the button that closes it. */
+import type { RoundStatus } from "../parts/api_types.js";
 import { sure } from "../parts/dialog.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
-import type { RoundInfo } from "../parts/live.js";
 
 /** What one round's bar says. */
 export function fillingWords(n: number, waiting: number, minimum: number, expected: number | null): string {
@@ -29,7 +29,7 @@ export interface Filling {
 
 export interface FillingBar {
   host: HTMLElement;
-  update(info: RoundInfo, around: Filling): void;
+  update(info: RoundStatus, around: Filling): void;
 }
 
 export function fillingBar(close: () => void): FillingBar {

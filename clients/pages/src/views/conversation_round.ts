@@ -1,10 +1,10 @@
 /** One round of the conversation: what was asked, and the answer as far as it is known. */
+import type { Picture, RoundStatus } from "../parts/api_types.js";
 import { Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
-import type { RoundInfo } from "../parts/live.js";
 import { answerWords } from "./conversation_answer.js";
-import { smallPicture, type Picture, type SmallPicture } from "./conversation_picture.js";
+import { smallPicture, type SmallPicture } from "./conversation_picture.js";
 import { fillingBar, type Filling } from "./conversation_progress.js";
 import { queryText } from "./conversation_query.js";
 import { readingOf, type Reading } from "./conversation_reading.js";
@@ -12,17 +12,17 @@ import { pictureOf, roundStatement } from "./conversation_rounds.js";
 
 /** What a round must know of the others. */
 export interface Surroundings extends Filling {
-  close: (round: RoundInfo) => Promise<void>;
+  close: (round: RoundStatus) => Promise<void>;
   /** Hears the answer of a round that is closed and counted. */
-  answered: (round: RoundInfo, reading: Reading, picture: Picture) => void;
+  answered: (round: RoundStatus, reading: Reading, picture: Picture) => void;
   say: (words: string) => void;
 }
 
 /** A round on the page. */
 export interface RoundView {
   element: HTMLLIElement;
-  info: RoundInfo;
-  update(info: RoundInfo, around: Surroundings): void;
+  info: RoundStatus;
+  update(info: RoundStatus, around: Surroundings): void;
   /** Fetch its answer although nobody has scrolled to it. */
   reveal(): void;
 }
@@ -36,7 +36,7 @@ const TRY_AGAIN = 5_000;
 const NAMES_SHOWN = 12;
 
 /** The round on the page; its answer is fetched when somebody can see it. */
-export function roundView(first: RoundInfo, around: Surroundings): RoundView {
+export function roundView(first: RoundStatus, around: Surroundings): RoundView {
   const answer = el("div", { class: "answer card", role: "group", "aria-label": `Answer of round ${first.round}` });
   const named = first.labels.slice(0, NAMES_SHOWN).map((label) => el("li", {}, label));
   const left = first.labels.length - named.length;
@@ -66,7 +66,7 @@ export function roundView(first: RoundInfo, around: Surroundings): RoundView {
 
   const view: RoundView = { element, info: first, update, reveal };
 
-  function update(info: RoundInfo, given: Surroundings): void {
+  function update(info: RoundStatus, given: Surroundings): void {
     const before = view.info;
     view.info = info;
     around = given;
@@ -83,13 +83,13 @@ export function roundView(first: RoundInfo, around: Surroundings): RoundView {
     if (seen) void look();
   }
 
-  function footWords(info: RoundInfo): string {
+  function footWords(info: RoundStatus): string {
     if (info.state === "open") return "";
     const late = info.waiting > 0 ? ` · ${counted(info.waiting, "report")} still to be counted` : "";
     return `${counted(info.n_reports, "report")} · closed${late}`;
   }
 
-  function noteWords(info: RoundInfo, enough: boolean): string {
+  function noteWords(info: RoundStatus, enough: boolean): string {
     if (info.state !== "open" && (!enough || refused) && info.waiting === 0) {
       const came = counted(info.n_reports, "report");
       return `There is no answer: ${came} came, and none is shown below ${around.minimum}. The round is used up.`;

@@ -1,7 +1,6 @@
 /** What a conversation asks of the collector: a round's statement and estimate, the next question, opening and closing. */
+import type { Envelope, Picture, QuestionAnswer, RoundStatus, Rounds } from "../parts/api_types.js";
 import { ask } from "../parts/api.js";
-import type { RoundInfo } from "../parts/live.js";
-import type { Picture } from "./conversation_picture.js";
 import type { RoundStatement } from "./conversation_reading.js";
 
 /** The statement of a panel, which rounds belong to. */
@@ -10,23 +9,12 @@ export interface PanelStatement {
   panel: { domain: Record<string, unknown>; rounds: number; radius: number };
 }
 
-/** The next round as the collector would open it: nothing is asked of anybody yet. */
-export interface Draft {
-  statement: string;
-  labels: string[];
-  round: number;
-  rounds: number;
-  query: string;
-  /** Who will answer it, in words. */
-  n_expected_note: string;
-}
-
 /**
  * Whether news was overtaken on its way: it lacks a round that was seen, or has one open that was seen closed.
  *
  * Rounds only come, and only close; the answer to a press of a button may be here before an event sent earlier.
  */
-export function overtaken(news: RoundInfo[], known: RoundInfo[]): boolean {
+export function overtaken(news: RoundStatus[], known: RoundStatus[]): boolean {
   const states = new Map(news.map((round) => [round.id, round.state]));
   return known.some(({ id, state }) => !states.has(id) || (state !== "open" && states.get(id) === "open"));
 }
@@ -35,7 +23,7 @@ const at = (id: string): string => `/v1/surveys/${encodeURIComponent(id)}`;
 
 /** What was signed: of the survey, or of one of its rounds. */
 export async function statementOf<Statement>(id: string): Promise<Statement> {
-  return JSON.parse((await ask<{ statement: string }>(at(id))).statement) as Statement;
+  return JSON.parse((await ask<Envelope>(at(id))).statement) as Statement;
 }
 
 /** Requests that are under way for pictures; the others wait, so that a long conversation does not ask for all at once. */
@@ -62,17 +50,17 @@ export const roundStatement = (id: string): Promise<RoundStatement> => inTurn(()
 export const pictureOf = (id: string): Promise<Picture> => inTurn(() => ask<Picture>(`${at(id)}/picture?most=1000`));
 
 /** Have the next question checked and written down; opens nothing. */
-export const draftQuestion = (id: string, query: string, choices: string[] | null): Promise<Draft> =>
-  ask<Draft>(`${at(id)}/questions`, choices === null ? { query } : { query, choices });
+export const draftQuestion = (id: string, query: string, choices: string[] | null): Promise<QuestionAnswer> =>
+  ask<QuestionAnswer>(`${at(id)}/questions`, choices === null ? { query } : { query, choices });
 
 /** Ask it. */
-export const openRound = (id: string, { statement, labels }: Draft): Promise<unknown> =>
+export const openRound = (id: string, { statement, labels }: QuestionAnswer): Promise<unknown> =>
   ask(`${at(id)}/rounds`, { statement, labels });
 
 /** Close a round, for good. */
 export const closeRound = (roundId: string): Promise<unknown> => ask(`${at(roundId)}/seal`, undefined, "POST");
 
 /** All rounds so far, first to last. */
-export async function roundsOf(id: string): Promise<RoundInfo[]> {
-  return (await ask<{ rounds: RoundInfo[] }>(`${at(id)}/rounds`)).rounds.sort((a, b) => a.round - b.round);
+export async function roundsOf(id: string): Promise<RoundStatus[]> {
+  return (await ask<Rounds>(`${at(id)}/rounds`)).rounds.sort((a, b) => a.round - b.round);
 }

@@ -1,11 +1,11 @@
 /** After the last round: every question with its answer, side by side. */
+import type { RoundStatus } from "../parts/api_types.js";
 import { el } from "../parts/dom.js";
 import { count } from "../parts/format.js";
-import type { RoundInfo } from "../parts/live.js";
 import { queryText } from "./conversation_query.js";
 
 export interface SummaryLine {
-  info: RoundInfo;
+  info: RoundStatus;
   answer: string;
   interval: string;
 }

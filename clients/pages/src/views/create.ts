@@ -1,16 +1,17 @@
 /** A new survey: a form, what the collector makes of it, and then its page. Nothing that was typed is lost. */
+import type { DraftAnswer, QuestionEntry, Questions } from "../parts/api_types.js";
 import { checkedPanel, nothingChecked } from "../dashboard/form/checked.js";
 import { designFields, isDesigned } from "../dashboard/form/design_fields.js";
 import { blank, draftOf, filledFrom, filledFromAddress, PREFERRED, type Filled } from "../dashboard/form/draft.js";
 import { epsilonControls } from "../dashboard/form/epsilon.js";
-import { publish, type Stated } from "../dashboard/form/publishing.js";
+import { publish } from "../dashboard/form/publishing.js";
 import { kindName, kindPicture } from "../dashboard/list/kinds.js";
 import { allows, type Context } from "../dashboard/session.js";
 import { ask, Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { recall, remember } from "../parts/keep.js";
 import { inWords, onceInWords, sentence } from "../parts/trouble.js";
-import { askDeclared, questionOf, type Declared, type Question } from "../questions/declared.js";
+import { askDeclared, questionOf } from "../questions/declared.js";
 import { Fields, radios } from "../questions/fields.js";
 import { parameterFields } from "../questions/parameter_fields.js";
 import type { Faults } from "../questions/typed.js";
@@ -25,7 +26,7 @@ export async function showCreate(page: HTMLElement, { session }: Context): Promi
   showForm(page, declared, filled);
 }
 
-function showForm(page: HTMLElement, declared: Declared, filled: Filled): void {
+function showForm(page: HTMLElement, declared: Questions, filled: Filled): void {
   const fields = new Fields();
   const trouble = el("div", { role: "alert" });
   const panel = el("div", { class: "checked" });
@@ -68,7 +69,7 @@ function showForm(page: HTMLElement, declared: Declared, filled: Filled): void {
     fill(progress, "Working out the best way to ask…");
     const before = JSON.stringify(filled);
     try {
-      const stated = await ask<Stated>("/v1/drafts", read.draft);
+      const stated = await ask<DraftAnswer>("/v1/drafts", read.draft);
       if (JSON.stringify(filled) === before) show(read.draft.kind, stated, read.minimum);
     } catch (error) {
       nothingChecked(panel);
@@ -79,7 +80,7 @@ function showForm(page: HTMLElement, declared: Declared, filled: Filled): void {
     }
   }
 
-  function show(kind: string, stated: Stated, minimum: number | null): void {
+  function show(kind: string, stated: DraftAnswer, minimum: number | null): void {
     const { element, place } = checkedPanel(kind, stated, (button) => void send(button));
     async function send(button: HTMLButtonElement): Promise<void> {
       if (busy) return;
@@ -185,7 +186,7 @@ function showForm(page: HTMLElement, declared: Declared, filled: Filled): void {
 }
 
 /** What the planner's link says, taken over as if it had been typed: a reload must not undo what is typed after it. */
-function takeAddress({ questions }: Declared): Filled {
+function takeAddress({ questions }: Questions): Filled {
   const parameters = questions.flatMap((question) => question.parameters);
   const filled = filledFromAddress(new URLSearchParams(location.search), parameters);
   remember("sessionStorage", KEPT, JSON.stringify(filled));
@@ -193,7 +194,7 @@ function takeAddress({ questions }: Declared): Filled {
   return filled;
 }
 
-const kindChoices = (questions: readonly Question[]): Record<string, Node[]> =>
+const kindChoices = (questions: readonly QuestionEntry[]): Record<string, Node[]> =>
   Object.fromEntries(
     questions.map(({ kind, summary }) => [
       kind,

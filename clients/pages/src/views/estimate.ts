@@ -1,4 +1,5 @@
 /** The estimate: a chart for each panel, and the switches that say how to look at it. */
+import type { Picture } from "../parts/api_types.js";
 import { bars } from "../charts/bars.js";
 import { heatmap } from "../charts/heatmap.js";
 import { lines } from "../charts/lines.js";
@@ -7,7 +8,7 @@ import type { Chart } from "../charts/stage.js";
 import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
-import { drawn, titleOf, type Choice, type Drawn, type Panel, type Picture } from "./survey_picture.js";
+import { drawn, titleOf, type Choice, type Drawn, type Panel } from "./survey_picture.js";
 import { switchOf } from "./survey_switch.js";
 
 /** How many charts are drawn at once; the others wait behind a button. */

@@ -1,4 +1,5 @@
 /** The planner: move people, epsilon or error, and see at once what the others must be and why. */
+import type { Planned } from "../parts/api_types.js";
 import { allows, type Context } from "../dashboard/session.js";
 import { ask, Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
@@ -8,7 +9,6 @@ import type { Faults } from "../questions/typed.js";
 import { controls } from "./planner_controls.js";
 import { result } from "./planner_result.js";
 import { requestOf, searchOf, stateOf, type PlanState } from "./planner_state.js";
-import type { PlanAnswer } from "./planner_words.js";
 
 /** Milliseconds between a change and the question to the collector: those that follow at once go with it. */
 const SOON = 150;
@@ -99,7 +99,7 @@ export async function showPlanner(page: HTMLElement, { session }: Context): Prom
       if (again) void look();
     }
     try {
-      const found = await ask<PlanAnswer>("/v1/plans", request);
+      const found = await ask<Planned>("/v1/plans", request);
       const same = told.question === state.question && told.solve === state.solve && told.criterion === state.criterion;
       if (mine > drawn && same) {
         drawn = mine;

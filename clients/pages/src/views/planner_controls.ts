@@ -1,9 +1,10 @@
 /** The planner's controls: what is asked, and epsilon, people and error, of which all but one are given. */
+import type { Planned, Questions } from "../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../js/src/limits.js";
 import { kindName } from "../dashboard/list/kinds.js";
 import { el, fill } from "../parts/dom.js";
 import { count, figure } from "../parts/format.js";
-import { isPanel, questionOf, type Declared } from "../questions/declared.js";
+import { isPanel, questionOf } from "../questions/declared.js";
 import { Fields } from "../questions/fields.js";
 import { parameterFields } from "../questions/parameter_fields.js";
 import type { Faults } from "../questions/typed.js";
@@ -11,7 +12,7 @@ import { parameterSlider } from "./planner_parameter.js";
 import { slider, type Slider } from "./planner_slider.js";
 import { errorName, MAX_ROUNDS, MAX_USERS, plannedParameters, PREFERRED } from "./planner_state.js";
 import type { Criterion, ErrorName, PlanState, Solved } from "./planner_state.js";
-import { epsilonWords, ERRORS, errorWords, peopleWords, type PlanAnswer } from "./planner_words.js";
+import { epsilonWords, ERRORS, errorWords, peopleWords } from "./planner_words.js";
 
 const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
 const CRITERIA: Criterion[] = ["margin", "l2"];
@@ -19,12 +20,12 @@ const CRITERIA: Criterion[] = ["margin", "l2"];
 export interface Controls {
   host: HTMLElement;
   /** Shows what was worked out. */
-  solved(found: PlanAnswer): void;
+  solved(found: Planned): void;
   /** Says what is wrong, each at its field; gives back what has no field here. */
   say(faults: Faults): string[];
 }
 
-export function controls(state: PlanState, declared: Declared, changed: () => void): Controls {
+export function controls(state: PlanState, declared: Questions, changed: () => void): Controls {
   const fields = new Fields();
   const about = el("div", { class: "about questions" });
   const solving = el("fieldset", { class: "either" });

@@ -1,11 +1,12 @@
 /** The same plan on the command line and in Python. */
-import { isPanel, type Parameter } from "../questions/declared.js";
+import type { ParameterEntry } from "../parts/api_types.js";
+import { isPanel } from "../questions/declared.js";
 import type { Range, Values } from "../questions/answers.js";
 import { readParameters, type Value } from "../questions/typed.js";
 import { criterionOf, given, numbersOf, roundsOf, type PlanState } from "./planner_state.js";
 
 /** The parameters that are not as they are by default, with their values. */
-function told(state: PlanState): { parameter: Parameter; value: Value }[] {
+function told(state: PlanState): { parameter: ParameterEntry; value: Value }[] {
   const values = readParameters(given(state), state.typed, new Map());
   return given(state).flatMap((parameter) => {
     const value = values[parameter.name];

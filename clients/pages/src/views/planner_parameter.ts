@@ -1,7 +1,7 @@
 /** A question's number by slider: as far as its declared range goes, and not beyond what is usual. */
+import type { ParameterEntry } from "../parts/api_types.js";
 import { count, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
-import type { Parameter } from "../questions/declared.js";
 import type { Fields } from "../questions/fields.js";
 import { labelOf } from "../questions/parameter_fields.js";
 import { slider } from "./planner_slider.js";
@@ -12,7 +12,7 @@ const USUAL = { integer: [1, 1e6], number: [0.1, 100] } as const;
 /** Makes the control of a number, with the place where it is said what is wrong with it. */
 export const parameterSlider =
   (fields: Fields) =>
-  (parameter: Parameter, text: string, changed: (text: string) => void): HTMLElement => {
+  (parameter: ParameterEntry, text: string, changed: (text: string) => void): HTMLElement => {
     const { name, help } = parameter;
     const whole = parameter.kind === "integer";
     const [least, most] = whole ? USUAL.integer : USUAL.number;

@@ -1,4 +1,5 @@
 /** What a plan says: the answer, the curves with the chosen point, every design, and the same plan elsewhere. */
+import type { Planned, PlannedCurve, PlannedOption } from "../parts/api_types.js";
 import { lines, type Line, type LinesSpec } from "../charts/lines.js";
 import { el, fill } from "../parts/dom.js";
 import { compact, figure } from "../parts/format.js";
@@ -6,7 +7,7 @@ import { sentence } from "../parts/trouble.js";
 import { marginWords } from "../questions/accuracy.js";
 import { commandLine, pythonLines } from "./planner_elsewhere.js";
 import { errorName, newSurveyLink, type PlanState } from "./planner_state.js";
-import { bytesWords, ERRORS, headline, readable, shortNames, spaced, type Curve, type PlanAnswer, type PlanOption } from "./planner_words.js";
+import { bytesWords, ERRORS, headline, readable, shortNames, spaced } from "./planner_words.js";
 
 /** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
 const MOST_LINES = 6;
@@ -15,7 +16,7 @@ export interface Result {
   /** The answer, which stays in sight while the sliders move. */
   head: HTMLElement;
   host: HTMLElement;
-  show(state: PlanState, found: PlanAnswer): void;
+  show(state: PlanState, found: Planned): void;
   /** Whether what stands there is not what was asked for last, and whether that is being worked out. */
   stale(old: boolean, working: boolean): void;
   refuse(words: string): void;
@@ -106,7 +107,7 @@ export function result(mayPublish: boolean): Result {
   };
 }
 
-function row(kind: string, { name, margin, l2, report_bytes: bytes, fits, reason }: PlanOption, best: boolean): HTMLTableRowElement {
+function row(kind: string, { name, margin, l2, report_bytes: bytes, fits, reason }: PlannedOption, best: boolean): HTMLTableRowElement {
   const verdict = best ? "chosen" : readable(reason);
   return el(
     "tr",
@@ -125,7 +126,7 @@ function curve(title: string, xLabel: string) {
   let chart: ReturnType<typeof lines> | null = null;
   return {
     host: el("section", { class: "card" }, el("h2", {}, title), about, place),
-    draw(told: Curve, mark: { x: number; label: string }, words: string, state: PlanState, found: PlanAnswer) {
+    draw(told: PlannedCurve, mark: { x: number; label: string }, words: string, state: PlanState, found: Planned) {
       const error = errorName(state);
       const plan: Line = { name: "this plan", x: [mark.x], y: [found[error]], as: "points", size: 10 };
       const target: Line = { name: "your target", y: told.x.map(() => state.errors[error]) };

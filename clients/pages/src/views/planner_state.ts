@@ -1,6 +1,7 @@
 /** What the planner is set to: kept in the page's address, so that a plan can be shared, and told to the collector. */
+import type { ParameterEntry, QuestionEntry, Questions } from "../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../js/src/limits.js";
-import { isPanel, questionOf, type Declared, type Parameter, type ParameterKind, type Question } from "../questions/declared.js";
+import { isPanel, questionOf, type ParameterKind } from "../questions/declared.js";
 import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Typed, type Value } from "../questions/typed.js";
 
 /** Rounds can be worked out for a panel only. */
@@ -10,7 +11,7 @@ export type Criterion = "margin" | "l2";
 export type ErrorName = Criterion | "error";
 
 export interface PlanState {
-  question: Question;
+  question: QuestionEntry;
   typed: Typed;
   users: number;
   epsilon: number;
@@ -31,13 +32,13 @@ export const MAX_ROUNDS = 65_536;
 const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1 };
 
 /** The parameters that a plan needs: of a panel whatever its domain; its rounds are one of the four that are solved for. */
-export const plannedParameters = (question: Question): Parameter[] =>
+export const plannedParameters = (question: QuestionEntry): ParameterEntry[] =>
   isPanel(question) ? question.parameters.filter(({ name, group }) => group === "" && name !== ROUNDS) : question.parameters;
 
 export const errorName = ({ question, criterion }: PlanState): ErrorName => (isPanel(question) ? "error" : criterion);
 
 /** The state that an address tells; what it does not tell, or tells wrongly, is as at first. */
-export function stateOf(search: string, declared: Declared): PlanState {
+export function stateOf(search: string, declared: Questions): PlanState {
   const told = new URLSearchParams(search);
   const question = questionOf(declared, told.get("kind"));
   const number = (name: string, first: number, low: number, high: number, whole: boolean): number => {
@@ -60,7 +61,7 @@ export function stateOf(search: string, declared: Declared): PlanState {
 }
 
 /** The parameters that are given, one of each group. */
-export const given = ({ question, typed }: PlanState): Parameter[] =>
+export const given = ({ question, typed }: PlanState): ParameterEntry[] =>
   givenOf(plannedParameters(question), typed, PREFERRED);
 
 /** All but what is worked out, by the collector's names for them. */

@@ -1,48 +1,11 @@
 /** What the planner's numbers mean, in sentences. */
+import type { Planned, PlannedOption } from "../parts/api_types.js";
 import { atMost, times } from "../parts/at_most.js";
 import { count, figure } from "../parts/format.js";
 import { accuracyWords, marginWords } from "../questions/accuracy.js";
 import type { ErrorName, PlanState } from "./planner_state.js";
 
 const long = new Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
-
-/** The errors of all designs over one axis, by the design's name; null where one cannot serve. */
-export interface Curve {
-  x: number[];
-  lines: Record<string, (number | null)[]>;
-}
-
-/** One design beside the others. */
-export interface PlanOption {
-  name: string;
-  strategy: string | null;
-  mechanism: string | null;
-  margin: number | null;
-  l2: number | null;
-  report_bytes: number | null;
-  fits: boolean;
-  /** Why it cannot be chosen. */
-  reason: string;
-}
-
-/** What the collector's planner answers; of a panel `rounds` and `error` are known, and the other errors are null. */
-export interface PlanAnswer {
-  question: string;
-  answers: number | null;
-  epsilon: number;
-  users: number;
-  margin: number | null;
-  l2: number | null;
-  rounds: number | null;
-  error: number | null;
-  reason: string;
-  /** The best one first. */
-  options: PlanOption[];
-  curves: { users: Curve; epsilon: Curve };
-  /** The id that the planned survey has as long as it has no title; a panel's depends on more than is planned. */
-  survey: string | null;
-  notes: string[];
-}
 
 /** What each error is called. */
 export const ERRORS: Record<ErrorName, string> = {
@@ -71,7 +34,7 @@ export function errorWords(name: ErrorName, kind: string, value: number): string
 }
 
 /** The answer in a few large words, and the sentence that goes with it. */
-export function headline({ solve }: PlanState, found: PlanAnswer): { large: string; sentence: string } {
+export function headline({ solve }: PlanState, found: Planned): { large: string; sentence: string } {
   const people = `${count(found.users)} people`;
   const epsilon = `epsilon ${figure(found.epsilon)}`;
   const exact = exactness(found);
@@ -83,14 +46,14 @@ export function headline({ solve }: PlanState, found: PlanAnswer): { large: stri
 }
 
 /** Both errors of a question; the one error of a panel. */
-function exactness({ question, answers, margin, l2, rounds, error, users }: PlanAnswer): string {
+function exactness({ question, answers, margin, l2, rounds, error, users }: Planned): string {
   if (margin !== null && l2 !== null) return accuracyWords(question, margin, l2, answers);
   const each = count(Math.round(users / (rounds ?? 1)));
   return `The largest error over ${count(rounds ?? 1)} rounds is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
 }
 
 /** What each design is called beside the others: by its mechanism alone, where all have one strategy. */
-export function shortNames(options: readonly PlanOption[]): Map<string, string> {
+export function shortNames(options: readonly PlannedOption[]): Map<string, string> {
   const alike = new Set(options.map(({ strategy }) => strategy)).size === 1;
   return new Map(options.map(({ name, mechanism }) => [name, spaced((alike ? mechanism : null) ?? name)]));
 }

@@ -1,8 +1,9 @@
 /** One survey: its estimate as it comes in, what holds of it, and what can be done with it. */
+import type { Picture, Status } from "../parts/api_types.js";
 import type { Context } from "../dashboard/session.js";
 import { ask, Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
-import { follow, type Status } from "../parts/live.js";
+import { follow } from "../parts/live.js";
 import { troublePlace } from "../parts/trouble.js";
 import { boundView } from "./bound.js";
 import { certificateView } from "./certificate.js";
@@ -11,7 +12,6 @@ import { estimateView } from "./estimate.js";
 import { exportsView, peopleLink } from "./exports.js";
 import { endView } from "./survey_end.js";
 import { headView, tooFew } from "./survey_head.js";
-import type { Picture } from "./survey_picture.js";
 import { Refetch } from "./survey_refetch.js";
 
 export async function showSurvey(page: HTMLElement, context: Context): Promise<void> {

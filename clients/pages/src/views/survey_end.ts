@@ -1,9 +1,9 @@
 /** Ending a survey: sealing it, or deleting it with everything it holds. Neither can be undone. */
-import { allows, type Session } from "../dashboard/session.js";
+import type { SignedIn, StateBody, Status } from "../parts/api_types.js";
+import { allows } from "../dashboard/session.js";
 import { ask } from "../parts/api.js";
 import { sure } from "../parts/dialog.js";
 import { el, fill } from "../parts/dom.js";
-import type { Status } from "../parts/live.js";
 import { troublePlace } from "../parts/trouble.js";
 
 export interface EndView {
@@ -11,7 +11,7 @@ export interface EndView {
   update(status: Status): void;
 }
 
-export function endView(session: Session, first: Status): EndView {
+export function endView(session: SignedIn, first: Status): EndView {
   const path = `/v1/surveys/${first.id}`;
   const { place, tell } = troublePlace();
   const seal = el("button", { type: "button", class: "plain", onclick: () => void sealed() }, "Seal the survey");
@@ -22,7 +22,7 @@ export function endView(session: Session, first: Status): EndView {
   async function sealed(): Promise<void> {
     const consequence = "No report is taken from then on, for ever. What has been counted stays, and can be read.";
     if (!(await sure("Seal this survey?", consequence, "Seal it"))) return;
-    await attempt(async () => update({ ...first, ...(await ask<{ state: Status["state"] }>(`${path}/seal`, undefined, "POST")) }));
+    await attempt(async () => update({ ...first, ...(await ask<StateBody>(`${path}/seal`, undefined, "POST")) }));
   }
 
   async function removed(): Promise<void> {

@@ -1,8 +1,8 @@
 /** What stands above an estimate: what the survey is, how it stands, and its count as it grows. */
+import type { Status } from "../parts/api_types.js";
 import { kindName } from "../dashboard/list/kinds.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
-import type { Status } from "../parts/live.js";
 import { promised } from "../parts/promise.js";
 
 export interface HeadView {

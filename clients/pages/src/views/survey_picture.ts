@@ -1,4 +1,5 @@
 /** What the collector tells a page to draw of a survey, and which chart draws it. */
+import type { Picture } from "../parts/api_types.js";
 import type { BarsSpec } from "../charts/bars_data.js";
 import type { HeatmapSpec } from "../charts/heatmap.js";
 import type { LinesSpec } from "../charts/lines_data.js";
@@ -8,37 +9,7 @@ import { figure, percent } from "../parts/format.js";
 type Numbers = (number | null)[];
 
 /** How a slice of the answers is looked at. */
-export type Panel = { title: string; start: number; stop: number; shares: boolean } & (
-  | { view: "bars" }
-  | { view: "cdf"; x: (number | string)[] }
-  | { view: "heatmap"; rows: string[]; columns: string[]; row_name: string; column_name: string }
-  | { view: "ranges"; lows: number[]; highs: number[]; ends: number[]; names: string[] | null }
-);
-
-export interface Picture {
-  survey: string;
-  title: string;
-  kind: string;
-  mechanism: string;
-  epsilon: number;
-  delta: number;
-  n_reports: number;
-  minimum_reports: number;
-  waiting: number;
-  level: number;
-  bound: { l2: number | null; statement: string };
-  projection_gap: number;
-  projection: string;
-  /** How many answers there are in all; where `positions` is not null, only the largest are here. */
-  answers: number;
-  positions: number[] | null;
-  labels: string[];
-  value: Numbers;
-  raw: Numbers;
-  low: Numbers;
-  high: Numbers;
-  panels: Panel[];
-}
+export type Panel = Picture["panels"][number];
 
 /** How the person wants to look at it. */
 export interface Choice {

@@ -1,14 +1,14 @@
 /** All surveys of the collector, with their counts as they grow. */
+import type { Status, SurveyEntry, Surveys } from "../parts/api_types.js";
 import { allows, type Context } from "../dashboard/session.js";
 import { cardOf, type Card } from "../dashboard/list/card.js";
 import { count as keepCounting } from "../dashboard/list/counting.js";
 import { emptyList } from "../dashboard/list/empty.js";
-import { matching, totals, type Entry } from "../dashboard/list/entries.js";
+import { matching, totals } from "../dashboard/list/entries.js";
 import { filters } from "../dashboard/list/filters.js";
 import { ask } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
-import type { Status } from "../parts/live.js";
 import { troublePlace } from "../parts/trouble.js";
 import { askDeclared } from "../questions/declared.js";
 
@@ -19,7 +19,7 @@ const AT_ONCE = 60;
 const MANY = 7;
 
 export async function showSurveys(page: HTMLElement, { session }: Context): Promise<void> {
-  let entries: Entry[] = [];
+  let entries: SurveyEntry[] = [];
   let listed = "";
   let shown = AT_ONCE;
   const cards = new Map<string, Card>();
@@ -42,7 +42,7 @@ export async function showSurveys(page: HTMLElement, { session }: Context): Prom
   const rest = el("div", { class: "rest" });
   const { place, tell } = troublePlace();
 
-  function cardFor(entry: Entry): HTMLLIElement {
+  function cardFor(entry: SurveyEntry): HTMLLIElement {
     let card = cards.get(entry.id);
     if (card === undefined) {
       card = cardOf(entry);
@@ -99,7 +99,7 @@ export async function showSurveys(page: HTMLElement, { session }: Context): Prom
   }
 
   async function look(): Promise<void> {
-    const { surveys } = await ask<{ surveys: Entry[] }>("/v1/surveys");
+    const { surveys } = await ask<Surveys>("/v1/surveys");
     if (JSON.stringify(surveys) === listed) return;
     const questions = surveys.length === 0 ? (await askDeclared()).questions : [];
     listed = JSON.stringify(surveys);

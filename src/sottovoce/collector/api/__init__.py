@@ -1,5 +1,5 @@
-"""What the collector says over HTTP: one file a family of addresses, and what they share.
+"""The HTTP API: one file per family of addresses, and what they share.
 
-A handler takes a request and gives an `Answer`; beside it stands an `Operation`, from which the OpenAPI document is
-made, so that no address can exist undocumented.
+A handler is a typed function. `route` binds its arguments, and the OpenAPI document is made from its signature, so that
+no address is undocumented.
 """

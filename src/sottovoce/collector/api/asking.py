@@ -1,4 +1,4 @@
-"""From what a page asks to the question, and the library's own plan for it: what drafts and plans have in common."""
+"""What drafts and plans share: the question of a request, and the library's plan for it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 
 from sottovoce.collector.api.page_structs import Draft, PlanRequest
 from sottovoce.collector.api.parameters import MOST_LISTED, read_parameters
-from sottovoce.collector.failures import Refused
-from sottovoce.errors import CapacityError, PlanError, SurveyError
+from sottovoce.collector.refusal import Refusal
+from sottovoce.core.errors import CapacityError, PlanError, SurveyError
 from sottovoce.planning.plan import Plan, plan
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import QUESTIONS
@@ -21,7 +21,7 @@ from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
 from sottovoce.surveys.panel import Panel
 
-__all__ = ["KINDS", "check_fields", "plan_for", "population_of", "question_of", "refusing"]
+__all__ = ["KINDS", "as_refusals", "check_fields", "plan_for", "population_of", "question_of"]
 
 KINDS: Final = (*QUESTIONS, Panel.kind)
 """Everything that can be asked, by its kind."""
@@ -34,12 +34,12 @@ _QUICK: Final = {OptimizedStrategy.name: SEARCHED_VALUES, FactorizedStrategy.nam
 
 
 @contextmanager
-def refusing(field: str | None = None) -> Iterator[None]:
+def as_refusals(field: str | None = None) -> Iterator[None]:
     """What the library refuses inside is answered as such, with the field that it blames, or else this one."""
     try:
         yield
     except (SurveyError, PlanError, CapacityError) as error:
-        raise Refused(422, "invalid_draft", str(error), field=error.field or field) from None
+        raise Refusal(422, "invalid_draft", str(error), field=error.field or field) from None
 
 
 def question_of(asked: Draft | PlanRequest) -> Question:

@@ -1,26 +1,26 @@
-"""From a form to a survey that can be published: the one that the library plans for the same question."""
+"""From a form to a survey that can be published, as the library plans it."""
 
 from __future__ import annotations
 
 import base64
 
-from sottovoce.collector.api.asking import check_fields, plan_for, question_of, refusing
+from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of
 from sottovoce.collector.api.notes import notes_of, people_note
 from sottovoce.collector.api.page_structs import Draft, DraftAnswer
 from sottovoce.collector.api.parameters import read_parameters
-from sottovoce.limits import DEFAULT_USERS, check_integer
+from sottovoce.core.limits import DEFAULT_USERS, check_integer
+from sottovoce.core.words import plural
 from sottovoce.planning.panel import error_line
 from sottovoce.planning.solve import MAX_USERS
-from sottovoce.plural import counted
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["drafted"]
+__all__ = ["make_draft"]
 
 
-def drafted(draft: Draft) -> DraftAnswer:
+def make_draft(draft: Draft) -> DraftAnswer:
     """The survey of a form, or a refusal that names the field, what is allowed, and what to do."""
-    with refusing():
+    with as_refusals():
         return _panel(draft) if draft.kind == Panel.kind else _survey(draft)
 
 
@@ -45,7 +45,7 @@ def _panel(draft: Draft) -> DraftAnswer:
     users = DEFAULT_USERS if draft.users is None else check_integer("users", draft.users, 1, MAX_USERS)
     line = error_line(panel.rounds, panel.radius, panel.epsilon, users)
     explanation = (
-        f"Everybody draws one of {counted(panel.rounds, 'round')} and answers its question with one bit; with "
+        f"Everybody draws one of {plural(panel.rounds, 'round')} and answers its question with one bit; with "
         f"{users:,} people the largest error over all rounds stays below {line.bound:.3g}, and is about "
         f"{line.predicted:.3g}"
     )

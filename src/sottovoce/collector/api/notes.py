@@ -1,4 +1,4 @@
-"""What somebody should know before publishing a survey: what it asks of devices, of people and of whoever reads it."""
+"""What to know before publishing a survey: its cost for devices, people and analysts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.limits import DEFAULT_BUDGET, DEFAULT_CAP
+from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP
+from sottovoce.core.words import plural
 from sottovoce.planning.solve import fewest_users
-from sottovoce.plural import counted
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
@@ -42,7 +42,7 @@ def notes_of(survey: Survey | Panel) -> list[str]:
     if fetched:
         notes.append(f"every device fetches {fetched:,} bytes besides the survey")
     if isinstance(survey, Panel):
-        notes.append(f"each of the {counted(survey.rounds, 'round')} is answered by its share of the people only")
+        notes.append(f"each of the {plural(survey.rounds, 'round')} is answered by its share of the people only")
     elif survey.n_answers > _MANY:
         notes.append(f"an estimate of {survey.n_answers:,} answers takes much memory, here and on the page")
     return notes

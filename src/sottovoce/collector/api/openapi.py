@@ -1,134 +1,129 @@
-"""The OpenAPI document, made from what stands beside every handler; an address without it cannot be served."""
+"""The OpenAPI document, made from the routes: their signatures, docstrings and errors."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import cache
 from typing import Any, Final
 
 import msgspec
-from litestar.handlers import HTTPRouteHandler
 
-from sottovoce.collector.api.answer import JSON, Answer, json_answer
-from sottovoce.collector.api.route import Number, Operation, operation_of, template_of
-from sottovoce.collector.failures import RETRY_AFTER, FailureBody
-from sottovoce.version import __version__
+from sottovoce.collector.api.response import JSON
+from sottovoce.collector.api.route import Route
+from sottovoce.collector.refusal import RETRY_AFTER, ErrorBody
+from sottovoce.core.version import __version__
 
-__all__ = ["document", "openapi_answer"]
+__all__ = ["openapi_document"]
 
-_PARAMETER: Final = re.compile(r"\{(\w+):str\}")
 _REFERENCE: Final = "#/components/schemas/{name}"
 
-_PATH_PARAMETERS: Final = {
-    "survey_id": ("the survey's id: the SHA-256 of its canonical JSON", "^[0-9a-f]{64}$"),
-    "digest": ("the SHA-256 of the attachment", "^[0-9a-f]{64}$"),
-    "round_number": ("the round's number, from 1", "^[1-9][0-9]{0,8}$"),
-    "segment_number": ("the segment's number", "^(0|[1-9][0-9]{0,17})$"),
-    "token_id": ("the 8 digits after sv_ in the token", "^[0-9a-f]{8}$"),
-}
-
-_EVERYWHERE: Final = {400: "the request is not well formed"}
-
-_ANALYSTS: Final = {
+_UNAVAILABLE: Final = {503: "the database is unavailable; try again later"}
+_WITH_SURVEY: Final = {404: "there is no such survey", 410: "the survey has been deleted", **_UNAVAILABLE}
+_WITH_QUERY: Final = {400: "a parameter is unknown or out of range"}
+_WITH_TOKEN: Final = {
     401: "no token was sent, or one that is unknown or revoked",
     403: "the token lacks the scope",
-    503: "the database is away; try again later",
+    **_UNAVAILABLE,
+}
+_WITH_JSON: Final = {
+    400: "the body is not JSON of this shape",
+    408: "the body took too long, or was cut off",
+    413: "the body is too long",
+    415: "the body is not JSON, or compressed",
+}
+_WITH_BYTES: Final = {
+    408: _WITH_JSON[408],
+    413: _WITH_JSON[413],
+    415: "the body has another media type, or is compressed",
 }
 
 _ABOUT: Final = (
-    "Takes randomized reports from anonymous devices and gives analysts estimates with intervals. What is refused is "
-    "told in one shape: a code for programs, a message for people, and the field that was wrong where there is one. An "
-    "unknown address is answered 404 and another method 405, in the same shape."
+    "Accepts randomized reports from anonymous devices and gives analysts estimates with intervals. Errors have one "
+    "shape: a code for programs, a message for people, and the field at fault where there is one. An unknown address "
+    "gives 404 and another method 405, in the same shape."
 )
 
 
-@cache
-def openapi_answer(handlers: tuple[HTTPRouteHandler, ...]) -> Answer:
-    """The document, ready to be sent; made once."""
-    return json_answer(document(handlers))
-
-
-def document(handlers: Iterable[HTTPRouteHandler]) -> dict[str, Any]:
-    """Everything the handlers say of themselves, as OpenAPI 3.1."""
-    told = [(handler, operation) for handler in handlers if (operation := operation_of(handler)) is not None]
-    types = _types(operation for _, operation in told)
-    _, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+def openapi_document(routes: Iterable[Route]) -> dict[str, Any]:
+    """The document of all routes but the pages, as OpenAPI 3.1."""
+    documented = [one for one in routes if not one.is_page]
+    _, components = msgspec.json.schema_components([ErrorBody, *_types(documented)], ref_template=_REFERENCE)
     paths: dict[str, dict[str, Any]] = {}
-    for handler, operation in told:
-        for path in handler.paths:
-            for method in handler.http_methods:
-                place = paths.setdefault(template_of(path), {})
-                place[method.lower()] = _operation(path, operation)
+    for one in documented:
+        for path in one.paths:
+            paths.setdefault(path, {}).update({method.lower(): _operation(one) for method in one.methods})
+    token = {"type": "http", "scheme": "bearer", "description": "an analyst's token, sv_..._..."}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Sottovoce collector", "version": __version__, "description": _ABOUT},
         "paths": dict(sorted(paths.items())),
-        "components": {
-            "schemas": components,
-            "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "an analyst's token, sv_..._..."}
-            },
-        },
+        "components": {"schemas": components, "securitySchemes": {"token": token}},
     }
 
 
-def _types(operations: Iterable[Operation]) -> list[Any]:
-    found: list[Any] = [FailureBody]
-    for operation in operations:
-        contents = (*operation.answers.values(), *operation.bodies.values(), *operation.special.values())
-        for content in contents:
-            forms = content if isinstance(content, tuple) else (content,)
-            found += [form for form in forms if form is not None and not isinstance(form, str)]
-    return found
+def _types(routes: Iterable[Route]) -> list[Any]:
+    contents: list[Any] = []
+    for one in routes:
+        special = [told[1] for told in one.errors.values() if isinstance(told, tuple)]
+        for content in (*one.responses.values(), *one.accepts.values(), *special):
+            contents += content if isinstance(content, tuple) else (content,)
+    return [content for content in contents if content is not None and not isinstance(content, str)]
 
 
-def _operation(path: str, operation: Operation) -> dict[str, Any]:
-    refuses = {**_EVERYWHERE, **(_ANALYSTS if operation.scopes else {}), **operation.refuses}
-    told: dict[str, Any] = {
-        "operationId": operation.name,
-        "summary": operation.summary,
+def _errors(one: Route) -> dict[int, Any]:
+    """When each status is sent: what follows from the route's signature, and what it declares itself."""
+    return dict(
+        sorted(
+            {
+                **(_WITH_SURVEY if "survey_id" in one.path_parameters else {}),
+                **(_WITH_QUERY if one.query else {}),
+                **(_WITH_TOKEN if one.scopes else {}),
+                **((_WITH_JSON if [*one.accepts] == [JSON] else _WITH_BYTES) if one.accepts else {}),
+                **one.errors,
+            }.items()
+        )
+    )
+
+
+def _operation(one: Route) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": one.name,
+        "summary": one.summary,
         "parameters": [
-            *(_path_parameter(name) for name in _PARAMETER.findall(path)),
-            *(_query_parameter(number) for number in operation.query),
+            *(_parameter("path", name, hint, required=True) for name, hint in one.path_parameters.items()),
+            *(_parameter("query", *parameter) for parameter in one.query),
         ],
         "responses": {
-            **{str(status): _answer(content, operation) for status, content in operation.answers.items()},
-            **{str(status): _refusal(status, when, operation) for status, when in sorted(refuses.items())},
+            **{str(status): _response(content, one) for status, content in one.responses.items()},
+            **{str(status): _error(status, told) for status, told in _errors(one).items()},
         },
     }
-    if operation.scopes:
-        told["security"] = [{"token": []}]
-        told["description"] = f"Needs a token of the scope {' or '.join(operation.scopes)}."
-    if operation.bodies:
-        contents = {kind: {"schema": _schema(content)} for kind, content in operation.bodies.items()}
-        told["requestBody"] = {"required": True, "content": contents}
-    return told
+    if one.scopes:
+        operation["security"] = [{"token": []}]
+        operation["description"] = f"Needs a token of the scope {' or '.join(one.scopes)}."
+    if one.accepts:
+        contents = {kind: {"schema": _schema(content)} for kind, content in one.accepts.items()}
+        operation["requestBody"] = {"required": True, "content": contents}
+    return operation
 
 
-def _answer(content: Any, operation: Operation) -> dict[str, Any]:
+def _response(content: Any, one: Route) -> dict[str, Any]:
     kind = content if isinstance(content, str) else JSON
-    told: dict[str, Any] = {"description": operation.summary, "content": {kind: {"schema": _schema(content)}}}
-    if operation.headers:
-        told["headers"] = {
-            name: {"description": about, "required": True, "schema": {"type": "string"}}
-            for name, about in operation.headers.items()
-        }
-    return told
+    response: dict[str, Any] = {"description": one.summary, "content": {kind: {"schema": _schema(content)}}}
+    if one.headers:
+        response["headers"] = {name: _header(about) for name, about in one.headers.items()}
+    return response
 
 
-def _refusal(status: int, when: str, operation: Operation) -> dict[str, Any]:
-    schema = _schema(operation.special.get(status, FailureBody))
-    told: dict[str, Any] = {"description": when, "content": {JSON: {"schema": schema}}}
+def _error(status: int, told: Any) -> dict[str, Any]:
+    when, kind = told if isinstance(told, tuple) else (told, ErrorBody)
+    error: dict[str, Any] = {"description": when, "content": {JSON: {"schema": _schema(kind)}}}
     if status in RETRY_AFTER:
-        told["headers"] = {
-            "Retry-After": {
-                "description": "seconds after which the same may succeed",
-                "required": True,
-                "schema": {"type": "string", "pattern": "^[0-9]+$"},
-            }
-        }
-    return told
+        error["headers"] = {"Retry-After": _header("seconds after which the same may succeed", pattern="^[0-9]+$")}
+    return error
+
+
+def _header(about: str, **schema: str) -> dict[str, Any]:
+    return {"description": about, "required": True, "schema": {"type": "string", **schema}}
 
 
 def _schema(content: Any) -> dict[str, Any]:
@@ -142,15 +137,9 @@ def _schema(content: Any) -> dict[str, Any]:
     return schema
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
-    about, pattern = _PATH_PARAMETERS[name]
-    schema = {"type": "string", "pattern": pattern}
-    return {"name": name, "in": "path", "required": True, "description": about, "schema": schema}
-
-
-def _query_parameter(number: Number) -> dict[str, Any]:
-    ends = ("exclusiveMinimum", "exclusiveMaximum") if number.open_ends else ("minimum", "maximum")
-    schema: dict[str, Any] = {"type": "number", ends[0]: number.low, ends[1]: number.high}
-    if number.default is not None:
-        schema["default"] = number.default
-    return {"name": number.name, "in": "query", "required": False, "description": number.about, "schema": schema}
+def _parameter(place: str, name: str, hint: Any, default: Any = None, *, required: bool = False) -> dict[str, Any]:
+    schema = _schema(hint)
+    about = schema.pop("description")
+    if default is not None:
+        schema["default"] = default
+    return {"name": name, "in": place, "required": required, "description": about, "schema": schema}

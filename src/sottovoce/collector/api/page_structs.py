@@ -1,19 +1,17 @@
-"""The JSON of the addresses that the pages use: what can be asked, drafts, plans, rounds, pictures of estimates."""
+"""The JSON that the pages use: questions, drafts, plans, rounds, pictures of estimates."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-import msgspec
-from msgspec import Meta
+from msgspec import Meta, field
 
-from sottovoce.collector.api.structs import AnswerRow, Bound, Count, Delta, Hex64
+from sottovoce.collector.api.structs import AnswerRow, ErrorBound, EstimateSummary, RequestStruct, ResponseStruct
 from sottovoce.collector.panels import Panel
+from sottovoce.formats.service_json import Count, Delta, Hex64
 
 __all__ = [
-    "BoundCurve",
-    "Curve",
-    "Curves",
+    "BoundCurveBody",
     "Defaults",
     "Draft",
     "DraftAnswer",
@@ -22,11 +20,13 @@ __all__ = [
     "Picture",
     "PlanRequest",
     "Planned",
+    "PlannedCurve",
+    "PlannedCurves",
     "PlannedOption",
-    "Question",
     "QuestionAnswer",
     "QuestionEntry",
     "Questions",
+    "RoundQuestion",
     "TableBody",
     "Values",
 ]
@@ -37,18 +37,10 @@ Name = Annotated[str, Meta(max_length=64)]
 Criterion: TypeAlias = Literal["l2", "margin"]
 
 
-class _In(msgspec.Struct, forbid_unknown_fields=True):
-    pass
-
-
-class _Out(msgspec.Struct):
-    pass
-
-
 # --- what comes in ------------------------------------------------------------------------------
 
 
-class IntegerRange(_In):
+class IntegerRange(RequestStruct):
     """The integers from `start` to `stop`, both included."""
 
     start: Whole
@@ -58,17 +50,17 @@ class IntegerRange(_In):
 Values: TypeAlias = list[str] | IntegerRange
 
 
-class _Asked(_In, kw_only=True):
+class _Asked(RequestStruct, kw_only=True):
     """A question and what its design is chosen by, as /v1/questions declares them; null stands for the default."""
 
-    kind: Annotated[str, Meta(description="one of those that /v1/questions lists")]
+    kind: Annotated[str, Meta(description="a kind of /v1/questions")]
     parameters: Annotated[
         dict[Name, Any],
         Meta(
             description="by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of "
             "start and stop, attributes as an object of such lists and ranges, a workload as text"
         ),
-    ] = {}
+    ] = field(default_factory=dict)
     users: Whole | None = None
     delta: float | None = None
     strategy: Name | None = None
@@ -79,14 +71,14 @@ class _Asked(_In, kw_only=True):
 
 
 class Draft(_Asked, kw_only=True):
-    """A survey as a form has it."""
+    """The fields of a form for a new survey."""
 
     epsilon: float
     title: str = ""
 
 
 class PlanRequest(_Asked, kw_only=True):
-    """A question that is thought about, and two of `epsilon`, `users` and the error; the third is worked out.
+    """A question and two of `epsilon`, `users` and the error; the third is computed.
 
     The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and
     the number of rounds any one may be left out.
@@ -102,8 +94,8 @@ class PlanRequest(_Asked, kw_only=True):
     ] = None
 
 
-class Question(_In):
-    """What the next round shall ask: the mean of a query or, with `choices`, how people are distributed over them."""
+class RoundQuestion(RequestStruct):
+    """The question of the next round: the mean of a query or, with `choices`, the share of each choice."""
 
     query: str
     choices: list[str] | Whole | None = None
@@ -112,73 +104,55 @@ class Question(_In):
 # --- what goes out ------------------------------------------------------------------------------
 
 
-class Picture(_Out):
-    """Answers with intervals as columns, and how they are to be drawn; null stands for what is not finite."""
+class Picture(EstimateSummary, kw_only=True):
+    """Answers with intervals as columns, and how to draw them; null stands for a number that is not finite."""
 
-    survey: Hex64
-    title: str
-    kind: str
-    mechanism: str
-    epsilon: float
-    delta: Delta
-    n_reports: Count
     minimum_reports: Count
     waiting: Count
-    level: float
-    bound: Bound
-    projection_gap: float
-    projection: Annotated[str, Meta(description="on what the raw answers are projected")]
-    answers: Annotated[int, Meta(ge=0, description="how many there are in all")]
-    positions: Annotated[list[int] | None, Meta(description="where these stand among all, if not all are here")]
+    projection: Annotated[str, Meta(description="the set that raw answers are projected on")]
+    answers: Annotated[int, Meta(ge=0, description="the number of answers in all")]
+    positions: Annotated[
+        list[int] | None, Meta(description="the positions of these answers among all, if some are left out")
+    ]
     labels: list[str]
     value: Annotated[Numbers, Meta(description="the projected answers")]
-    raw: Annotated[Numbers, Meta(description="the unbiased ones")]
+    raw: Annotated[Numbers, Meta(description="the unbiased answers")]
     low: Numbers
     high: Numbers
     panels: list[Panel]
 
 
-class TableBody(_Out):
+class TableBody(EstimateSummary, kw_only=True):
     """All answers with their intervals; null stands for a number that is not finite."""
 
-    survey: Hex64
-    title: str
-    kind: str
-    mechanism: str
-    epsilon: float
-    delta: Delta
-    n_reports: Count
-    level: float
-    bound: Bound
-    projection_gap: float
     answers: list[AnswerRow]
 
 
-class BoundCurve(_Out):
+class BoundCurveBody(ResponseStruct):
     """What the expected error stays below, by the number of reports."""
 
     n: list[int]
     l2: list[float]
-    margin: Annotated[Numbers, Meta(description="of the least certain answer, at 95 %")]
+    margin: Annotated[Numbers, Meta(description="the largest margin of any answer (95 %)")]
     statement: str
 
 
-class Curve(_Out):
-    """Errors over one axis, one line per design; null where it cannot serve."""
+class PlannedCurve(ResponseStruct):
+    """Errors over one axis, one line per design; null where the design cannot be used."""
 
     x: list[float]
     lines: dict[str, Numbers]
 
 
-class Curves(_Out):
+class PlannedCurves(ResponseStruct):
     """The error by which designs were compared, against the number of people and against epsilon."""
 
-    users: Curve
-    epsilon: Curve
+    users: PlannedCurve
+    epsilon: PlannedCurve
 
 
-class PlannedOption(_Out):
-    """One design; null where there is none, and `reason` says why it cannot be chosen."""
+class PlannedOption(ResponseStruct):
+    """One design; `reason` says why it cannot be chosen, and its numbers are then null."""
 
     name: str
     strategy: str | None
@@ -200,8 +174,8 @@ class PlannedOption(_Out):
     fetched_bytes: int | None
 
 
-class Planned(_Out):
-    """A survey that can be run; `solved_for` names what was worked out.
+class Planned(ResponseStruct):
+    """A survey that can be run; `solved_for` names what was computed.
 
     `rounds`, `radius` and `error` are for a panel, whose error is the largest over all rounds; there
     `margin`, `l2` and whatever else belongs to one question are null.
@@ -214,39 +188,39 @@ class Planned(_Out):
     users: int
     solved_for: Literal["error", "users", "epsilon", "rounds"]
     criterion: Criterion | None
-    target: Annotated[float | None, Meta(description="the error that was to be reached, if one was given")]
+    target: Annotated[float | None, Meta(description="the error that was asked for, if any")]
     population: str
-    margin: Annotated[float | None, Meta(description="of the least certain answer, at 95 %")]
-    l2: Annotated[float | None, Meta(description="the L2 error over all answers that is to be expected")]
-    bound: Bound | None
+    margin: Annotated[float | None, Meta(description="the largest margin of any answer (95 %)")]
+    l2: Annotated[float | None, Meta(description="the expected L2 error over all answers")]
+    bound: ErrorBound | None
     strategy: str | None
     mechanism: str
     reason: str
-    options: Annotated[list[PlannedOption], Meta(description="the best first, those that cannot be chosen last")]
-    curves: Curves
+    options: Annotated[list[PlannedOption], Meta(description="best first; those that cannot be chosen last")]
+    curves: PlannedCurves
     survey: Annotated[Hex64 | None, Meta(description="the id of the planned survey, without a title")]
     notes: list[str]
-    rounds: int | None = None
-    radius: float | None = None
-    error: float | None = None
+    rounds: int | None
+    radius: float | None
+    error: float | None
 
 
-class ParameterEntry(_Out):
-    """What a question is made with; `low` and `high` are those of a number."""
+class ParameterEntry(ResponseStruct):
+    """A parameter of a question; `low` and `high` are the bounds of a number."""
 
     name: str
     kind: Literal["integer", "number", "labels", "range", "attributes", "workload"]
     help: str
-    example: Annotated[str, Meta(description="as it is written on the command line")]
+    example: Annotated[str, Meta(description="as on the command line")]
     default: float | None
     required: bool
     group: Annotated[str, Meta(description="exactly one parameter of a group is given; empty for none")]
-    low: float | None = None
-    high: float | None = None
+    low: float | None
+    high: float | None
 
 
-class QuestionEntry(_Out):
-    """One kind of question: what a form for it asks."""
+class QuestionEntry(ResponseStruct):
+    """One kind of question and its parameters."""
 
     kind: str
     summary: str
@@ -255,8 +229,8 @@ class QuestionEntry(_Out):
     mechanisms: list[str]
 
 
-class Defaults(_Out):
-    """What holds where it is not given; `level` is that of margins and intervals."""
+class Defaults(ResponseStruct):
+    """Default values; `level` is that of margins and intervals."""
 
     users: int
     max_report_bytes: int
@@ -264,35 +238,35 @@ class Defaults(_Out):
     level: float
 
 
-class Questions(_Out):
-    """Every kind of question that can be asked."""
+class Questions(ResponseStruct):
+    """Every kind of question."""
 
     questions: list[QuestionEntry]
     defaults: Defaults
 
 
-class DraftAnswer(_Out):
-    """A survey that can be published: send `statement` and `attachments` to /v1/surveys. Nothing has been kept."""
+class DraftAnswer(ResponseStruct):
+    """A survey that can be published: send `statement` and `attachments` to /v1/surveys. Nothing has been stored."""
 
     id: Hex64
     statement: str
     attachments: dict[str, str]
-    strategy: Annotated[str | None, Meta(description="null where there are rounds, each with its own")]
+    strategy: Annotated[str | None, Meta(description="null for a panel")]
     mechanism: str
     report_bytes: int
-    users: Annotated[int, Meta(description="with how many people these errors are to be expected")]
-    margin: Annotated[float | None, Meta(description="of the least certain answer, at 95 %; null for rounds")]
-    l2: Annotated[float | None, Meta(description="over all answers; null for rounds")]
+    users: Annotated[int, Meta(description="the number of people for which these errors are expected")]
+    margin: Annotated[float | None, Meta(description="the largest margin of any answer (95 %); null for a panel")]
+    l2: Annotated[float | None, Meta(description="the expected L2 error over all answers; null for a panel")]
     explanation: str
     notes: list[str]
 
 
-class QuestionAnswer(_Out):
+class QuestionAnswer(ResponseStruct):
     """A round that can be opened: send `statement` and `labels` to the survey's rounds. Nobody has been asked."""
 
     statement: str
     labels: list[str]
     round: Annotated[int, Meta(ge=1)]
     rounds: Annotated[int, Meta(ge=1)]
-    query: Annotated[str, Meta(description="as it was understood")]
+    query: Annotated[str, Meta(description="in canonical form")]
     n_expected_note: str

@@ -6,21 +6,17 @@ moments at which people opened a survey would be finer than the coarse time that
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
-from litestar.handlers import HTTPRouteHandler
-
-from sottovoce.collector.api.answer import Answer
-from sottovoce.collector.api.route import QUIET, AnyRequest, template_of
-from sottovoce.collector.failures import Refused
+from sottovoce.collector.api.request import Request
+from sottovoce.collector.api.response import Response
+from sottovoce.collector.api.route import route
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.files import PAGES, File
+from sottovoce.collector.refusal import Refusal
 
-__all__ = ["FILES", "PAGE_HEADERS", "PAGE_TEMPLATES", "ROUTES"]
-
-FILES: Final = "files"
-"""Under which name the application's state holds the files."""
+__all__ = ["PAGE_HEADERS", "PAGE_TEMPLATES", "ROUTES"]
 
 PAGE_HEADERS: Final = {
     "Content-Security-Policy": (
@@ -45,60 +41,37 @@ _KEEP_PAGE: Final = "no-store"
 """Kept by nobody, also not behind the Back button, where an answer or an estimate would be seen by who comes next."""
 
 
-def _page(*paths: str, name: str) -> Callable[[Callable[[AnyRequest], Awaitable[Answer]]], HTTPRouteHandler]:
-    return HTTPRouteHandler(
-        list(paths), http_method=["GET", "HEAD"], name=name, status_code=200, include_in_schema=False, opt={QUIET: True}
-    )
+@route("GET HEAD", "/", "/new", "/plan", "/survey/{survey_id}", is_page=True)
+async def dashboard_page(request: Request, survey_id: str = "") -> Response:
+    return _sent(request, request.service.files["dashboard.html"], _KEEP_PAGE)
 
 
-@_page("/", "/new", "/plan", "/survey/{survey_id:str}", name="dashboard_page")
-async def dashboard_page(request: AnyRequest) -> Answer:
-    return _sent(request, _files(request)["dashboard.html"], _KEEP_PAGE)
+@route("GET HEAD", "/s/{survey_id}", is_page=True)
+async def survey_page(request: Request, survey_id: str) -> Response:
+    return _sent(request, request.service.files["survey.html"], _KEEP_PAGE)
 
 
-@_page("/s/{survey_id:str}", name="survey_page")
-async def survey_page(request: AnyRequest) -> Answer:
-    return _sent(request, _files(request)["survey.html"], _KEEP_PAGE)
-
-
-@_page("/assets/{name:str}", name="asset")
-async def asset(request: AnyRequest) -> Answer:
-    name = request.path_params["name"]
-    file = None if name in PAGES else _files(request).get(name)
+@route("GET HEAD", "/assets/{name}", is_page=True)
+async def asset(request: Request, name: str) -> Response:
+    file = None if name in PAGES else request.service.files.get(name)
     if file is None:
-        raise Refused(404, "unknown_file", "the pages have no file of that name; open / or /s/ and a survey's id")
+        raise Refusal(404, "unknown_file", "the pages have no file of that name; open / or /s/ and a survey's id")
     return _sent(request, file, _KEEP_FILE, {"Cross-Origin-Resource-Policy": "same-origin"})
 
 
-def _files(request: AnyRequest) -> Mapping[str, File]:
-    found: Mapping[str, File] = request.app.state[FILES]
-    return found
-
-
-def _sent(request: AnyRequest, file: File, keep: str, headers: Mapping[str, str] | None = None) -> Answer:
-    """The file as this browser wants it, or word that it has it already."""
-    packed = file.packed if takes_gzip(_header(request, "accept-encoding")) else None
+def _sent(request: Request, file: File, cache: str, headers: Mapping[str, str] | None = None) -> Response:
+    """The file in a form that this browser accepts, or 304 where it has it already."""
+    packed = file.packed if takes_gzip(request.header(b"accept-encoding") or "") else None
     form = packed or file.plain
-    told = {"ETag": form.etag, "Vary": "Accept-Encoding", **(headers or {})}
-    if has_already(_header(request, "if-none-match"), form.etag):
-        return _unchanged(told, keep)
+    all_headers = {"ETag": form.etag, "Vary": "Accept-Encoding", **(headers or {})}
+    if has_already(request.header(b"if-none-match") or "", form.etag):
+        return Response(b"", status=304, headers=all_headers, cache=cache)
     if packed is not None:
-        told["Content-Encoding"] = "gzip"
-    return Answer(form.body, file.media_type, 200, told, keep=keep)
-
-
-def _unchanged(told: Mapping[str, str], keep: str) -> Answer:
-    answer = Answer(b"", status=304, headers=told, keep=keep)
-    # Nothing is sent, so that nothing is said of its kind and length.
-    answer.headers = [one for one in answer.headers if one[0] not in (b"content-type", b"content-length")]
-    return answer
-
-
-def _header(request: AnyRequest, name: str) -> str:
-    return ", ".join(request.headers.getall(name, []))
+        all_headers["Content-Encoding"] = "gzip"
+    return Response(form.body, file.media_type, 200, all_headers, cache=cache)
 
 
 ROUTES: Final = (dashboard_page, survey_page, asset)
 
-PAGE_TEMPLATES: Final = frozenset(template_of(path) for page in (dashboard_page, survey_page) for path in page.paths)
-"""Addresses of pages, as the framework writes them."""
+PAGE_TEMPLATES: Final = frozenset(path for page in (dashboard_page, survey_page) for path in page.paths)
+"""Addresses of pages."""

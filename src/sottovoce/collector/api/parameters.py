@@ -1,4 +1,4 @@
-"""A question's parameters as JSON has them, turned into the values that the library takes.
+"""From a question's parameters in JSON to the values that the library accepts.
 
 Each declared kind of parameter has one form in JSON: numbers; a list of labels; a range as `{"start", "stop"}`, both
 ends included; attributes as an object of lists and ranges; a workload as text.
@@ -12,10 +12,10 @@ from typing import Any, Final
 import msgspec
 
 from sottovoce.collector.api.page_structs import IntegerRange, Values
-from sottovoce.collector.api.wrong_field import wrong_field
+from sottovoce.collector.validation import find_fault
+from sottovoce.core.errors import DomainError, SurveyError, WorkloadError
+from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain
-from sottovoce.errors import DomainError, SurveyError, WorkloadError
-from sottovoce.limits import MAX_PRODUCT_SIZE
 from sottovoce.questions.parameter import Kind, Parameter, check_parameters
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.parse import parse_workload
@@ -39,7 +39,7 @@ def read_parameters(what: str, declared: tuple[Parameter, ...], given: Mapping[s
     {'range': Domain.of(range(18, 100))}
     >>> read_parameters("a shares question", Shares.parameters, {"range": 18})
     Traceback (most recent call last):
-    sottovoce.errors.SurveyError: range must be an object
+    sottovoce.core.errors.SurveyError: range must be an object
     """
     known = {one.name: one for one in declared}
     present = {name: value for name, value in given.items() if value is not None}
@@ -63,8 +63,9 @@ def _shaped(name: str, value: Any, shape: Any) -> Any:
     body = msgspec.defstruct("Parameters", [(name, shape)])
     try:
         return getattr(msgspec.convert({name: value}, body), name)
-    except msgspec.ValidationError as error:
-        raise SurveyError(wrong_field(str(error), body)[1]) from None
+    except msgspec.ValidationError:
+        fault = find_fault({name: value}, body)
+    raise SurveyError(fault.message if fault else f"{name} has the wrong shape")
 
 
 def _labels(labels: list[str]) -> Domain:

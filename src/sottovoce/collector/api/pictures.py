@@ -1,17 +1,17 @@
-"""What the pages draw of a survey: its answers as columns and panels, and the bound on their error by reports."""
+"""What the pages draw: answers as columns and panels, and the error bound by number of reports."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
-from sottovoce.collector.api.answer import Answer, json_answer
-from sottovoce.collector.api.page_structs import BoundCurve, Picture
-from sottovoce.collector.api.reading import enough, estimate_of, found
-from sottovoce.collector.api.route import AnyRequest, Number, Operation, numbers, route
-from sottovoce.collector.api.service import Service, service_of
-from sottovoce.collector.api.structs import Bound
+from sottovoce.collector.api.page_structs import BoundCurveBody, Picture
+from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of
+from sottovoce.collector.api.route import route
+from sottovoce.collector.api.service import Service
+from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.picture import columns_of, projection_of
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.surveys.bound_curve import bound_curve
@@ -19,94 +19,66 @@ from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]
 
-_MOST: Final = 10_000
 _MOST_OF_ALL: Final = 100_000
 
-_REFUSES: Final = {
-    404: "there is no such survey",
-    409: "the survey is adaptive: its rounds have the reports",
-    410: "the survey has been deleted",
-    503: "too much is being worked on, or the database is away; try again later",
-}
+_BYTES_PER_ANSWER: Final = 256
+
+_BUSY: Final = "too many requests are in progress, or the database is unavailable; try again later"
+
+Most = Annotated[
+    float, Meta(ge=1, le=_MOST_OF_ALL, description="how many answers at most, rounded down: the largest of them")
+]
 
 
 @route(
     "GET",
-    "/v1/surveys/{survey_id:str}/picture",
-    Operation(
-        "get_picture",
-        "Answers with intervals from all reports so far, as a page draws them.",
-        {200: Picture},
-        {
-            **_REFUSES,
-            400: "a parameter is unknown or out of range",
-            409: "there are too few reports, or the survey is adaptive: its rounds have the reports",
-        },
-        scopes=("read",),
-        query=(
-            Number("level", 0.95, 0, 1, "with what probability each interval holds the truth", open_ends=True),
-            Number("most", _MOST, 1, _MOST_OF_ALL, "how many answers at most, rounded down: the largest of them"),
-        ),
-    ),
+    "/v1/surveys/{survey_id}/picture",
+    scopes=("read",),
+    errors={409: "there are too few reports, or the survey is adaptive: its rounds have the reports", 503: _BUSY},
 )
-async def get_picture(request: AnyRequest) -> Answer:
-    service, asked = service_of(request), numbers(request)
-    level, most = float(asked["level"] or 0), int(asked["most"] or 0)
-    record, survey = await service.ask(found, service, request.path_params["survey_id"])
-    picture = await service.ask(_at_hand, service, record, level, most)
+async def get_picture(service: Service, survey_id: SurveyId, level: Level = 0.95, most: Most = 10_000) -> Picture:
+    """Answers with intervals from all reports so far, as a page draws them."""
+    record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
+    picture = await service.wait_for_store(_at_hand, service, record, level, int(most))
     if picture is None:
-        picture = await service.work(_picture, service, record, survey, level, most)
-    waiting = await service.ask(service.store.waiting, record.id)
-    return json_answer(msgspec.structs.replace(picture, waiting=waiting))
+        picture = await service.compute(_picture, service, record, survey, level, int(most))
+    return msgspec.structs.replace(picture, waiting=await service.wait_for_store(service.store.waiting, record.id))
 
 
 @route(
     "GET",
-    "/v1/surveys/{survey_id:str}/bound",
-    Operation(
-        "get_bound",
-        "What the expected error stays below, from a hundred reports to a thousand million.",
-        {200: BoundCurve},
-        _REFUSES,
-        scopes=("read",),
-    ),
+    "/v1/surveys/{survey_id}/bound",
+    scopes=("read",),
+    errors={409: "the survey is adaptive: its rounds have the reports", 503: _BUSY},
 )
-async def get_bound(request: AnyRequest) -> Answer:
-    service = service_of(request)
-    record, survey = await service.ask(found, service, request.path_params["survey_id"])
-    n_reports = await service.ask(service.counted, record)
-    curve = await service.work(bound_curve, survey, n_reports)
-    return json_answer(BoundCurve(list(curve.n), list(curve.l2), list(curve.margin), curve.statement))
+async def get_bound(service: Service, survey_id: SurveyId) -> BoundCurveBody:
+    """What the expected error stays below, from a hundred reports to a thousand million."""
+    record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
+    n_reports = await service.wait_for_store(service.n_counted, record)
+    curve = await service.compute(bound_curve, survey, n_reports)
+    return BoundCurveBody(list(curve.n), list(curve.l2), list(curve.margin), curve.statement)
 
 
 def _at_hand(service: Service, record: SurveyRecord, level: float, most: int) -> Picture | None:
     """The picture from exactly these reports, if it was made a little while ago."""
-    n_reports = service.counted(record)
-    enough(record, n_reports)
-    kept = service.pictures.get((record.id, level, most))
-    return kept if kept is not None and kept.n_reports == n_reports else None
+    n_reports = service.n_counted(record)
+    check_minimum(record, n_reports)
+    found: Picture | None = service.surveys.result(record.id, n_reports, "picture", level, most)
+    return found
 
 
 def _picture(service: Service, record: SurveyRecord, survey: Survey, level: float, most: int) -> Picture:
     estimate = estimate_of(service, record, survey)
     picture = Picture(
-        survey=record.id,
-        title=record.title or survey.query_text,
-        kind=record.kind,
-        mechanism=survey.mechanism.name,
-        epsilon=record.epsilon,
-        delta=estimate.delta,
-        n_reports=estimate.n_reports,
+        **estimate.summary(level),
         minimum_reports=record.minimum_reports,
         waiting=0,
-        level=level,
-        bound=Bound(estimate.bound.value, estimate.bound.statement),
-        projection_gap=estimate.gap,
         projection=projection_of(survey),
         answers=len(estimate),
         **columns_of(estimate, level, most, record.labels)._asdict(),
     )
-    return service.pictures.put((record.id, level, most), picture, len(picture.value))
+    size = _BYTES_PER_ANSWER * len(picture.value)
+    return service.surveys.put_result(record.id, picture.n_reports, "picture", level, most, result=picture, size=size)
 
 
 ROUTES: Final = (get_picture, get_bound)

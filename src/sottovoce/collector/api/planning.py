@@ -1,23 +1,23 @@
-"""From what a page asks to a plan, every design beside it, and curves: the library's own, as JSON."""
+"""The library's plan for a request, with all designs and curves, as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, Final
 
-from sottovoce.collector.api.asking import check_fields, plan_for, population_of, question_of, refusing
+from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, population_of, question_of
 from sottovoce.collector.api.notes import notes_of
-from sottovoce.collector.api.page_structs import Curve, Curves, Planned, PlannedOption, PlanRequest
-from sottovoce.collector.api.structs import Bound
-from sottovoce.errors import SurveyError
+from sottovoce.collector.api.page_structs import Planned, PlannedCurve, PlannedCurves, PlannedOption, PlanRequest
+from sottovoce.collector.api.structs import ErrorBound
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.words import plural
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.planning import curves
 from sottovoce.planning.panel import plan_panel
-from sottovoce.plural import counted
 from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error
 
-__all__ = ["planned"]
+__all__ = ["make_plan"]
 
 _PANEL: Final = {one.name: one for one in Panel.parameters if not one.group}
 """What a panel's error depends on; whose records it asks about plays no part."""
@@ -29,9 +29,9 @@ _BOUND: Final = "its errors are upper bounds: they may turn out smaller"
 _LARGEST: Final = "the error is the largest over all rounds, however questions are chosen"
 
 
-def planned(asked: PlanRequest) -> Planned:
+def make_plan(asked: PlanRequest) -> Planned:
     """The plan, or a refusal that names the field, what is allowed, and what to do."""
-    with refusing():
+    with as_refusals():
         return _panel(asked) if asked.kind == Panel.kind else _question(asked)
 
 
@@ -45,16 +45,16 @@ def _question(asked: PlanRequest) -> Planned:
     survey = found.survey()
     by_users, by_epsilon = curves.curve_by_users(found), curves.curve_by_epsilon(found)
     told |= {
-        "bound": Bound(**told["bound"]),
+        "bound": ErrorBound(**told["bound"]),
         "options": [PlannedOption(**option) for option in told["options"]],
-        "curves": Curves(users=_curve(by_users), epsilon=_curve(by_epsilon)),
+        "curves": PlannedCurves(users=_curve(by_users), epsilon=_curve(by_epsilon)),
     }
     notes = [_WORST] * (found.population is None) + [_BOUND] * (found.best.status == "bound") + notes_of(survey)
-    return Planned(**told, survey=survey.id, notes=notes)
+    return Planned(**told, survey=survey.id, notes=notes, rounds=None, radius=None, error=None)
 
 
-def _curve(found: curves.Curve) -> Curve:
-    return Curve(list(found.x), {name: list(errors) for name, errors in found.lines.items()})
+def _curve(found: curves.Curve) -> PlannedCurve:
+    return PlannedCurve(list(found.x), {name: list(errors) for name, errors in found.lines.items()})
 
 
 def _panel(asked: PlanRequest) -> Planned:
@@ -95,7 +95,7 @@ def _panel(asked: PlanRequest) -> Planned:
         strategy=None,
         mechanism=mechanism.name,
         reason=(
-            f"Everybody answers one of {counted(rounds, 'round')} with one bit; the largest error over all of them "
+            f"Everybody answers one of {plural(rounds, 'round')} with one bit; the largest error over all of them "
             f"stays below {line.bound:.3g}, and is about {line.predicted:.3g}: {found.statement}"
         ),
         options=[option],
@@ -117,14 +117,16 @@ def _rounds_and_radius(asked: PlanRequest) -> dict[str, Any]:
     return {name: _PANEL[name].check(value) for name, value in given.items()}
 
 
-def _panel_curves(rounds: int, radius: float, epsilon: float, users: int) -> Curves:
+def _panel_curves(rounds: int, radius: float, epsilon: float, users: int) -> PlannedCurves:
     """What the largest error stays below, and what it comes to."""
-    people, grid = curves.crowds(users), curves.epsilons(epsilon)
+    people, grid = curves.user_grid(users), curves.epsilon_grid(epsilon)
     lines: dict[str, Callable[[float, int], float]] = {
         "bound": lambda e, n: adaptive_bound(rounds, radius, e, n).value,
         "expected": lambda e, n: predicted_worst_error(rounds, radius, e, n),
     }
-    return Curves(
-        users=Curve([float(n) for n in people], {name: [at(epsilon, n) for n in people] for name, at in lines.items()}),
-        epsilon=Curve(grid, {name: [at(e, users) for e in grid] for name, at in lines.items()}),
+    return PlannedCurves(
+        users=PlannedCurve(
+            [float(n) for n in people], {name: [at(epsilon, n) for n in people] for name, at in lines.items()}
+        ),
+        epsilon=PlannedCurve(grid, {name: [at(e, users) for e in grid] for name, at in lines.items()}),
     )

@@ -1,4 +1,4 @@
-"""What a survey would take, before there is one: the error, the people or the epsilon, with curves to look at."""
+"""Planning a survey: its error, number of people or epsilon, with curves."""
 
 from __future__ import annotations
 
@@ -7,47 +7,33 @@ from typing import Final
 
 import msgspec
 
-from sottovoce.collector.api.answer import JSON, Answer, json_answer
-from sottovoce.collector.api.body import read_json
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
 from sottovoce.collector.api.page_structs import Planned, PlanRequest
-from sottovoce.collector.api.planning import planned
-from sottovoce.collector.api.route import AnyRequest, Operation, route
-from sottovoce.collector.api.service import Service, service_of
+from sottovoce.collector.api.planning import make_plan
+from sottovoce.collector.api.route import route
+from sottovoce.collector.api.service import Service
 
 __all__ = ["ROUTES"]
-
-_request: Final = msgspec.json.Decoder(PlanRequest)
 
 
 @route(
     "POST",
     "/v1/plans",
-    Operation(
-        "plan_survey",
-        "Work out the third of epsilon, people and error for a survey that is thought about; nobody is asked.",
-        {200: Planned},
-        {
-            400: "the body is no JSON of this shape",
-            408: "the body took too long, or was cut off",
-            413: "the body is too long",
-            415: "the body is not JSON, or compressed",
-            422: "there is no such plan; `field` says why",
-            503: "too much is being worked on; try again later",
-        },
-        scopes=("read",),
-        bodies={JSON: PlanRequest},
-    ),
+    scopes=("read",),
+    max_bytes=MAX_DRAFT_BYTES,
+    errors={
+        422: "there is no such plan; `field` says why",
+        503: "too many requests are in progress, or the database is unavailable; try again later",
+    },
 )
-async def plan_survey(request: AnyRequest) -> Answer:
-    service = service_of(request)
-    asked = await read_json(request, _request, MAX_DRAFT_BYTES, service.settings.body_seconds)
-    return json_answer(await service.work(_planned, service, asked))
+async def plan_survey(service: Service, body: PlanRequest) -> Planned:
+    """Work out the third of epsilon, people and error for a survey; nothing is stored."""
+    return await service.compute(_planned, service, body)
 
 
 def _planned(service: Service, asked: PlanRequest) -> Planned:
     name = sha256(msgspec.json.encode(asked)).digest()
-    return service.plans.get(name) or service.plans.put(name, planned(asked))
+    return service.plans.get(name) or service.plans.put(name, make_plan(asked))
 
 
 ROUTES: Final = (plan_survey,)

@@ -1,4 +1,4 @@
-"""Publishing a survey and opening a round: read strictly, sign, keep. What stands is never changed."""
+"""Publishing a survey and opening a round: read strictly, sign, store. Published surveys never change."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ import base64
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
 import rfc8785
 
 from sottovoce.adaptive.rounds import n_choices
-from sottovoce.collector.api.answer import JSON, Answer, json_answer
-from sottovoce.collector.api.body import read_json
-from sottovoce.collector.api.route import AnyRequest, Operation, route
-from sottovoce.collector.api.service import Service, service_of
-from sottovoce.collector.api.structs import Envelope, Publication, RoundOpening
-from sottovoce.collector.failures import Refused
+from sottovoce.collector.api.response import Response, json_response
+from sottovoce.collector.api.route import route
+from sottovoce.collector.api.service import Service
+from sottovoce.collector.api.structs import Envelope, Publication, RoundOpening, SurveyId
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.errors import MismatchError, SurveyError
-from sottovoce.limits import MAX_CELLS
-from sottovoce.sharded import in_parts
+from sottovoce.core.errors import MismatchError, SurveyError
+from sottovoce.core.limits import MAX_CELLS
+from sottovoce.formats.sharded import in_parts
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import parse_json
 from sottovoce.surveys.survey import Survey
@@ -31,62 +29,42 @@ MAX_PUBLICATION_BYTES: Final = 2**27
 
 _STANDARD: Final = str.maketrans("-_", "+/")
 
-_publication: Final = msgspec.json.Decoder(Publication)
-_opening: Final = msgspec.json.Decoder(RoundOpening)
-
-_REFUSES: Final = {
-    400: "the body is no JSON of this shape",
-    408: "the body took too long, or was cut off",
-    413: "the body is too long",
-    415: "the body is not JSON, or compressed",
-    422: "the statement is no survey that could be published",
-    503: "the database is away; try again later",
-    507: "the disk is full; nothing was kept",
+_ERRORS: Final = {
+    422: "the statement is not a survey that could be published",
+    507: "the disk is full; nothing was stored",
 }
 
 
 @route(
     "POST",
     "/v1/surveys",
-    Operation(
-        "publish_survey",
-        "Sign and publish a survey; the same one again changes nothing.",
-        {201: Envelope, 200: Envelope},
-        {**_REFUSES, 409: "the survey was deleted, which cannot be undone"},
-        scopes=("publish",),
-        bodies={JSON: Publication},
-    ),
+    scopes=("publish",),
+    responses={201: Envelope, 200: Envelope},
+    errors={**_ERRORS, 409: "the survey was deleted, which cannot be undone"},
+    max_bytes=MAX_PUBLICATION_BYTES,
 )
-async def publish_survey(request: AnyRequest) -> Answer:
-    service = service_of(request)
-    given = await read_json(request, _publication, MAX_PUBLICATION_BYTES, service.settings.body_seconds)
-    envelope, new = await service.work(_publish, service, given)
-    return json_answer(envelope, 201 if new else 200)
+async def publish_survey(service: Service, body: Publication) -> Response:
+    """Sign and publish a survey; the same one again changes nothing."""
+    envelope, new = await service.compute(_publish, service, body)
+    return json_response(envelope, 201 if new else 200)
 
 
 @route(
     "POST",
-    "/v1/surveys/{survey_id:str}/rounds",
-    Operation(
-        "open_round",
-        "Sign and open the next round of a panel; the same one again changes nothing.",
-        {201: Envelope, 200: Envelope},
-        {
-            **_REFUSES,
-            404: "there is no such survey",
-            409: "the survey is not adaptive or is sealed, another question is that round already, or an earlier round "
-            "is missing or still open",
-            410: "the survey has been deleted",
-        },
-        scopes=("ask",),
-        bodies={JSON: RoundOpening},
-    ),
+    "/v1/surveys/{survey_id}/rounds",
+    scopes=("ask",),
+    responses={201: Envelope, 200: Envelope},
+    errors={
+        **_ERRORS,
+        409: "the survey is not adaptive or is sealed, another question is that round already, or an earlier round is "
+        "missing or still open",
+    },
+    max_bytes=MAX_PUBLICATION_BYTES,
 )
-async def open_round(request: AnyRequest) -> Answer:
-    service = service_of(request)
-    given = await read_json(request, _opening, MAX_PUBLICATION_BYTES, service.settings.body_seconds)
-    envelope, new = await service.work(_open, service, request.path_params["survey_id"], given)
-    return json_answer(envelope, 201 if new else 200)
+async def open_round(service: Service, survey_id: SurveyId, body: RoundOpening) -> Response:
+    """Sign and open the next round of a panel; the same one again changes nothing."""
+    envelope, new = await service.compute(_open, service, survey_id, body)
+    return json_response(envelope, 201 if new else 200)
 
 
 def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
@@ -94,14 +72,14 @@ def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
     survey = _read(given.statement, attachments)
     seat = survey.seat if isinstance(survey, Survey) else None
     if seat is not None:
-        raise Refused(
+        raise Refusal(
             422,
             "round_of_a_panel",
             f"this is a round of panel {seat.panel.id[:12]}; open it at /v1/surveys/{seat.panel.id}/rounds",
             field="statement",
         )
     if set(attachments) != set(survey.attachments):
-        raise Refused(
+        raise Refusal(
             422,
             "unexpected_attachment",
             f"this survey names {len(survey.attachments)} attachments; send exactly those it names",
@@ -115,16 +93,16 @@ def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
 
 def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelope, bool]:
     parent = service.record(survey_id)
-    service.adaptive(parent)
+    service.panel(parent)
     asked = _read(given.statement, {})
     seat = asked.seat if isinstance(asked, Survey) else None
     if not isinstance(asked, Survey) or seat is None or seat.panel.id != parent.id:
-        raise Refused(
+        raise Refusal(
             422, "foreign_round", f"the statement must be of a round of panel {parent.id[:12]}", field="statement"
         )
     choices = n_choices(asked)
     if given.labels and (len(given.labels) != choices or len(set(given.labels)) != choices):
-        raise Refused(
+        raise Refusal(
             422,
             "invalid_labels",
             f"labels must name each of the {choices} choices once, or be left out",
@@ -135,7 +113,7 @@ def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelo
     try:
         return _kept(service, signed, {})
     except MismatchError as error:
-        raise Refused(409, "round_not_next", str(error)) from None
+        raise Refusal(409, "round_not_next", str(error)) from None
 
 
 def _decoded(given: Mapping[str, str]) -> dict[str, bytes]:
@@ -145,7 +123,7 @@ def _decoded(given: Mapping[str, str]) -> dict[str, bytes]:
         try:
             found[digest] = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
         except ValueError:
-            raise Refused(422, "wrong_attachment", "an attachment is no base64", field="attachments") from None
+            raise Refusal(422, "wrong_attachment", "an attachment is not base64", field="attachments") from None
     return found
 
 
@@ -166,7 +144,7 @@ def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | Panel:
 def _check_countable(survey: Survey | Panel) -> None:
     """Refuse now what neither a worker nor an engine could ever count."""
     if isinstance(survey, Survey) and survey.mechanism.cells > MAX_CELLS and not in_parts(survey.mechanism):
-        raise Refused(
+        raise Refusal(
             422,
             "too_many_counters",
             f"counting its reports takes {survey.mechanism.cells:,} counters, above the {MAX_CELLS:,} that one process "
@@ -178,7 +156,7 @@ def _check_countable(survey: Survey | Panel) -> None:
 def _minimum(given: int | None, floor: int) -> int:
     """How many reports an estimate takes: whoever publishes may ask for more than the operator does, never fewer."""
     if given is not None and given < floor:
-        raise Refused(
+        raise Refusal(
             422,
             "minimum_too_low",
             f"minimum_reports must be {floor:,} or more here, or be left out",
@@ -214,7 +192,7 @@ def _kept(service: Service, record: SurveyRecord, attachments: Mapping[str, byte
     before = service.store.survey(record.id)
     standing = service.store.publish(record, attachments)
     if standing.state == "deleted":
-        raise Refused(
+        raise Refusal(
             409, "survey_deleted", f"survey {record.id[:12]} was deleted and cannot come back; change its title"
         )
     return service.envelope(standing), before is None

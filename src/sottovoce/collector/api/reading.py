@@ -1,34 +1,37 @@
-"""From a survey's id to what its reports tell: found, of a kind that has answers, and with reports enough."""
+"""From a survey's id to its aggregate and estimate, where it has enough reports."""
 
 from __future__ import annotations
 
 import time
+from typing import Final
 
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.failures import Refused
 from sottovoce.collector.live import live_aggregate
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.plural import counted
+from sottovoce.core.words import plural
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["aggregate_of", "enough", "estimate_of", "found"]
+__all__ = ["aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]
+
+_BYTES_PER_ANSWER: Final = 32
 
 
-def found(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey]:
+def answerable_survey(service: Service, survey_id: str) -> tuple[SurveyRecord, Survey]:
     """The record and the survey of that id, which people answer themselves."""
     record = service.record(survey_id)
-    return record, service.answered(record)
+    return record, service.answerable(record)
 
 
-def enough(record: SurveyRecord, n_reports: int) -> None:
+def check_minimum(record: SurveyRecord, n_reports: int) -> None:
     """Refuse to tell anything from fewer reports than the survey's minimum."""
     if n_reports < max(1, record.minimum_reports):
-        raise Refused(
+        raise Refusal(
             409,
             "too_few_reports",
-            f"survey {record.id[:12]} has {counted(n_reports, 'counted report')}, and nothing is told before there are "
+            f"survey {record.id[:12]} has {plural(n_reports, 'counted report')}, and its estimate needs at least "
             f"{record.minimum_reports:,}; ask again later",
         )
 
@@ -36,14 +39,14 @@ def enough(record: SurveyRecord, n_reports: int) -> None:
 def aggregate_of(service: Service, record: SurveyRecord, survey: Survey) -> Aggregate:
     """The counts of all reports so far, if there are enough and they are counted here or were handed in."""
     if survey.mechanism.cells > service.settings.max_counters and not _all_in_checkpoint(service, survey):
-        raise Refused(
+        raise Refusal(
             409,
             "counted_elsewhere",
             f"survey {record.id[:12]} has {survey.mechanism.cells:,} counters, more than are counted here: seal it, "
             "count its reports with 'sottovoce aggregate', and hand the counts in or estimate from them",
         )
     aggregate = live_aggregate(service.store, survey)
-    enough(record, aggregate.n_reports)
+    check_minimum(record, aggregate.n_reports)
     return aggregate
 
 
@@ -53,12 +56,13 @@ def _all_in_checkpoint(service: Service, survey: Survey) -> bool:
 
 def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estimate:
     """The estimate from all reports so far, if there are enough; how long it took to make is noted."""
-    n_reports = service.counted(record)
-    enough(record, n_reports)
-    kept = service.made.get(record.id)
-    if kept is not None and kept.n_reports == n_reports:
-        return kept
+    n_reports = service.n_counted(record)
+    check_minimum(record, n_reports)
+    found: Estimate | None = service.surveys.result(record.id, n_reports, "estimate")
+    if found is not None:
+        return found
     began = time.perf_counter()
     estimate = survey.estimate(aggregate_of(service, record, survey))
     service.metrics.estimate_seconds.observe(time.perf_counter() - began)
-    return service.made.put(record.id, estimate, len(estimate))
+    size = _BYTES_PER_ANSWER * len(estimate)
+    return service.surveys.put_result(record.id, estimate.n_reports, "estimate", result=estimate, size=size)

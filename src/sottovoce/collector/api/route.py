@@ -1,206 +1,188 @@
-"""One address of the service: its handler, and beside it everything that its documentation says of it."""
+"""Routes: a typed handler, its address, and what its signature says about parameters, body and response.
+
+A handler's arguments are bound by name: `service`, `request`, `token`, the parameters of its path, `body` (JSON of the
+annotated type), and whatever else it takes from the query string. The OpenAPI document is made from the same signature.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeAlias, final, get_args, get_type_hints
 from urllib.parse import parse_qsl
 
-from litestar import Request
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
-from litestar.types import Method
+import msgspec
 
-from sottovoce.collector.api.answer import Answer
-from sottovoce.collector.api.service import service_of
-from sottovoce.collector.failures import Refused
-from sottovoce.collector.session_cookie import cookie_token, is_secure, n_cookies
-from sottovoce.collector.store.base import TokenRecord
-from sottovoce.collector.streams import Stream
-from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
+from sottovoce.collector.api.admission import admit
+from sottovoce.collector.api.request import Request, decode_json
+from sottovoce.collector.api.response import JSON, Receive, Scope, Send, json_response
+from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.tokens import Scope as TokenScope
+from sottovoce.collector.validation import describe
 
-__all__ = [
-    "OPERATION",
-    "QUIET",
-    "SEVERAL_COOKIES",
-    "AnyRequest",
-    "Handler",
-    "Number",
-    "Operation",
-    "behind_tls",
-    "has_several_cookies",
-    "numbers",
-    "operation_of",
-    "require",
-    "route",
-    "template_of",
-    "token_of",
-    "unauthorized",
-]
+__all__ = ["Handler", "QueryParameter", "Route", "Router", "Sendable", "route"]
 
-AnyRequest: TypeAlias = Request[Any, Any, Any]
-Handler: TypeAlias = Callable[[AnyRequest], Awaitable[Answer | Stream]]
+Sendable: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+"""A response: an ASGI application for one request."""
 
-OPERATION: Final = "operation"
-"""Under which name a handler carries its documentation."""
+Handler: TypeAlias = Callable[..., Awaitable[Any]]
 
-QUIET: Final = "quiet"
-"""Under which name a handler carries that its requests have no line in the log."""
+_CONTEXT: Final = ("service", "request", "token")
 
-_TOKEN: Final = "sottovoce_token"
-
-_NO_TOKEN: Final = (
-    "this needs a token that is known and not revoked: send Authorization: Bearer sv_..., or sign in at /"
-)
-
-SEVERAL_COOKIES: Final = (
-    "the browser sent several session cookies, of which none counts: another service of this host or domain has put "
-    "one there; sign in again, and if that does not help remove the cookies of this host and its domain in the browser"
-)
+_PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number after the question mark."""
+class QueryParameter(NamedTuple):
+    """A parameter of the query string."""
 
     name: str
-    default: float | None
-    low: float
-    high: float
-    about: str
-    open_ends: bool = False
-    """Whether the ends themselves are not allowed."""
+    type: Any
+    default: Any
 
-    def read(self, text: str) -> float:
-        """The number, or a refusal that says what is allowed."""
+    def read(self, text: str) -> Any:
+        """The value, or a refusal that says what is allowed."""
         try:
-            number = float(text) if text.isascii() and "_" not in text and text == text.strip() else float("nan")
-        except ValueError:
-            number = float("nan")
-        inside = self.low < number < self.high if self.open_ends else self.low <= number <= self.high
-        if not inside:
-            ends = "between {} and {}" if self.open_ends else "from {} to {}"
-            allowed = ends.format(f"{self.low:g}", f"{self.high:g}")
-            raise Refused(400, "invalid_parameter", f"{self.name} must be a number {allowed}", field=self.name)
-        return number
+            return msgspec.convert(text, self.type, strict=False)
+        except msgspec.ValidationError:
+            message = f"{self.name} must be {describe(self.type)}"
+        raise Refusal(400, "invalid_parameter", message, field=self.name)
 
 
-@dataclass(frozen=True)
-class Operation:
-    """What the OpenAPI document says of an address and a method."""
+@final
+class Route:
+    """One or more paths and methods, the handler for them, and its documentation."""
 
-    name: str
-    summary: str
-    answers: Mapping[int, Any]
-    """By status: a type that is sent as JSON, or the media type of bytes."""
-    refuses: Mapping[int, str] = field(default_factory=dict)
-    """By status: when; all in the one error shape unless `special` says otherwise."""
-    scopes: tuple[Scope, ...] = ()
-    """What a token must open, one of these; none where everybody may."""
-    bodies: Mapping[str, Any] = field(default_factory=dict)
-    """By media type: the type of the JSON, several where it has several forms, or None for bytes."""
-    query: tuple[Number, ...] = ()
-    special: Mapping[int, Any] = field(default_factory=dict)
-    """Refusals that say more than the one error shape, by status."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers of the answer, with what they say."""
-    devices: bool = False
-    """Whether web pages of the allowed origins may use it."""
-    streams: bool = False
-    """Whether its answer goes on until one side ends it."""
+    def __init__(
+        self,
+        handler: Handler,
+        methods: tuple[str, ...],
+        paths: tuple[str, ...],
+        *,
+        scopes: tuple[TokenScope, ...] = (),
+        responses: Mapping[int, Any] | None = None,
+        errors: Mapping[int, Any] | None = None,
+        accepts: Mapping[str, Any] | None = None,
+        max_bytes: int | None = None,
+        headers: Mapping[str, str] | None = None,
+        for_devices: bool = False,
+        is_page: bool = False,
+        is_stream: bool = False,
+    ):
+        hints = get_type_hints(handler, include_extras=True)
+        parameters = inspect.signature(handler).parameters
+        self.name = handler.__name__
+        self.summary = inspect.getdoc(handler) or ""
+        self.handler, self.methods, self.paths = handler, methods, paths
+        self.scopes = scopes
+        """What a token must open, one of these; none where everybody may."""
+        self.responses = {200: hints["return"]} if responses is None else responses
+        """By status: a type that is sent as JSON, or the media type of bytes."""
+        self.errors = errors or {}
+        """By status: when; or when and the type of its JSON, where that is not the usual one."""
+        self.accepts = accepts or ({JSON: hints["body"]} if "body" in hints else {})
+        """By media type: the type of the JSON, several where it has several forms, or None for bytes."""
+        self.headers = headers or {}
+        """Headers of a success, with what they say."""
+        self.for_devices = for_devices
+        """Whether web pages of the allowed origins may use it."""
+        self.is_page = is_page
+        """Whether it is for people: no part of the OpenAPI document, and not logged."""
+        self.is_stream = is_stream
+        """Whether its response goes on until one side ends it."""
+        self.path_parameters = {name: hints[name] for path in paths for name in _PARAMETER.findall(path)}
+        self.query = tuple(
+            QueryParameter(name, _without_none(hints[name]), one.default)
+            for name, one in parameters.items()
+            if name not in (*_CONTEXT, "body", *self.path_parameters)
+        )
+        self._status = min(self.responses)
+        self._media_types = tuple(self.accepts)
+        self._decoder = msgspec.json.Decoder(hints["body"]) if "body" in hints else None
+        self._max_bytes = max_bytes
+        self._context = tuple(name for name in _CONTEXT if name in parameters)
 
+    async def respond(self, request: Request) -> Sendable:
+        """Admit, read and check what was sent, and call the handler; whoever lacks the scope reaches nothing else."""
+        if self.scopes:
+            request.token = await admit(request, self.scopes)
+        arguments: dict[str, Any] = {**request.path_parameters}
+        for name in self._context:
+            arguments[name] = request if name == "request" else getattr(request, name)
+        if self.query:
+            arguments |= self._read_query(request.scope["query_string"])
+        if self._media_types:
+            request.check_media_type(self._media_types)
+        if self._decoder is not None:
+            settings = request.service.settings
+            body = await request.read(self._max_bytes or settings.max_body_bytes, settings.body_seconds)
+            arguments["body"] = decode_json(body, self._decoder)
+        found = await self.handler(**arguments)
+        return json_response(found, self._status) if isinstance(found, msgspec.Struct) else found
 
-def route(method: Method, path: str, operation: Operation) -> Callable[[Handler], HTTPRouteHandler]:
-    """Make a handler of a function, with its documentation; who lacks the scope does not reach it."""
-    return HTTPRouteHandler(
-        path,
-        http_method=method,
-        name=operation.name,
-        status_code=min(operation.answers),
-        guards=[_admit] if operation.scopes else None,
-        include_in_schema=False,
-        opt={OPERATION: operation},
-    )
-
-
-def operation_of(handler: BaseRouteHandler) -> Operation | None:
-    """The documentation of a handler; None for those the framework adds."""
-    found = handler.opt.get(OPERATION)
-    return found if isinstance(found, Operation) else None
-
-
-def template_of(path: str) -> str:
-    """A handler's path as the framework, the log and the document write it.
-
-    Examples
-    --------
-    >>> template_of("/v1/surveys/{survey_id:str}/rounds/{round_number:str}")
-    '/v1/surveys/{survey_id}/rounds/{round_number}'
-    """
-    return path.replace(":str}", "}")
-
-
-async def _admit(connection: ASGIConnection[Any, Any, Any, Any], handler: BaseRouteHandler) -> None:
-    """Refuse whoever has no token that opens this; before the body is read."""
-    service = service_of(connection)
-    token = _presented(connection)
-    record = None if token is None else await service.ask(check_token, service.store, token)
-    if record is None:
-        raise unauthorized(SEVERAL_COOKIES if has_several_cookies(connection) else _NO_TOKEN)
-    require(record, *handler.opt[OPERATION].scopes)
-    connection.scope["state"][_TOKEN] = record
-
-
-def _presented(connection: ASGIConnection[Any, Any, Any, Any]) -> str | None:
-    """The token of the Authorization header if there is one, whatever it says; else that of the session cookie."""
-    given = connection.headers.get("authorization")
-    if given is None:
-        scope: Any = connection.scope
-        return cookie_token(scope["method"], scope["headers"], secure=behind_tls(connection))
-    scheme, _, token = given.partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
-
-
-def behind_tls(connection: ASGIConnection[Any, Any, Any, Any]) -> bool:
-    """Whether a browser that asks does so over TLS."""
-    return is_secure(connection.scope["scheme"], service_of(connection).settings.public_url)
-
-
-def has_several_cookies(connection: ASGIConnection[Any, Any, Any, Any]) -> bool:
-    """Whether somebody asks without a token of their own and with several session cookies, of which none counts."""
-    scope: Any = connection.scope
-    return "authorization" not in connection.headers and n_cookies(scope["headers"], secure=behind_tls(connection)) > 1
+    def _read_query(self, query_string: bytes) -> dict[str, Any]:
+        known = {one.name: one for one in self.query}
+        values = {one.name: one.default for one in self.query}
+        given = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
+        names = [name for name, _ in given]
+        if len(set(names)) < len(names) or not known.keys() >= set(names):
+            message = f"the parameters here are {', '.join(known)}, each at most once"
+            raise Refusal(400, "invalid_parameter", message)
+        return values | {name: known[name].read(text) for name, text in given}
 
 
-def unauthorized(message: str, field: str | None = None) -> Refused:
-    """The answer to whoever has no token that counts."""
-    challenge = {"WWW-Authenticate": 'Bearer realm="sottovoce"'}
-    return Refused(401, "unauthorized", message, field=field, headers=challenge)
+def _without_none(hint: Any) -> Any:
+    """The type of a parameter that may be left out; `null` is none of its values."""
+    options = get_args(hint)
+    return options[0] if len(options) == 2 and options[1] is type(None) else hint
 
 
-def token_of(request: AnyRequest) -> TokenRecord:
-    """The token that opened an address."""
-    found: TokenRecord = request.scope["state"][_TOKEN]
-    return found
+def route(methods: str, *paths: str, **about: Any) -> Callable[[Handler], Route]:
+    """Make a route of a handler; `about` is as `Route` takes it."""
+    return lambda handler: Route(handler, tuple(methods.split()), paths, **about)
 
 
-def require(record: TokenRecord, *scopes: Scope) -> None:
-    """Refuse a token that opens none of these."""
-    if not any(allows(record, scope) for scope in scopes):
-        needed = " or ".join(f"{scope} ({SCOPES[scope]})" for scope in scopes)
-        raise Refused(403, "insufficient_scope", f"this needs a token of the scope {needed}; an admin can make you one")
+class _Node:
+    """One part of a path, and what may follow it."""
+
+    __slots__ = ("next", "parameter", "routes", "template")
+
+    def __init__(self) -> None:
+        self.next: dict[str, _Node] = {}
+        self.parameter: tuple[str, _Node] | None = None
+        self.template = ""
+        self.routes: dict[str, Route] = {}
 
 
-def numbers(request: AnyRequest) -> dict[str, float | None]:
-    """The operation's numbers after the question mark, by name; unknown and repeated names are refused."""
-    known = {number.name: number for number in request.route_handler.opt[OPERATION].query}
-    found: dict[str, float | None] = {}
-    text = request.scope["query_string"].decode("latin-1")
-    for name, value in parse_qsl(text, keep_blank_values=True):
-        if name not in known or name in found:
-            raise Refused(
-                400, "invalid_parameter", f"the parameters here are {', '.join(known)}, each at most once", field=None
-            )
-        found[name] = known[name].read(value)
-    return {name: found.get(name, number.default) for name, number in known.items()}
+@final
+class Router:
+    """From a path to the routes of its template; empty parts of a path, as of a slash at its end, do not matter."""
+
+    def __init__(self, routes: Iterable[Route]):
+        self._root = _Node()
+        for one in routes:
+            for path in one.paths:
+                node = self._root
+                for part in filter(None, path.split("/")):
+                    if part[0] == "{":
+                        node.parameter = node.parameter or (part[1:-1], _Node())
+                        node = node.parameter[1]
+                    else:
+                        node = node.next.setdefault(part, _Node())
+                node.template = path
+                node.routes |= dict.fromkeys(one.methods, one)
+
+    def find(self, path: str) -> tuple[str, dict[str, Route], dict[str, str]]:
+        """The template, its routes by method, and the path's parameters; empty where there is nothing."""
+        node, parameters = self._root, {}
+        for part in path.split("/"):
+            if not part:
+                continue
+            inner = node.next.get(part)
+            if inner is None:
+                if node.parameter is None:
+                    return "", {}, {}
+                name, inner = node.parameter
+                parameters[name] = part
+            node = inner
+        return node.template, node.routes, parameters

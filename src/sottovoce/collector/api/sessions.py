@@ -1,26 +1,16 @@
-"""Signing in to the dashboard and out of it: a token becomes a cookie that the page's own scripts cannot read."""
+"""Signing in to the dashboard and out: a token becomes a cookie that scripts cannot read."""
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import msgspec
-from litestar.handlers import HTTPRouteHandler
 
-from sottovoce.collector.api.answer import JSON, Answer, json_answer
-from sottovoce.collector.api.body import read_json
-from sottovoce.collector.api.route import (
-    SEVERAL_COOKIES,
-    AnyRequest,
-    Operation,
-    behind_tls,
-    has_several_cookies,
-    route,
-    token_of,
-    unauthorized,
-)
-from sottovoce.collector.api.service import service_of
-from sottovoce.collector.failures import Refused
+from sottovoce.collector.api.admission import SEVERAL_COOKIES, unauthorized
+from sottovoce.collector.api.request import Request
+from sottovoce.collector.api.response import Response, json_response
+from sottovoce.collector.api.route import route
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.session_cookie import cleared_cookie, comes_from_here, set_cookie
 from sottovoce.collector.store.base import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope, check_token
@@ -43,7 +33,7 @@ class SignIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     token: str
 
 
-class Session(msgspec.Struct, frozen=True):
+class SignedIn(msgspec.Struct, frozen=True):
     """Who is signed in: what the token opens, and what an admin noted beside it."""
 
     scopes: list[Scope]
@@ -56,80 +46,60 @@ class SignedOut(msgspec.Struct, frozen=True):
     signed_in: bool
 
 
-_sign_in: Final = msgspec.json.Decoder(SignIn)
-
-
 @route(
     "POST",
     _PATH,
-    Operation(
-        "sign_in",
-        "Keep a token in a cookie, for the dashboard.",
-        {200: Session},
-        {
-            400: "the body is no JSON of this shape",
-            401: "the token is unknown or revoked, or there are several session cookies, which are then cleared",
-            403: _OTHER_SITE,
-            408: "the body took too long, or was cut off",
-            413: "the body is too long",
-            415: "the body is not JSON, or compressed",
-            503: "the database is away; try again later",
-        },
-        bodies={JSON: SignIn},
-        headers={_SET_COOKIE: "the session cookie: HttpOnly, SameSite=Strict, and Secure behind TLS"},
-    ),
+    errors={
+        401: "the token is unknown or revoked, or there are several session cookies, which are then cleared",
+        403: _OTHER_SITE,
+        503: "the database is unavailable; try again later",
+    },
+    responses={200: SignedIn},
+    headers={_SET_COOKIE: "the session cookie: HttpOnly, SameSite=Strict, and Secure behind TLS"},
 )
-async def sign_in(request: AnyRequest) -> Answer:
+async def sign_in(request: Request, body: SignIn) -> Response:
+    """Store a token in a cookie, for the dashboard."""
     _refuse_other_sites(request)
-    service = service_of(request)
-    settings = service.settings
-    given = await read_json(request, _sign_in, settings.max_body_bytes, settings.body_seconds)
-    record = await service.ask(check_token, service.store, given.token)
+    service = request.service
+    record = await service.wait_for_store(check_token, service.store, body.token)
     if record is None:
-        raise unauthorized("this token is not known here, or was revoked; ask an admin for one", "token")
-    if has_several_cookies(request):
-        # Not in one answer: browsers would clear the new cookie with the others.
-        refused = unauthorized(SEVERAL_COOKIES)
-        refused.headers = {**refused.headers, **_CLEAR}
-        raise refused
-    return json_answer(_session(record), headers={_SET_COOKIE: set_cookie(given.token, behind_tls(request))})
+        raise unauthorized("this token is unknown or was revoked; ask an admin for one", "token")
+    if request.has_several_cookies:
+        # Not in one response: browsers would clear the new cookie with the others.
+        refusal = unauthorized(SEVERAL_COOKIES)
+        refusal.headers = {**refusal.headers, **_CLEAR}
+        raise refusal
+    return json_response(_signed_in(record), headers={_SET_COOKIE: set_cookie(body.token, request.over_tls)})
 
 
-@route(
-    "GET",
-    _PATH,
-    Operation("get_session", "Who is signed in.", {200: Session}, scopes=("read",)),
-)
-async def get_session(request: AnyRequest) -> Answer:
-    return json_answer(_session(token_of(request)))
+@route("GET", _PATH, scopes=("read",))
+async def get_session(token: TokenRecord) -> SignedIn:
+    """Who is signed in."""
+    return _signed_in(token)
 
 
 @route(
     "DELETE",
     _PATH,
-    Operation(
-        "sign_out",
-        "Forget the cookie; the token itself stays good until it is revoked.",
-        {200: SignedOut},
-        {403: _OTHER_SITE},
-        headers={_SET_COOKIE: "the session cookie, cleared; with Clear-Site-Data where there are several"},
-    ),
+    responses={200: SignedOut},
+    errors={403: _OTHER_SITE},
+    headers={_SET_COOKIE: "the session cookie, cleared; with Clear-Site-Data where there are several"},
 )
-async def sign_out(request: AnyRequest) -> Answer:
+async def sign_out(request: Request) -> Response:
+    """Clear the cookie; the token itself is valid until it is revoked."""
     # Whoever holds a cookie may lose it, also one whose token was revoked meanwhile.
     _refuse_other_sites(request)
-    cleared = {_SET_COOKIE: cleared_cookie(behind_tls(request))}
-    return json_answer(SignedOut(False), headers=cleared | (_CLEAR if has_several_cookies(request) else {}))
+    headers = {_SET_COOKIE: cleared_cookie(request.over_tls)}
+    return json_response(SignedOut(False), headers=headers | (_CLEAR if request.has_several_cookies else {}))
 
 
-def _refuse_other_sites(request: AnyRequest) -> None:
-    scope: Any = request.scope
-    if not comes_from_here(scope["method"], scope["headers"]):
-        raise Refused(403, "other_site", "only the collector's own pages may sign in and out; open its dashboard, at /")
+def _refuse_other_sites(request: Request) -> None:
+    if not comes_from_here(request.scope["method"], request.scope["headers"]):
+        raise Refusal(403, "other_site", "only the collector's own pages may sign in and out; open its dashboard, at /")
 
 
-def _session(record: TokenRecord) -> Session:
-    return Session([cast(Scope, scope) for scope in SCOPES if scope in record.scopes], record.note)
+def _signed_in(record: TokenRecord) -> SignedIn:
+    return SignedIn([cast(Scope, scope) for scope in SCOPES if scope in record.scopes], record.note)
 
 
-ROUTES: Final[tuple[HTTPRouteHandler, ...]] = (sign_in, get_session, sign_out)
+ROUTES: Final = (sign_in, get_session, sign_out)

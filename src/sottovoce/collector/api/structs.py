@@ -1,4 +1,4 @@
-"""The JSON that goes in and out, as types: what is decoded and encoded is what the OpenAPI document shows."""
+"""The JSON of requests and responses, as types; the OpenAPI document is made from them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,28 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.failures import Failure
+from sottovoce.collector.refusal import ErrorDetail, RefusedReport
 from sottovoce.collector.tokens import SCOPES, Scope
+from sottovoce.collector.validation import BASE64, BASE64URL, HEX_32, LINE
+from sottovoce.formats.service_json import (
+    HEX_64,
+    Count,
+    Delta,
+    Hex64,
+    RoundStatus,
+    SegmentEntry,
+    SurveyState,
+    TokenEntry,
+)
 from sottovoce.surveys.panel import MAX_CHOICES
 
 __all__ = [
     "Acknowledgement",
     "AnswerRow",
-    "Bound",
     "Envelope",
+    "ErrorBound",
     "EstimateBody",
+    "EstimateSummary",
     "HandedIn",
     "Health",
     "InfluenceBody",
@@ -25,66 +37,58 @@ __all__ = [
     "NewToken",
     "OneReport",
     "Publication",
-    "RefusedReport",
+    "RefusedUpload",
     "ReportsBody",
-    "RoundInfo",
     "RoundOpening",
     "Rounds",
-    "SegmentEntry",
     "Segments",
-    "State",
-    "Status",
+    "StateBody",
     "SurveyEntry",
     "Surveys",
-    "TokenCreated",
-    "TokenEntry",
     "TokenRevoked",
     "Tokens",
-    "Unaccepted",
 ]
 
-HEX_64: Final = "^[0-9a-f]{64}$"
-HEX_32: Final = "^[0-9a-f]{32}$"
-BASE64URL: Final = "^[0-9A-Za-z_-]+$"
-BASE64: Final = "^[0-9A-Za-z+/_-]*={0,2}$"
-LINE: Final = "^[^\\x00-\\x1f\\x7f]*$"
 MAX_MINIMUM: Final = 10**12
 MAX_LABEL: Final = 1000
 
-Hex64 = Annotated[str, Meta(pattern=HEX_64)]
-SurveyState = Literal["open", "sealed", "deleted"]
 StandingState = Literal["open", "sealed"]
 Line = Annotated[str, Meta(max_length=200, pattern=LINE)]
 Minimum = Annotated[int, Meta(ge=1, le=MAX_MINIMUM)]
-Count = Annotated[int, Meta(ge=0)]
-Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
+Level = Annotated[float, Meta(gt=0, lt=1, description="with what probability each interval contains the truth")]
+
+SurveyId = Annotated[str, Meta(pattern=HEX_64, description="the survey's id: the SHA-256 of its canonical JSON")]
+Digest = Annotated[str, Meta(pattern=HEX_64, description="the SHA-256 of the attachment")]
+RoundNumber = Annotated[str, Meta(pattern="^[1-9][0-9]{0,8}$", description="the round's number, from 1")]
+SegmentNumber = Annotated[str, Meta(pattern="^(0|[1-9][0-9]{0,17})$", description="the segment's number")]
+TokenId = Annotated[str, Meta(pattern="^[0-9a-f]{8}$", description="the 8 digits after sv_ in the token")]
 
 
-class _In(msgspec.Struct, forbid_unknown_fields=True):
-    pass
+class RequestStruct(msgspec.Struct, forbid_unknown_fields=True):
+    """A request: unknown fields are refused."""
 
 
-class _Out(msgspec.Struct):
-    pass
+class ResponseStruct(msgspec.Struct):
+    """A response."""
 
 
 # --- what comes in ------------------------------------------------------------------------------
 
 
-class OneReport(_In):
-    """A report for people with curl: its id in hexadecimal and its bytes in base64url."""
+class OneReport(RequestStruct):
+    """One report: its id in hexadecimal and its bytes in base64url."""
 
     id: Annotated[str, Meta(pattern=HEX_32)]
     report: Annotated[str, Meta(pattern=BASE64URL)]
 
 
-class ReportsBody(_In):
-    """Several of them."""
+class ReportsBody(RequestStruct):
+    """Several reports."""
 
     reports: Annotated[list[OneReport], Meta(min_length=1)]
 
 
-class Publication(_In):
+class Publication(RequestStruct):
     """A survey to be signed and published."""
 
     statement: Annotated[str, Meta(description="the survey's JSON, as text", min_length=2)]
@@ -92,7 +96,7 @@ class Publication(_In):
     minimum_reports: Minimum | None = None
 
 
-class RoundOpening(_In):
+class RoundOpening(RequestStruct):
     """A round of a panel to be signed and opened."""
 
     statement: Annotated[str, Meta(description="the round's JSON, as text", min_length=2)]
@@ -100,15 +104,15 @@ class RoundOpening(_In):
     minimum_reports: Minimum | None = None
 
 
-class NewToken(_In):
-    """What a new token shall open."""
+class NewToken(RequestStruct):
+    """The scopes of a new token."""
 
     scopes: Annotated[list[Scope], Meta(min_length=1, max_length=len(SCOPES))]
     note: Line = ""
 
 
-class LogLevel(_In):
-    """What is logged from now on."""
+class LogLevel(RequestStruct):
+    """The least severe level that is logged."""
 
     level: Literal["debug", "info", "warning", "error"]
 
@@ -116,14 +120,14 @@ class LogLevel(_In):
 # --- what goes out ------------------------------------------------------------------------------
 
 
-class KeyAnswer(_Out):
+class KeyAnswer(ResponseStruct):
     """The Ed25519 key that signs every survey here; devices pin it."""
 
     key: str
     fingerprint: Hex64
 
 
-class SurveyEntry(_Out):
+class SurveyEntry(ResponseStruct):
     """One survey in the list."""
 
     id: Hex64
@@ -134,13 +138,13 @@ class SurveyEntry(_Out):
     state: SurveyState
 
 
-class Surveys(_Out):
+class Surveys(ResponseStruct):
     """All surveys that are open or sealed."""
 
     surveys: list[SurveyEntry]
 
 
-class Envelope(_Out):
+class Envelope(ResponseStruct):
     """A survey as it was signed: `id` is the SHA-256 of `statement`, `signature` is over it."""
 
     id: Hex64
@@ -151,54 +155,29 @@ class Envelope(_Out):
     state: StandingState
 
 
-class RefusedReport(_Out):
-    """Why one report of a body was not taken."""
-
-    position: Count
-    code: str
-    message: str
-
-
-class Acknowledgement(_Out):
-    """What was taken is durable; what was not is told one by one."""
+class Acknowledgement(ResponseStruct):
+    """Accepted reports are durable; refused ones are listed."""
 
     accepted: Count
     refused: list[RefusedReport]
 
 
-class Unaccepted(_Out):
-    """Nothing of a body was taken."""
+class RefusedUpload(ResponseStruct):
+    """No report of a body was accepted; without a list where the body was refused as a whole."""
 
-    error: Failure
+    error: ErrorDetail
     accepted: Count = 0
     refused: list[RefusedReport] = []
 
 
-class Status(_Out):
-    """How a survey stands."""
-
-    id: Hex64
-    title: str
-    kind: str
-    epsilon: float
-    delta: Delta
-    mechanism: str | None
-    state: SurveyState
-    n_reports: Count
-    waiting: Count
-    minimum_reports: Count
-    rounds: Count | None
-    asked: Count | None
-
-
-class Bound(_Out):
+class ErrorBound(ResponseStruct):
     """What the expected error stays below."""
 
     l2: float | None
     statement: str
 
 
-class AnswerRow(_Out):
+class AnswerRow(ResponseStruct):
     """One answer; null stands for a number that is not finite."""
 
     label: str
@@ -208,8 +187,8 @@ class AnswerRow(_Out):
     high: float | None
 
 
-class InfluenceBody(_Out):
-    """How far hostile devices can move the answers."""
+class InfluenceBody(ResponseStruct):
+    """How far malicious devices can move the answers."""
 
     n_reports: Count
     hostile: Count
@@ -221,99 +200,68 @@ class InfluenceBody(_Out):
     statement: str
 
 
-class HandedIn(_Out):
-    """Counts that were handed in are durable, and estimates are made from them."""
+class HandedIn(ResponseStruct):
+    """The counts are durable, and estimates are made from them."""
 
     n_reports: Count
 
 
-class EstimateBody(_Out):
-    """Answers with intervals, from `n_reports` reports; `waiting` more are durable and not yet counted."""
+class EstimateSummary(ResponseStruct, kw_only=True):
+    """What was estimated, from how many reports, and how well."""
 
     survey: Hex64
+    title: str
+    kind: str
     mechanism: str
     epsilon: float
     delta: Delta
     n_reports: Count
-    bound: Bound
+    bound: ErrorBound
     projection_gap: float
     level: float
+
+
+class EstimateBody(EstimateSummary, kw_only=True):
+    """Answers with intervals; `waiting` more reports are durable and not yet counted."""
+
     answers: list[AnswerRow]
     waiting: Count
     influence: InfluenceBody | None
 
 
-class State(_Out):
-    """The state a survey is in now."""
+class StateBody(ResponseStruct):
+    """The new state of a survey."""
 
     id: Hex64
     state: SurveyState
 
 
-class RoundInfo(_Out):
-    """How a round stands."""
-
-    id: Hex64
-    round: Count
-    state: SurveyState
-    n_reports: Count
-    waiting: Count
-    query: str
-    labels: list[str]
-
-
-class Rounds(_Out):
+class Rounds(ResponseStruct):
     """The rounds asked so far."""
 
-    rounds: list[RoundInfo]
+    rounds: list[RoundStatus]
 
 
-class SegmentEntry(_Out):
-    """Counted reports of one coarse time."""
-
-    number: Count
-    epoch: Count
-    n: Count
-
-
-class Segments(_Out):
+class Segments(ResponseStruct):
     """All segments of a survey, in order."""
 
     segments: list[SegmentEntry]
 
 
-class TokenCreated(_Out):
-    """A new token; `token` is never shown again."""
-
-    id: str
-    token: str
-    scopes: list[Scope]
-    note: str
-
-
-class TokenEntry(_Out):
-    """What is kept of a token."""
-
-    id: str
-    scopes: list[Scope]
-    note: str
-    revoked: bool
-
-
-class Tokens(_Out):
+class Tokens(ResponseStruct):
     """All tokens, revoked ones too."""
 
     tokens: list[TokenEntry]
 
 
-class TokenRevoked(_Out):
-    """It opens nothing from now on."""
+class TokenRevoked(ResponseStruct):
+    """The token is revoked."""
 
     id: str
     revoked: bool
 
 
-class Health(_Out):
-    """Whether the process lives, or can serve."""
+class Health(ResponseStruct):
+    """The process is alive, or ready to serve."""
 
     status: Literal["ok"]

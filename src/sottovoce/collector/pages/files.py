@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from sottovoce.errors import ServiceError
+from sottovoce.core.errors import ServiceError
 
 __all__ = ["ASSETS_VARIABLE", "PAGES", "File", "Form", "load_files"]
 

@@ -1,4 +1,4 @@
-"""Where the collector keeps surveys, reports and counts: SQLite in a file, or PostgreSQL."""
+"""Where the collector stores surveys, reports and counts: SQLite in a file, or PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from sottovoce.collector.store.base import Store
-from sottovoce.errors import SettingsError
+from sottovoce.core.errors import SettingsError
 
 __all__ = ["DATABASE_FILE", "Store", "open_store"]
 

@@ -1,4 +1,4 @@
-"""What the collector asks of a database: small records, and four promises.
+"""What the collector needs of a database: small records, and four promises.
 
 1. `append` has returned: the reports survive a power cut. It has raised: none of them was kept.
 2. `settle` is one transaction: reports leave the waiting list and enter a segment, or nothing happens.
@@ -16,12 +16,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from sottovoce.core.errors import StoreError
+
 __all__ = [
     "Arrival",
     "Checkpoint",
+    "Closed",
     "Lease",
     "NewSegment",
-    "Refusal",
     "Segment",
     "SegmentInfo",
     "Snapshot",
@@ -34,7 +36,7 @@ __all__ = [
 
 SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
-Refusal: TypeAlias = Literal["unknown", "sealed", "deleted"]
+Closed: TypeAlias = Literal["unknown", "sealed", "deleted"]
 """Why a survey takes no reports."""
 
 
@@ -69,7 +71,10 @@ class SurveyRecord:
     @property
     def delta(self) -> float:
         """What the statement says; 0 where it says nothing: the promise is then pure epsilon-LDP."""
-        return msgspec.json.decode(self.canonical, type=_Stated).delta
+        try:
+            return msgspec.json.decode(self.canonical, type=_Stated).delta
+        except msgspec.DecodeError as error:
+            raise StoreError(f"survey {self.id[:12]} is damaged in the database: restore a backup") from error
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,7 @@ class Store(abc.ABC):
     # --- reports on their way in ------------------------------------------------------------
 
     @abc.abstractmethod
-    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+    def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         """Keep all of them in one transaction, durable on return; for each None, or why its survey takes none."""
 
     @abc.abstractmethod

@@ -18,7 +18,7 @@ from sottovoce.collector.store.migrations import Migration, missing
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.collector.store.sql import Row, Transaction
 from sottovoce.collector.store.surveys import SurveyTables
-from sottovoce.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
 
 __all__ = ["PostgresStore"]
 
@@ -210,7 +210,9 @@ def _conninfo(url: str) -> dict[str, Any]:
         given = conninfo_to_dict(url)
     except psycopg.Error:
         # Neither the text nor the cause is repeated: they may hold a password.
-        raise SettingsError("database is no valid PostgreSQL URL: postgresql://user:password@host:port/name") from None
+        raise SettingsError(
+            "database is not a valid PostgreSQL URL: postgresql://user:password@host:port/name"
+        ) from None
     if "@" in str(given.get("host", "")):
         raise SettingsError("database has several @: write one in a user's name or password as %40")
     return {**_DEFAULTS, **given}

@@ -8,36 +8,44 @@ from typing import Literal
 from sottovoce.collector.store.base import (
     Arrival,
     Checkpoint,
+    Closed,
     Lease,
     NewSegment,
-    Refusal,
     Segment,
     SegmentInfo,
     Snapshot,
     Waiting,
 )
 from sottovoce.collector.store.sql import SqlStore, Transaction, askable, combine, parts
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 __all__ = ["ReportTables"]
+
+
+def _latest(now: float, seconds: float) -> float:
+    """The latest moment at which a lease can end; one that ends later was taken before a clock was set back.
+
+    Not `now + seconds`: `now` may have been read before a lease that another process took meanwhile.
+    """
+    return now + 2 * seconds
 
 
 class ReportTables(SqlStore):
     """Taking reports in, and counting each once."""
 
-    def append(self, arrivals: Sequence[Arrival]) -> list[Refusal | None]:
+    def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         if not arrivals:
             return []
         with self.write(growing=True) as transaction:
             numbers: dict[str, int] = {}
-            refusals: dict[str, Refusal] = {}
+            closed: dict[str, Closed] = {}
             # Sorted: two appends, or an append and a seal, lock the surveys in one order.
             for survey_id in sorted({arrival.survey for arrival in arrivals}):
                 number, state = self._locked(transaction, survey_id)
                 if state == "open":
                     numbers[survey_id] = number
                 else:
-                    refusals[survey_id] = state
+                    closed[survey_id] = state
             transaction.many(
                 "INSERT INTO waiting (survey, epoch, n, content) VALUES (?, ?, ?, ?)",
                 [
@@ -45,9 +53,9 @@ class ReportTables(SqlStore):
                     for row in combine(arrival for arrival in arrivals if arrival.survey in numbers)
                 ],
             )
-        return [refusals.get(arrival.survey) for arrival in arrivals]
+        return [closed.get(arrival.survey) for arrival in arrivals]
 
-    def _locked(self, transaction: Transaction, survey_id: str) -> tuple[int, Literal["open"] | Refusal]:
+    def _locked(self, transaction: Transaction, survey_id: str) -> tuple[int, Literal["open"] | Closed]:
         """A survey's number and state; neither changes before the transaction ends."""
         found = (
             transaction.rows(f"SELECT number, state FROM surveys WHERE id = ?{self.for_share}", (survey_id,))
@@ -80,7 +88,7 @@ class ReportTables(SqlStore):
                 "WHERE EXISTS (SELECT 1 FROM waiting w WHERE w.survey = l.survey) AND s.state <> 'deleted' "
                 "AND (l.holder = ? OR l.expires <= ? OR l.expires > ?) "
                 f"ORDER BY own DESC, first LIMIT 1{self.skip_locked}",
-                (holder, now, now + seconds, holder, now, now + seconds),
+                (holder, now, _latest(now, seconds), holder, now, _latest(now, seconds)),
             )
             if not rows:
                 return None
@@ -108,7 +116,7 @@ class ReportTables(SqlStore):
             rows = transaction.rows(
                 "SELECT l.survey, s.id, l.token FROM leases l JOIN surveys s ON s.number = l.survey "
                 f"WHERE (l.expires <= ? OR l.expires > ?) AND {untidy} ORDER BY l.survey LIMIT 1{self.skip_locked}",
-                (now, now + seconds, crowd, epoch),
+                (now, _latest(now, seconds), crowd, epoch),
             )
             if not rows:
                 return None

@@ -18,8 +18,8 @@ from sottovoce.collector.store.migrations import missing
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.collector.store.sql import Row, Transaction
 from sottovoce.collector.store.surveys import SurveyTables
-from sottovoce.durable import sync
-from sottovoce.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.files import sync
 
 __all__ = ["APPLICATION_ID", "SqliteStore", "resets_safely"]
 

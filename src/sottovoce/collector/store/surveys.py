@@ -15,7 +15,7 @@ from sottovoce.collector.store.sql import (
     survey_record,
     token_record,
 )
-from sottovoce.errors import MismatchError
+from sottovoce.core.errors import MismatchError
 
 __all__ = ["SurveyTables"]
 

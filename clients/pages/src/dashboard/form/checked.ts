@@ -1,9 +1,9 @@
 /** A survey that the collector found good: what it says, what it costs, and the button that publishes it. */
+import type { DraftAnswer } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
 import { sentence } from "../../parts/trouble.js";
 import { accuracyWords } from "../../questions/accuracy.js";
-import type { Stated } from "./publishing.js";
 
 /** Longest JSON that is shown. */
 const SHOWN = 20_000;
@@ -11,7 +11,7 @@ const SHOWN = 20_000;
 /** The panel; `publish` is called by its button, `place` is where it is said how that goes. */
 export function checkedPanel(
   kind: string,
-  stated: Stated,
+  stated: DraftAnswer,
   publish: (button: HTMLButtonElement) => void,
 ): { element: HTMLElement; place: HTMLElement } {
   const place = el("div", { role: "status" });
@@ -44,13 +44,13 @@ export function checkedPanel(
 }
 
 /** What can be expected of so many people; nothing where it is not one number. */
-const accuracy = (kind: string, { users, margin, l2 }: Stated): HTMLElement | null =>
+const accuracy = (kind: string, { users, margin, l2 }: DraftAnswer): HTMLElement | null =>
   users === null || margin === null || l2 === null
     ? null
     : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people: `), accuracyWords(kind, margin, l2));
 
 /** Folded where the accuracy says the most important of it already. */
-const explanation = ({ explanation: words, margin }: Stated): HTMLElement => {
+const explanation = ({ explanation: words, margin }: DraftAnswer): HTMLElement => {
   const told = el("p", {}, sentence(words.replaceAll("_", " ")));
   return margin === null ? told : el("details", { class: "explained" }, el("summary", {}, "Why this design"), told);
 };

@@ -1,14 +1,15 @@
 /** Settings that few people need: which design, for how many people, and when answers are shown. */
+import type { QuestionEntry, Questions } from "../../parts/api_types.js";
 import { el } from "../../parts/dom.js";
 import { count } from "../../parts/format.js";
-import { isPanel, type Declared, type Question } from "../../questions/declared.js";
+import { isPanel } from "../../questions/declared.js";
 import type { Fields } from "../../questions/fields.js";
 import type { Filled, Line } from "./draft.js";
 
 /** The fields that go with a question. */
 export function designFields(
-  question: Question,
-  { defaults }: Declared,
+  question: QuestionEntry,
+  { defaults }: Questions,
   fields: Fields,
   filled: Filled,
   changed: () => void,

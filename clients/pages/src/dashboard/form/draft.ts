@@ -1,8 +1,9 @@
 /** A survey as the form holds it, and as the collector is asked to state it. */
+import type { ParameterEntry, QuestionEntry } from "../../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/limits.js";
 import { figure } from "../../parts/format.js";
 import { numberFrom, wholeNumber } from "../../questions/answers.js";
-import { isPanel, type Parameter, type ParameterKind, type Question } from "../../questions/declared.js";
+import { isPanel, type ParameterKind } from "../../questions/declared.js";
 import { fromAddress, givenOf, nothingTyped, readParameters, typedFrom, type Faults, type Typed } from "../../questions/typed.js";
 
 /** Everything that can be typed, as it was typed. */
@@ -61,7 +62,7 @@ export function filledFrom(text: string | null): Filled {
 }
 
 /** A blank form with what an address says of it, such as the planner's link. */
-export function filledFromAddress(query: URLSearchParams, parameters: readonly Parameter[]): Filled {
+export function filledFromAddress(query: URLSearchParams, parameters: readonly ParameterEntry[]): Filled {
   const filled = blank();
   filled.kind = query.get("kind") ?? "";
   filled.typed = fromAddress(parameters, query);
@@ -75,7 +76,7 @@ export type Draft = Record<string, unknown> & { kind: string; epsilon: number };
 /** The draft, or everything that is wrong; what only the collector can know, it says itself. */
 export function draftOf(
   filled: Filled,
-  question: Question,
+  question: QuestionEntry,
 ): { draft: Draft; minimum: number | null } | { faults: Faults } {
   const faults: Faults = new Map();
   const title = filled.title.trim();

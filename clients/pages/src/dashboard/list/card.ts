@@ -1,9 +1,9 @@
 /** One survey in the list. */
+import type { Status, SurveyEntry } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
-import type { Status } from "../../parts/live.js";
 import { promised } from "../../parts/promise.js";
-import { nameOf, type Entry } from "./entries.js";
+import { nameOf } from "./entries.js";
 import { kindName, kindPicture } from "./kinds.js";
 
 export interface Card {
@@ -12,7 +12,7 @@ export interface Card {
   update: (status: Status) => void;
 }
 
-export function cardOf(entry: Entry): Card {
+export function cardOf(entry: SurveyEntry): Card {
   const number = el("span", { class: "reports figures" }, "…");
   const unit = el("span", { class: "quiet" }, "");
   const progress = el("p", { class: "progress quiet" });

@@ -1,6 +1,6 @@
 /** Counts of many surveys, asked a few at a time: first those in sight, then the others, then again those in sight. */
+import type { Status } from "../../parts/api_types.js";
 import { ask, Refusal } from "../../parts/api.js";
-import type { Status } from "../../parts/live.js";
 
 /** How many questions are under way at once; a browser has about six connections to the collector. */
 export const FEW = 3;

@@ -1,11 +1,11 @@
 /** What a collector without surveys shows: what can be asked, and how to make the first survey. */
+import type { QuestionEntry, SignedIn } from "../../parts/api_types.js";
 import { el } from "../../parts/dom.js";
 import { sentence } from "../../parts/trouble.js";
-import type { Question } from "../../questions/declared.js";
-import { allows, type Session } from "../session.js";
+import { allows } from "../session.js";
 import { kindName, kindPicture } from "./kinds.js";
 
-export function emptyList(session: Session, questions: readonly Question[]): HTMLElement {
+export function emptyList(session: SignedIn, questions: readonly QuestionEntry[]): HTMLElement {
   return el(
     "section",
     { class: "empty" },

@@ -1,15 +1,5 @@
 /** The surveys of a list: which of them match what was typed, and what they come to. */
-import type { Status } from "../../parts/live.js";
-
-/** A survey as the collector lists it. */
-export interface Entry {
-  id: string;
-  title: string;
-  kind: string;
-  epsilon: number;
-  delta: number;
-  state: string;
-}
+import type { Status, SurveyEntry } from "../../parts/api_types.js";
 
 /** What is looked for; empty text and "all" let everything through. */
 export interface Wanted {
@@ -26,7 +16,7 @@ export const nameOf = ({ title, id }: { title: string; id: string }): string =>
 const ID_BEGINS = 6;
 
 /** Those that match, in the same order: every word typed is in the title, or begins the id. */
-export function matching(entries: readonly Entry[], { text, state, kind }: Wanted): Entry[] {
+export function matching(entries: readonly SurveyEntry[], { text, state, kind }: Wanted): SurveyEntry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return entries.filter((entry) => {
     const title = nameOf(entry).toLowerCase();
@@ -39,7 +29,7 @@ export function matching(entries: readonly Entry[], { text, state, kind }: Wante
 
 /** How many surveys there are, how many take reports, how many reports came, and how many surveys have told so far. */
 export function totals(
-  entries: readonly Entry[],
+  entries: readonly SurveyEntry[],
   counts: ReadonlyMap<string, Status>,
 ): { surveys: number; open: number; reports: number; told: number } {
   const told = entries.flatMap(({ id }) => counts.get(id) ?? []);

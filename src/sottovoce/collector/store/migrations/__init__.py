@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Final, Literal, TypeAlias
 
-from sottovoce.errors import StoreError
+from sottovoce.core.errors import StoreError
 
 __all__ = ["COLUMNS", "Dialect", "Migration", "latest", "migrations", "missing"]
 

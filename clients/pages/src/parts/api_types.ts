@@ -1,0 +1,530 @@
+/** The service's JSON, from its OpenAPI document: run `npm run types` to write this file again. */
+
+/** Accepted reports are durable; refused ones are listed. */
+export interface Acknowledgement {
+  accepted: number;
+  refused: RefusedReport[];
+}
+
+/** One answer; null stands for a number that is not finite. */
+export interface AnswerRow {
+  label: string;
+  value: number | null;
+  raw: number | null;
+  low: number | null;
+  high: number | null;
+}
+
+/** Answers side by side. */
+export interface Bars {
+  view: "bars";
+  title: string;
+  start: number;
+  stop: number;
+  shares: boolean;
+}
+
+/** What the expected error stays below, by the number of reports. */
+export interface BoundCurveBody {
+  n: number[];
+  l2: number[];
+  /** the largest margin of any answer (95 %) */
+  margin: (number | null)[];
+  statement: string;
+}
+
+/** Shares of the people up to each value of a line: a distribution function. `x` are the values. */
+export interface Cdf {
+  view: "cdf";
+  title: string;
+  start: number;
+  stop: number;
+  shares: boolean;
+  x: (number | string)[];
+}
+
+/** Default values; `level` is that of margins and intervals. */
+export interface Defaults {
+  users: number;
+  max_report_bytes: number;
+  max_counters: number;
+  level: number;
+}
+
+/** The fields of a form for a new survey. */
+export interface Draft {
+  /** a kind of /v1/questions */
+  kind: string;
+  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges, a workload as text */
+  parameters?: Record<string, unknown>;
+  users?: number | null;
+  delta?: number | null;
+  strategy?: string | null;
+  mechanism?: string | null;
+  criterion?: "l2" | "margin" | null;
+  max_report_bytes?: number | null;
+  max_counters?: number | null;
+  epsilon: number;
+  title?: string;
+}
+
+/** A survey that can be published: send `statement` and `attachments` to /v1/surveys. Nothing has been stored. */
+export interface DraftAnswer {
+  id: string;
+  statement: string;
+  attachments: Record<string, string>;
+  /** null for a panel */
+  strategy: string | null;
+  mechanism: string;
+  report_bytes: number;
+  /** the number of people for which these errors are expected */
+  users: number;
+  /** the largest margin of any answer (95 %); null for a panel */
+  margin: number | null;
+  /** the expected L2 error over all answers; null for a panel */
+  l2: number | null;
+  explanation: string;
+  notes: string[];
+}
+
+/** A survey as it was signed: `id` is the SHA-256 of `statement`, `signature` is over it. */
+export interface Envelope {
+  id: string;
+  statement: string;
+  signature: string;
+  key: string;
+  attachments: string[];
+  state: "open" | "sealed";
+}
+
+/** The body of every error response. */
+export interface ErrorBody {
+  error: ErrorDetail;
+}
+
+/** What the expected error stays below. */
+export interface ErrorBound {
+  l2: number | null;
+  statement: string;
+}
+
+/** A code for programs, a message for people, and the field at fault where there is one. */
+export interface ErrorDetail {
+  code: string;
+  message: string;
+  field?: string | null;
+}
+
+/** Answers with intervals; `waiting` more reports are durable and not yet counted. */
+export interface EstimateBody {
+  survey: string;
+  title: string;
+  kind: string;
+  mechanism: string;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  n_reports: number;
+  bound: ErrorBound;
+  projection_gap: number;
+  level: number;
+  answers: AnswerRow[];
+  waiting: number;
+  influence: InfluenceBody | null;
+}
+
+/** The counts are durable, and estimates are made from them. */
+export interface HandedIn {
+  n_reports: number;
+}
+
+/** The process is alive, or ready to serve. */
+export interface Health {
+  status: "ok";
+}
+
+/** A table of two attributes, row after row. */
+export interface Heatmap {
+  view: "heatmap";
+  title: string;
+  start: number;
+  stop: number;
+  shares: boolean;
+  rows: string[];
+  columns: string[];
+  row_name: string;
+  column_name: string;
+}
+
+/** How far malicious devices can move the answers. */
+export interface InfluenceBody {
+  n_reports: number;
+  hostile: number;
+  fraction: number;
+  largest: number;
+  l2: number;
+  projected_l2: number;
+  exact: boolean;
+  statement: string;
+}
+
+/** Intervals of a line, both ends included: integers where the line is of integers, else positions in `names`. */
+export interface Intervals {
+  view: "ranges";
+  title: string;
+  start: number;
+  stop: number;
+  shares: boolean;
+  lows: number[];
+  highs: number[];
+  ends: number[];
+  names: string[] | null;
+}
+
+/** The Ed25519 key that signs every survey here; devices pin it. */
+export interface KeyAnswer {
+  key: string;
+  fingerprint: string;
+}
+
+/** The least severe level that is logged. */
+export interface LogLevel {
+  level: "debug" | "error" | "info" | "warning";
+}
+
+/** The scopes of a new token. */
+export interface NewToken {
+  scopes: ("admin" | "ask" | "publish" | "read")[];
+  note?: string;
+}
+
+/** One report: its id in hexadecimal and its bytes in base64url. */
+export interface OneReport {
+  id: string;
+  report: string;
+}
+
+/** A parameter of a question; `low` and `high` are the bounds of a number. */
+export interface ParameterEntry {
+  name: string;
+  kind: "attributes" | "integer" | "labels" | "number" | "range" | "workload";
+  help: string;
+  /** as on the command line */
+  example: string;
+  default: number | null;
+  required: boolean;
+  /** exactly one parameter of a group is given; empty for none */
+  group: string;
+  low: number | null;
+  high: number | null;
+}
+
+/** Answers with intervals as columns, and how to draw them; null stands for a number that is not finite. */
+export interface Picture {
+  survey: string;
+  title: string;
+  kind: string;
+  mechanism: string;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  n_reports: number;
+  bound: ErrorBound;
+  projection_gap: number;
+  level: number;
+  minimum_reports: number;
+  waiting: number;
+  /** the set that raw answers are projected on */
+  projection: string;
+  /** the number of answers in all */
+  answers: number;
+  /** the positions of these answers among all, if some are left out */
+  positions: number[] | null;
+  labels: string[];
+  /** the projected answers */
+  value: (number | null)[];
+  /** the unbiased answers */
+  raw: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  panels: (Bars | Cdf | Heatmap | Intervals)[];
+}
+
+/** A question and two of `epsilon`, `users` and the error; the third is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. */
+export interface PlanRequest {
+  /** a kind of /v1/questions */
+  kind: string;
+  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges, a workload as text */
+  parameters?: Record<string, unknown>;
+  users?: number | null;
+  delta?: number | null;
+  strategy?: string | null;
+  mechanism?: string | null;
+  criterion?: "l2" | "margin" | null;
+  max_report_bytes?: number | null;
+  max_counters?: number | null;
+  epsilon?: number | null;
+  margin?: number | null;
+  l2?: number | null;
+  error?: number | null;
+  /** the share of people with each value; null for the worst case */
+  population?: "uniform" | number[] | null;
+}
+
+/** A survey that can be run; `solved_for` names what was computed. `rounds`, `radius` and `error` are for a panel, whose error is the largest over all rounds; there `margin`, `l2` and whatever else belongs to one question are null. */
+export interface Planned {
+  question: string;
+  answers: number | null;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  users: number;
+  solved_for: "epsilon" | "error" | "rounds" | "users";
+  criterion: "l2" | "margin" | null;
+  /** the error that was asked for, if any */
+  target: number | null;
+  population: string;
+  /** the largest margin of any answer (95 %) */
+  margin: number | null;
+  /** the expected L2 error over all answers */
+  l2: number | null;
+  bound: ErrorBound | null;
+  strategy: string | null;
+  mechanism: string;
+  reason: string;
+  /** best first; those that cannot be chosen last */
+  options: PlannedOption[];
+  curves: PlannedCurves;
+  /** the id of the planned survey, without a title */
+  survey: string | null;
+  notes: string[];
+  rounds: number | null;
+  radius: number | null;
+  error: number | null;
+}
+
+/** Errors over one axis, one line per design; null where the design cannot be used. */
+export interface PlannedCurve {
+  x: number[];
+  lines: Record<string, (number | null)[]>;
+}
+
+/** The error by which designs were compared, against the number of people and against epsilon. */
+export interface PlannedCurves {
+  users: PlannedCurve;
+  epsilon: PlannedCurve;
+}
+
+/** One design; `reason` says why it cannot be chosen, and its numbers are then null. */
+export interface PlannedOption {
+  name: string;
+  strategy: string | null;
+  mechanism: string | null;
+  fits: boolean;
+  reason: string;
+  epsilon: number;
+  users: number;
+  margin: number | null;
+  l2: number | null;
+  /** the L2 error before answers are projected */
+  l2_raw: number | null;
+  /** whether the variance behind the errors is exact, a bound, or within a stated error */
+  status: "bound" | "exact" | "within" | null;
+  bound: number | null;
+  bound_statement: string | null;
+  report_bytes: number | null;
+  fetched_bytes: number | null;
+}
+
+/** A survey to be signed and published. */
+export interface Publication {
+  /** the survey's JSON, as text */
+  statement: string;
+  attachments?: Record<string, string>;
+  minimum_reports?: number | null;
+}
+
+/** A round that can be opened: send `statement` and `labels` to the survey's rounds. Nobody has been asked. */
+export interface QuestionAnswer {
+  statement: string;
+  labels: string[];
+  round: number;
+  rounds: number;
+  /** in canonical form */
+  query: string;
+  n_expected_note: string;
+}
+
+/** One kind of question and its parameters. */
+export interface QuestionEntry {
+  kind: string;
+  summary: string;
+  parameters: ParameterEntry[];
+  strategies: string[];
+  mechanisms: string[];
+}
+
+/** Every kind of question. */
+export interface Questions {
+  questions: QuestionEntry[];
+  defaults: Defaults;
+}
+
+/** Why one report of a body was refused; nothing of the report is quoted. */
+export interface RefusedReport {
+  position: number;
+  code: string;
+  message: string;
+}
+
+/** No report of a body was accepted; without a list where the body was refused as a whole. */
+export interface RefusedUpload {
+  error: ErrorDetail;
+  accepted?: number;
+  refused?: RefusedReport[];
+}
+
+/** Several reports. */
+export interface ReportsBody {
+  reports: OneReport[];
+}
+
+/** A round of a panel to be signed and opened. */
+export interface RoundOpening {
+  /** the round's JSON, as text */
+  statement: string;
+  labels?: string[];
+  minimum_reports?: number | null;
+}
+
+/** The question of the next round: the mean of a query or, with `choices`, the share of each choice. */
+export interface RoundQuestion {
+  query: string;
+  choices?: string[] | number | null;
+}
+
+/** A round of a panel: its state, its reports and its question. */
+export interface RoundStatus {
+  id: string;
+  round: number;
+  state: "deleted" | "open" | "sealed";
+  n_reports: number;
+  waiting: number;
+  query: string;
+  labels: string[];
+}
+
+/** The rounds asked so far. */
+export interface Rounds {
+  rounds: RoundStatus[];
+}
+
+/** Counted reports that are stored together: all of one coarse time. */
+export interface SegmentEntry {
+  number: number;
+  epoch: number;
+  n: number;
+}
+
+/** All segments of a survey, in order. */
+export interface Segments {
+  segments: SegmentEntry[];
+}
+
+/** A token, to be kept by the browser. */
+export interface SignIn {
+  token: string;
+}
+
+/** Who is signed in: what the token opens, and what an admin noted beside it. */
+export interface SignedIn {
+  scopes: ("admin" | "ask" | "publish" | "read")[];
+  note: string;
+}
+
+/** Nobody is signed in any more. */
+export interface SignedOut {
+  signed_in: boolean;
+}
+
+/** The new state of a survey. */
+export interface StateBody {
+  id: string;
+  state: "deleted" | "open" | "sealed";
+}
+
+/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before `minimum_reports`. Of a panel: `rounds` may be asked, and `asked` of them have been. */
+export interface Status {
+  id: string;
+  title: string;
+  kind: string;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  mechanism: string | null;
+  state: "deleted" | "open" | "sealed";
+  n_reports: number;
+  waiting: number;
+  minimum_reports: number;
+  rounds: number | null;
+  asked: number | null;
+}
+
+/** One survey in the list. */
+export interface SurveyEntry {
+  id: string;
+  title: string;
+  kind: string;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  state: "deleted" | "open" | "sealed";
+}
+
+/** All surveys that are open or sealed. */
+export interface Surveys {
+  surveys: SurveyEntry[];
+}
+
+/** All answers with their intervals; null stands for a number that is not finite. */
+export interface TableBody {
+  survey: string;
+  title: string;
+  kind: string;
+  mechanism: string;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  n_reports: number;
+  bound: ErrorBound;
+  projection_gap: number;
+  level: number;
+  answers: AnswerRow[];
+}
+
+/** A new token; `token` is shown this once and stored nowhere. `repr` leaves it out. */
+export interface TokenCreated {
+  id: string;
+  token: string;
+  scopes: ("admin" | "ask" | "publish" | "read")[];
+  note: string;
+}
+
+/** A token without its secret. */
+export interface TokenEntry {
+  id: string;
+  scopes: ("admin" | "ask" | "publish" | "read")[];
+  note: string;
+  revoked: boolean;
+}
+
+/** The token is revoked. */
+export interface TokenRevoked {
+  id: string;
+  revoked: boolean;
+}
+
+/** All tokens, revoked ones too. */
+export interface Tokens {
+  tokens: TokenEntry[];
+}

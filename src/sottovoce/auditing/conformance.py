@@ -1,0 +1,288 @@
+"""One battery of checks for every mechanism, ours or yours.
+
+Almost all of it is exact: on a small domain the device code is run on every outcome of its
+randomness, and privacy, bias and variance follow by summation, without sampling.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.auditing.channel import Enumerator, device_channel, stated_channel, worst_ratio
+from sottovoce.core.errors import MechanismError, ReportError
+from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.registry import register
+from sottovoce.randomness import Source, within_epsilon
+
+__all__ = ["ConformanceError", "admit", "admit_class", "check_instance", "check_mechanism"]
+
+DOMAIN_SIZES = (3, 6)
+EPSILONS = (0.5, 1.0, 3.0)
+SIMULATED = 50_000
+FALSE_ALARM = 1e-10
+"""Chance that one simulation check rejects a correct mechanism."""
+
+
+class ConformanceError(AssertionError):
+    """A mechanism breaks its contract; the message says which clause and where."""
+
+
+def check_mechanism(
+    mechanism: type[FiniteMechanism],
+    domain_sizes: tuple[int, ...] = DOMAIN_SIZES,
+    epsilons: tuple[float, ...] = EPSILONS,
+    *,
+    simulation: bool = True,
+) -> None:
+    """Run the whole battery over the miniatures and a grid of small domains; silent when all is well.
+
+    Without `simulation`, the one check that draws samples and needs SciPy is left out: devices do not simulate.
+
+    Examples
+    --------
+    >>> from sottovoce.mechanisms.hadamard import Hadamard
+    >>> check_mechanism(Hadamard, domain_sizes=(3,), epsilons=(1.0,))
+    """
+    for epsilon in epsilons:
+        with _reporting_crashes(mechanism, f"miniatures, epsilon={epsilon:g}"):
+            instances = list(mechanism.miniatures(epsilon))
+        for domain_size in domain_sizes:
+            with _reporting_crashes(mechanism, f"best, J={domain_size}, epsilon={epsilon:g}"):
+                instances.append(mechanism.best(domain_size, epsilon))
+        for instance in instances:
+            check_instance(instance, simulation=simulation)
+
+
+def check_instance(mechanism: ChannelMechanism, *, simulation: bool = True) -> None:
+    """Run the battery on one mechanism over a small domain; what concerns estimates only where it makes them."""
+    with _reporting_crashes(type(mechanism), _place(mechanism)):
+        for check in _CHECKS:
+            check(mechanism)
+        if isinstance(mechanism, FiniteMechanism):
+            _accuracy(mechanism)
+        if simulation:
+            _simulation(mechanism)
+
+
+@contextmanager
+def _reporting_crashes(kind: type[ChannelMechanism], where: str) -> Iterator[None]:
+    """An error of the mechanism's own code is a failed check too, and the message says for which instance."""
+    try:
+        yield
+    except ConformanceError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ConformanceError(f"{kind.name} ({where}): its code raises {type(error).__name__}: {error}") from error
+
+
+def _place(mechanism: ChannelMechanism) -> str:
+    return f"J={mechanism.domain_size}, epsilon={mechanism.epsilon:g}"
+
+
+_verdicts: dict[type[FiniteMechanism], str] = {}
+"""What the battery said of every mechanism of another package that was used in this process; empty if it passed."""
+
+
+def admit(mechanism: FiniteMechanism) -> None:
+    """Raise `MechanismError` unless a survey may use this mechanism of another package.
+
+    Its class is admitted, and this very instance states a likelihood ratio within e^epsilon.
+    """
+    kind = type(mechanism)
+    admit_class(kind)
+    if not within_epsilon(mechanism.privacy_ratio(), mechanism.epsilon):
+        raise MechanismError(
+            f"{kind.name} over {mechanism.domain_size:,} values states a likelihood ratio above e^epsilon"
+        )
+
+
+def admit_class(kind: type[FiniteMechanism]) -> None:
+    """Raise `MechanismError` unless the class is registered and passes the battery, which runs once in a process."""
+    register(kind)
+    if kind not in _verdicts:
+        try:
+            check_mechanism(kind, simulation=False)
+        except ConformanceError as error:
+            _verdicts[kind] = str(error)
+        else:
+            _verdicts[kind] = ""
+    if _verdicts[kind]:
+        raise MechanismError(
+            f"mechanism {kind.name!r} fails its battery of checks and is not used: {_verdicts[kind]} (to see where, "
+            f"run sottovoce.auditing.conformance.check_mechanism({kind.__name__}))"
+        )
+
+
+def _demand(holds: object, mechanism: ChannelMechanism, clause: str) -> None:
+    if not holds:
+        raise ConformanceError(f"{mechanism.name} ({_place(mechanism)}): {clause}")
+
+
+def _privacy(m: ChannelMechanism) -> None:
+    channel = device_channel(m)
+    ratio = worst_ratio(channel)
+    _demand(ratio is not None, m, "some report is possible for one value and impossible for another")
+    if ratio is not None:
+        _demand(within_epsilon(ratio, m.epsilon), m, "the device's likelihood ratio exceeds e^epsilon")
+        _demand(ratio == m.privacy_ratio(), m, "privacy_ratio is not the device's worst ratio")
+    _demand(channel == stated_channel(m), m, "probability does not state the device's channel")
+    _demand(m.exact_epsilon > 0.99 * m.epsilon, m, "the mechanism wastes more than a hundredth of its epsilon")
+
+
+class _Recorder:
+    """Passes draws on and notes what was asked for."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.asked: list[tuple[str, int]] = []
+
+    def below(self, n: int) -> int:
+        self.asked.append(("below", n))
+        return self._source.below(n)
+
+    def bernoulli(self, threshold: int) -> bool:
+        self.asked.append(("bernoulli", 0))
+        return self._source.bernoulli(threshold)
+
+
+def _draws(m: ChannelMechanism) -> None:
+    """The number and kind of draws is an output too: it must not depend on anything."""
+    patterns = set()
+    for value in range(m.domain_size):
+        source = Enumerator()
+        while True:
+            recorder = _Recorder(source)
+            m.randomize(value, recorder)
+            patterns.add(tuple(recorder.asked))
+            if not source.advance():
+                break
+    _demand(len(patterns) == 1, m, "the draws asked of the source depend on the value or on earlier draws")
+
+
+def _encoding(m: ChannelMechanism) -> None:
+    reports = list(m.outputs())
+    encoded = [m.encode(report) for report in reports]
+    _demand({len(row) for row in encoded} == {m.report_bytes}, m, "encoded reports differ in length")
+    _demand(len(set(encoded)) == len(encoded), m, "two reports share one encoding")
+    _demand([m.decode(row) for row in encoded] == reports, m, "decode does not undo encode")
+    kinds = {type(m.decode(row)) for row in encoded} | {type(report) for report in reports}
+    _demand(len(kinds) == 1, m, "reports differ in type")
+    rows = np.frombuffer(b"".join(encoded), dtype=np.uint8).reshape(len(encoded), -1)
+    again = m.codec.encode_many(m.codec.decode_many(rows))
+    _demand(np.array_equal(again, rows), m, "encode_many and decode_many disagree with encode and decode")
+    for bad in (b"", encoded[0] + b"\0", encoded[0][:-1]):
+        _demand(_refused(m.decode, bad), m, "decode accepts bytes of the wrong length")
+    if m.report_bytes <= 2:
+        every = (n.to_bytes(m.report_bytes, "little") for n in range(256**m.report_bytes))
+        accepted = {row for row in every if not _refused(m.decode, row)}
+        _demand(accepted == set(encoded), m, "decode accepts bytes that no device sends")
+
+
+def _refused(decode: Callable[[bytes], Any], payload: bytes) -> bool:
+    try:
+        decode(payload)
+    except ReportError:
+        return True
+    return False
+
+
+def _single_reports(m: FiniteMechanism) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """P(report | value) and the estimate made from that report alone, for every report."""
+    chances, estimates = [], []
+    for report, estimate in m.single_estimates():
+        estimates.append(estimate)
+        chances.append([float(m.probability(report, value)) for value in range(m.domain_size)])
+    return np.array(chances), np.array(estimates)
+
+
+def _frequencies(m: FiniteMechanism) -> Iterator[NDArray[np.float64]]:
+    """Point masses, uniform on every prefix, and a few in between."""
+    J = m.domain_size
+    yield from np.eye(J)
+    for k in range(2, J + 1):
+        yield np.where(np.arange(J) < k, 1 / k, 0.0)
+    yield from np.random.default_rng(1).dirichlet(np.ones(J), size=5)
+
+
+def _accuracy(m: FiniteMechanism) -> None:
+    chances, estimates = _single_reports(m)
+    identity = np.eye(m.domain_size)
+    _demand(np.allclose(chances.T @ estimates, identity, atol=1e-9), m, "the estimate is biased")
+    totals = []
+    for p in _frequencies(m):
+        variance = (chances @ p) @ estimates**2 - p**2
+        _demand(np.allclose(m.variance(p, 1), variance, rtol=1e-9, atol=1e-12), m, "variance is not the exact one")
+        _demand(np.allclose(m.variance(p, 7) * 7, variance, rtol=1e-9, atol=1e-12), m, "variance is not 1/n")
+        totals.append(float(variance.sum()))
+        for scale in (-3.0, -1.0, -0.1, 0.1, 1.0, 3.0):
+            step = scale / math.sqrt(m.proxy)
+            mgf = np.log((chances @ p) @ np.exp(step * (estimates - p)))
+            _demand((mgf <= step**2 * m.proxy / 2 + 1e-12).all(), m, "proxy is not a sub-Gaussian proxy")
+    weights = np.random.default_rng(4).normal(size=(3, m.domain_size))
+    moments = np.square(weights @ estimates.T) @ chances
+    _demand(np.allclose(m.second_moments(weights), moments, rtol=1e-9), m, "second_moments are not the exact ones")
+    worst = m.worst_total_variance
+    _demand(max(totals) <= worst * (1 + 1e-9), m, "worst_total_variance is exceeded")
+    _demand(max(totals) >= worst * 0.98, m, "worst_total_variance is not attained")
+
+
+def _aggregation(m: ChannelMechanism) -> None:
+    batch = m.randomize_many(np.arange(m.domain_size).repeat(3), np.random.default_rng(2))
+    whole, parts = m.empty(), m.empty()
+    m.count_into(whole, batch)
+    for i in reversed(range(len(batch))):
+        m.count_into(parts, batch[i : i + 1])
+    _demand(np.array_equal(whole, parts), m, "counting depends on order or grouping")
+    _demand(whole.dtype == np.int64, m, "counts are not 64-bit integers")
+
+
+def _simulation(m: ChannelMechanism) -> None:
+    """Pearson's test of simulated reports against the exact channel, for every value."""
+    from scipy.stats import chi2
+
+    for value in range(m.domain_size):
+        batch = m.randomize_many(np.full(SIMULATED, value), np.random.default_rng(3 + value))
+        rows = np.ascontiguousarray(m.codec.encode_many(batch))
+        seen = Counter(rows.view(f"V{rows.shape[1]}").ravel().tolist())
+        chances = {m.encode(r): m.probability(r, value) for r in m.outputs()}
+        _demand(set(seen) <= {r for r, p in chances.items() if p}, m, "simulation sends an impossible report")
+        statistic, cells = _pearson(seen, chances)
+        limit = float(chi2.isf(FALSE_ALARM, max(1, cells - 1)))
+        _demand(statistic <= limit, m, "randomize_many does not follow the device's law")
+
+
+def _pearson(seen: dict[bytes, int], chances: dict[bytes, Fraction]) -> tuple[float, int]:
+    """The statistic and its number of cells; rare reports share one cell, so that the law of chi^2 applies."""
+    expected = {r: float(p) * SIMULATED for r, p in chances.items() if p}
+    common = [r for r, mean in expected.items() if mean >= 20]
+    cells = [(seen.get(r, 0), expected[r]) for r in common]
+    rare = SIMULATED - sum(mean for _, mean in cells)
+    if rare >= 20:
+        cells.append((SIMULATED - sum(n for n, _ in cells), rare))
+    return sum((n - mean) ** 2 / mean for n, mean in cells), len(cells)
+
+
+def _metadata(m: ChannelMechanism) -> None:
+    _demand(m.name and m.summary and m.use_when, m, "name, summary or use_when is missing")
+    _demand("@" in m.citation() and "year" in m.citation(), m, "citation is not BibTeX")
+    _demand(replace(m, **m.parameters()) == m, m, "parameters do not restore the mechanism")
+    _demand(m.report_bits <= 8 * m.report_bytes < m.report_bits + 8, m, "report_bits and report_bytes disagree")
+
+
+_CHECKS: tuple[Callable[[ChannelMechanism], None], ...] = (
+    _privacy,
+    _draws,
+    _encoding,
+    _aggregation,
+    _metadata,
+)

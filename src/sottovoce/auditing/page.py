@@ -1,0 +1,161 @@
+"""The soundness of every mechanism at several epsilons, on one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import math
+import platform
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from sottovoce.auditing.result import AuditResult
+
+__all__ = ["PUBLISHED_PREFIX", "build_facts", "build_line", "method_in_words", "render"]
+
+PUBLISHED_PREFIX = "published_"
+"""Begins the names of the paper's printed algorithms."""
+
+
+def render(results: Sequence[AuditResult]) -> str:
+    """The page as text; every figure is of `results`.
+
+    Examples
+    --------
+    >>> from sottovoce.auditing import audit
+    >>> "randomized_response" in render([audit("randomized_response", 1.0, samples=1000)])
+    True
+    """
+    epsilons = sorted({one.epsilon for one in results})
+    ours = [one for one in results if not one.mechanism.startswith(PUBLISHED_PREFIX)]
+    printed = [one for one in results if one.mechanism.startswith(PUBLISHED_PREFIX)]
+    heads = "".join(f"<th>epsilon {epsilon:g}</th>" for epsilon in epsilons)
+    template = Template(files("sottovoce.auditing").joinpath("page.html.template").read_text(encoding="utf-8"))
+    return template.substitute(
+        verdict=_verdict(ours),
+        alpha=f"{max((one.alpha for one in results), default=0.0):g}",
+        approximate=_approximate(ours),
+        heads=heads,
+        deployable=_rows(ours, epsilons),
+        published=_published(_rows(printed, epsilons), heads),
+        details=_details(results),
+        made=escape(build_line("sottovoce audit --html", build_facts())),
+    )
+
+
+def method_in_words(one: AuditResult) -> str:
+    """How an audit came to its figures; where it failed, also on what.
+
+    Examples
+    --------
+    >>> from sottovoce.auditing import audit
+    >>> method_in_words(audit("gaussian", 1.0, samples=100)).partition(":")[0]
+    'at delta 1e-06'
+    """
+    allowed = f"at delta {one.delta:g}: " if one.delta else ""
+    return allowed + (one.method if one.sound or not one.witness else f"{one.method}; {one.witness}")
+
+
+def _verdict(ours: Sequence[AuditResult]) -> str:
+    unsound = [one for one in ours if not one.sound]
+    names = len({one.mechanism for one in ours})
+    if not unsound:
+        whose = "The one mechanism here is" if names == 1 else f"All {names} mechanisms are"
+        return f'<b class="yes">{whose} sound</b> at every epsilon on this page.'
+    told = ", ".join(f"{escape(one.mechanism)} at {one.epsilon:g}" for one in unsound)
+    return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {told}.'
+
+
+def _approximate(ours: Sequence[AuditResult]) -> str:
+    """Of mechanisms with a delta no exact epsilon is known: what the page calls proved is at least that."""
+    if not any(one.delta for one in ours):
+        return ""
+    return (
+        " A mechanism with a delta keeps its epsilon but for an event of that probability; its epsilon is <b>proved</b>"
+        ", and the exact one may be smaller."
+    )
+
+
+def _published(rows: str, heads: str) -> str:
+    if not rows:
+        return ""
+    head = f"<thead><tr><th>algorithm</th>{heads}</tr></thead>"
+    return (
+        "<h2>What the paper prints</h2>\n<p>These algorithms are kept to be measured. No survey can name them.</p>\n"
+        f'<table class="figures">{head}<tbody>\n{rows}\n</tbody></table>'
+    )
+
+
+def _rows(results: Sequence[AuditResult], epsilons: Sequence[float]) -> str:
+    found = {(one.mechanism, one.epsilon): one for one in results}
+    deltas = {one.mechanism: one.delta for one in results}
+    return "\n".join(
+        f"<tr><th>{escape(name)}{f'<small>delta {delta:g}</small>' if delta else ''}</th>"
+        f"{''.join(_cell(found.get((name, epsilon)), epsilon) for epsilon in epsilons)}</tr>"
+        for name, delta in deltas.items()
+    )
+
+
+def _number(epsilon: float) -> str:
+    return "∞" if math.isinf(epsilon) else f"{epsilon:.4f}"
+
+
+def _cell(one: AuditResult | None, epsilon: float) -> str:
+    head = f'<td data-head="epsilon {epsilon:g}">'
+    if one is None:
+        return f"{head}</td>"
+    certified = 100 * min(1.0, one.certified_lower_bound / one.epsilon)
+    exact = 100 * min(1.0, one.exact_epsilon / one.epsilon)
+    bar = (
+        '<svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect width="100" height="8" fill="var(--card)"/>'
+        f'<rect width="{certified:.1f}" height="8" fill="var({"--fill" if one.sound else "--bad"})"/>'
+        f'<rect x="{max(0.0, exact - 1):.1f}" width="1" height="8" fill="var(--ink)"/></svg>'
+    )
+    known = "proved" if one.delta and not one.mechanism.startswith(PUBLISHED_PREFIX) else "exact"
+    proof = f"{_number(one.certified_lower_bound)} certified" if one.certified_lower_bound > 0 else "none certified"
+    word = '<span class="yes">sound</span>' if one.sound else '<span class="no">NOT sound</span>'
+    return f"{head}{bar}{_number(one.exact_epsilon)} {known}<br>{proof}<br>{word}</td>"
+
+
+def _details(results: Sequence[AuditResult]) -> str:
+    """A row for all epsilons of a mechanism that were audited in the same words."""
+    alike: defaultdict[tuple[str, int, str], list[float]] = defaultdict(list)
+    for one in results:
+        alike[one.mechanism, one.domain_size, method_in_words(one)].append(one.epsilon)
+    order = list(dict.fromkeys(one.mechanism for one in results))
+    return "\n".join(
+        f"<tr><th>{escape(name)}</th>"
+        f'<td data-head="stated epsilon">{", ".join(f"{epsilon:g}" for epsilon in epsilons)}</td>'
+        f'<td data-head="values">{size:,}</td><td>{escape(how)}</td></tr>'
+        for (name, size, how), epsilons in sorted(alike.items(), key=lambda item: order.index(item[0][0]))
+    )
+
+
+def build_facts() -> dict[str, str]:
+    """Versions, system and time: measurements are evidence about one build.
+
+    Examples
+    --------
+    >>> list(build_facts())
+    ['Sottovoce', 'Python', 'NumPy', 'system', 'made']
+    """
+    import numpy
+
+    from sottovoce.core.version import __version__
+
+    return {
+        "Sottovoce": __version__,
+        "Python": platform.python_version(),
+        "NumPy": numpy.__version__,
+        "system": f"{platform.system()} on {platform.machine()}",
+        "made": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+    }
+
+
+def build_line(command: str, build: Mapping[str, str]) -> str:
+    """The same in a sentence, for the foot of a page."""
+    versions = ", ".join(f"{name} {build[name]}" for name in ("Sottovoce", "Python", "NumPy"))
+    return f"Made by {command}: {versions}, {build['system']}, {build['made']}."

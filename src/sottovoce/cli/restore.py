@@ -1,0 +1,41 @@
+"""`sottovoce restore`: fill an empty database with what `sottovoce backup` wrote."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from sottovoce.cli.backup import add_database, database_settings, print_contents
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
+
+__all__ = ["register"]
+
+_DESCRIPTION = """\
+Fill an empty database with a backup. It may be of the other kind: SQLite from PostgreSQL, or the reverse. A damaged
+backup, and a database that is not empty, are refused before anything is written. Put the old signing.key into the
+data folder before the service starts, or devices that have pinned it will refuse its surveys.
+"""
+
+_EXAMPLES = """\
+examples:
+  sottovoce restore monday.zip --data new-folder
+  SOTTOVOCE_DATABASE=postgresql://user:password@host/name sottovoce restore monday.zip
+"""
+
+
+def register(parser: Parser) -> None:
+    """Describe the command and add its options."""
+    parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
+    add_database(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.collector.backup import restore
+
+    settings = database_settings(arguments)
+    contents = restore(arguments.file, settings.database, settings.data)
+    print_contents(contents, f"restored from {arguments.file}", as_json=arguments.json)
+    return 0

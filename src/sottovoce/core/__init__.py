@@ -1,0 +1,1 @@
+"""Used by every other package: errors, limits, input values, durable files, signatures, text."""

@@ -1,0 +1,52 @@
+"""Phrases shared by messages, tables and pictures: numbers with a noun, and the privacy guarantee."""
+
+from __future__ import annotations
+
+__all__ = ["delta_of", "delta_suffix", "guarantee", "plural"]
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """A number with its noun in singular or plural; the plural ends in s unless given.
+
+    Examples
+    --------
+    >>> plural(1, "report"), plural(2000, "report"), plural(0, "batch", "batches")
+    ('1 report', '2,000 reports', '0 batches')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def delta_of(survey: object) -> float:
+    """The delta of a survey, plan or mechanism; 0 for those that have none.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> delta_of(sv.Survey.distribution(["yes", "no"], epsilon=1.0))
+    0.0
+    >>> delta_of(sv.Survey.mean(2, 1.0, epsilon=1.0, delta=1e-6, mechanism="gaussian"))
+    1e-06
+    """
+    return float(getattr(survey, "delta", 0.0))
+
+
+def delta_suffix(delta: float) -> str:
+    """The text after an epsilon; empty if delta is 0.
+
+    Examples
+    --------
+    >>> delta_suffix(1e-6), delta_suffix(0.0)
+    (', delta 1e-06', '')
+    """
+    return f", delta {delta:g}" if delta else ""
+
+
+def guarantee(epsilon: float, delta: float = 0.0) -> str:
+    """The guarantee: epsilon, and delta unless it is 0.
+
+    Examples
+    --------
+    >>> guarantee(1.0), guarantee(0.5, 1e-6)
+    ('epsilon 1', 'epsilon 0.5, delta 1e-06')
+    """
+    return f"epsilon {epsilon:g}{delta_suffix(delta)}"

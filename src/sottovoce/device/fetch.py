@@ -1,0 +1,239 @@
+"""The client of a collector: fetches and verifies surveys, and sends reports.
+
+The order matters: key, signature and id are verified over the received bytes before these are parsed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeVar, final
+
+import msgspec
+
+from sottovoce.core.errors import MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError
+from sottovoce.core.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
+from sottovoce.device.effort import ANALYST, Effort
+from sottovoce.device.foreign import check_mechanism_allowed
+from sottovoce.device.http import BAD_ANSWER, Http
+from sottovoce.device.patience import Patience
+from sottovoce.device.text import one_line
+from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.statement import is_digest
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["CollectorClient", "Listed", "Published", "check_survey_id"]
+
+T = TypeVar("T")
+
+ROUND_NOT_OPEN: Final = "round_not_open"
+
+_MOST_ATTACHMENTS: Final = 4
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """A survey in the collector's list, which is unsigned and only serves to find an id."""
+
+    id: str
+    title: str
+    kind: str
+    epsilon: float
+    state: str
+    delta: Annotated[float, msgspec.Meta(ge=0, lt=1)] | None = None
+    """None if the collector does not send it."""
+
+
+class _List(msgspec.Struct, frozen=True):
+    surveys: list[Listed]
+
+
+class _Envelope(msgspec.Struct, frozen=True):
+    id: str
+    statement: str
+    signature: str
+    key: str
+    attachments: list[str]
+    state: str
+
+
+@final
+@dataclass(frozen=True)
+class Published:
+    """A verified survey, the key that signed it, and its state, which is unsigned."""
+
+    survey: Survey | Panel
+    key: bytes
+    state: str
+
+
+def check_survey_id(survey_id: object) -> str:
+    """Return a survey's id if it is well formed.
+
+    Examples
+    --------
+    >>> check_survey_id("colours")
+    Traceback (most recent call last):
+    sottovoce.core.errors.SurveyError: a survey's id is 64 lowercase hexadecimal digits...
+    """
+    if isinstance(survey_id, str) and is_digest(survey_id):
+        return survey_id
+    raise SurveyError("a survey's id is 64 lowercase hexadecimal digits, the SHA-256 of its canonical JSON")
+
+
+@final
+class CollectorClient:
+    """Fetches and verifies what a collector publishes, and sends it reports.
+
+    Parameters
+    ----------
+    http
+        The connection.
+    patience
+        How requests are retried.
+    effort
+        Limits on what is read and unpacked.
+    """
+
+    def __init__(self, http: Http, patience: Patience | None = None, effort: Effort = ANALYST) -> None:
+        self._http = http
+        self._effort = effort
+        self._patience = Patience() if patience is None else patience
+
+    def __repr__(self) -> str:
+        return f"<CollectorClient {self.url}>"
+
+    @property
+    def url(self) -> str:
+        """Its address in canonical form."""
+        return self._http.url
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._http.close()
+
+    def surveys(self) -> list[Listed]:
+        """The collector's list of surveys, unverified."""
+        return self._get("/v1/surveys", _List).surveys
+
+    def survey(self, survey_id: str, trusted: bytes | None, allowed: Collection[str] | None = None) -> Published:
+        """The survey of that id, verified with the trusted key, or with its own if there is none yet.
+
+        `allowed` names the mechanisms of other packages that it may have: any other is refused before its package is
+        imported. None allows all that are installed.
+
+        Raises
+        ------
+        SignatureError
+            If key, signature or id are wrong, or the statement is not in canonical form.
+        SurveyError
+            If it is signed but invalid: an unknown mechanism, a parameter out of range.
+        ServiceError
+            If the collector cannot be reached, or its response is invalid.
+        """
+        return self._checked(self._envelope(survey_id), trusted, allowed)
+
+    def check_key(self, survey_id: str, key: bytes) -> None:
+        """Raise `SignatureError` unless the survey of that id is signed with this key; it is not parsed."""
+        self._signed(self._envelope(survey_id), key)
+
+    def round(
+        self, parent: Panel, number: int, trusted: bytes, allowed: Collection[str] | None = None
+    ) -> Published | None:
+        """The round of that number of this panel; None while it is not open. `allowed`: see `survey`."""
+        try:
+            envelope = self._get(f"/v1/surveys/{parent.id}/rounds/{number}", _Envelope)
+        except ServiceError as error:
+            if error.code != ROUND_NOT_OPEN:
+                raise
+            return None
+        found = self._checked(envelope, trusted, allowed)
+        seat = found.survey.seat if isinstance(found.survey, Survey) else None
+        if seat is None or seat.panel.id != parent.id or seat.round != number:
+            raise MismatchError(f"the collector did not send round {number} of panel {parent.id[:12]}")
+        return found
+
+    def send(self, survey_id: str, report_id: bytes, report: bytes) -> None:
+        """Send one report; on return it is durable at the collector."""
+        body = encode_batch(survey_id, [(report_id, report)])
+        path = f"/v1/surveys/{survey_id}/reports"
+        answer = self._patience.ask(lambda: self._http.post(path, body=body, content_type=BATCH_MEDIA_TYPE))
+        if not isinstance(answer, dict) or type(answer.get("accepted")) is not int or answer["accepted"] != 1:
+            # A proxy may answer anything with status 200; only this means that the report was stored.
+            raise ServiceError("the collector's response does not confirm the report", BAD_ANSWER)
+
+    def _get(self, path: str, kind: type[T]) -> T:
+        most = self._effort.envelope_bytes
+        return _as(self._patience.ask(lambda: self._http.get(path, most=most, kind=kind)), kind)
+
+    def _envelope(self, survey_id: str) -> _Envelope:
+        envelope = self._get(f"/v1/surveys/{check_survey_id(survey_id)}", _Envelope)
+        if envelope.id != survey_id:
+            raise SignatureError(f"the collector sent another survey than {survey_id[:12]}")
+        return envelope
+
+    def _checked(self, envelope: _Envelope, trusted: bytes | None, allowed: Collection[str] | None) -> Published:
+        key, statement = self._signed(envelope, trusted)
+        survey = _read(statement, self._attachments(envelope), allowed)
+        if survey.canonical != statement:
+            raise SignatureError("the survey's statement is not canonical JSON")
+        return Published(survey, key, envelope.state)
+
+    def _signed(self, envelope: _Envelope, trusted: bytes | None) -> tuple[bytes, bytes]:
+        """The key and the statement, after signature and id are verified; the statement is not parsed."""
+        key = from_base64url(envelope.key, PUBLIC_KEY_BYTES)
+        if trusted is not None and key != trusted:
+            raise SignatureError(
+                f"the collector at {self.url} signs with the key {fingerprint(key)[:16]}, but this device trusts only "
+                f"{fingerprint(trusted)[:16]}. Nothing was sent; ask its operator, through another channel, "
+                "whether the key has changed"
+            )
+        statement = _utf8(envelope.statement)
+        self._effort.check_statement(statement)
+        verify(key, statement, from_base64url(envelope.signature, SIGNATURE_BYTES))
+        if hashlib.sha256(statement).hexdigest() != envelope.id:
+            raise SignatureError("the survey's id is not the SHA-256 of its statement")
+        return key, statement
+
+    def _attachments(self, envelope: _Envelope) -> dict[str, bytes]:
+        """The attachments that the statement names by digest; parsing it verifies them."""
+        named = [digest for digest in envelope.attachments if f'"{digest}"' in envelope.statement]
+        if len(named) > _MOST_ATTACHMENTS or not all(is_digest(digest) for digest in named):
+            raise ServiceError("the survey has too many attachments, or names that are not digests", BAD_ANSWER)
+        return {digest: self._attachment(digest) for digest in named}
+
+    def _attachment(self, digest: str) -> bytes:
+        path, most = f"/v1/attachments/{digest}", self._effort.attachment_bytes
+        found = self._patience.ask(lambda: self._http.get_bytes(path, most=most))
+        self._effort.check_attachment(found)
+        return found
+
+
+def _as(answer: Any, kind: type[T]) -> T:
+    """Convert a response that `Http` has not converted already."""
+    try:
+        return msgspec.convert(answer, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ServiceError(f"the collector's response is invalid: {error}", BAD_ANSWER) from error
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        pass
+    raise SignatureError("the survey's statement is not valid Unicode text")
+
+
+def _read(statement: bytes, attachments: dict[str, bytes], allowed: Collection[str] | None) -> Survey | Panel:
+    try:
+        if allowed is not None:
+            check_mechanism_allowed(statement, allowed)
+        return Survey.from_json(statement, attachments)
+    except SottovoceError as error:
+        error.args = (one_line(str(error), 500),)  # it may quote a very long label or an escape sequence
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError) as error:
+        # Signed but invalid in a way that no check covers: still an invalid survey, not a failure of this program.
+        raise SurveyError(f"the survey cannot be read ({type(error).__name__}); nothing was answered") from error

@@ -1,0 +1,275 @@
+"""HTTP requests to a collector: one host, bounded responses, no redirects, every failure a `ServiceError`.
+
+Used by devices, which trust no collector, and by analysts, whose token must not leak.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import Any, Final, final
+
+import msgspec
+import urllib3
+
+from sottovoce.core.errors import ServiceError
+from sottovoce.device.connections import obey_deadlines
+from sottovoce.device.deadline import left, within
+from sottovoce.device.problems import describe_failure
+from sottovoce.device.text import one_line
+
+__all__ = ["BAD_ANSWER", "LONGEST_ANSWER", "TOO_SLOW", "Http", "collector_url"]
+
+BAD_ANSWER: Final = "bad_answer"
+"""Code of a response that is not a collector's: a captive portal, an endless body, a redirect."""
+
+
+TOO_SLOW: Final = "too_slow"
+"""Code of a request that exceeded its deadline."""
+
+LONGEST_ANSWER: Final = 2**24
+"""Default limit on the size of a response."""
+
+_CHUNK: Final = 2**16
+_JSON: Final = "application/json"
+_LONGEST_RETRY_AFTER: Final = 86_400
+_USER_AGENT: Final = "sottovoce"
+"""Without a version, which would help to identify a device."""
+
+
+def collector_url(url: str, *, insecure: bool = False) -> str:
+    """The canonical form of a collector's address.
+
+    Parameters
+    ----------
+    insecure
+        Allow plain http to other hosts. Reports are not secret, but on plain http anybody on the way can replace the
+        key that is trusted on first use, and read an analyst's token.
+
+    Examples
+    --------
+    >>> collector_url("HTTPS://Stats.Example.org:443/sottovoce/")
+    'https://stats.example.org/sottovoce'
+    >>> collector_url("http://stats.example.org")
+    Traceback (most recent call last):
+    sottovoce.core.errors.ServiceError: plain http is refused ...
+    """
+    parsed = None
+    if isinstance(url, str) and url.isascii() and url.isprintable() and " " not in url:
+        with contextlib.suppress(urllib3.exceptions.LocationParseError):
+            parsed = urllib3.util.parse_url(url)
+    if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
+        raise ServiceError("the collector's address must look like https://stats.example.org", "bad_address")
+    if parsed.auth or parsed.query or parsed.fragment:
+        raise ServiceError("the collector's address must not contain a user, a ?query or a #fragment", "bad_address")
+    if parsed.scheme == "http" and not insecure and not _is_loopback(parsed.host):
+        raise ServiceError(
+            "plain http is refused except to this machine: anybody on the way could replace the key or the survey; use "
+            "https, or allow it with insecure=True (--insecure)",
+            "bad_address",
+        )
+    port = None if parsed.port == {"http": 80, "https": 443}[parsed.scheme] else parsed.port
+    path = (parsed.path or "").rstrip("/")
+    return parsed.scheme + "://" + parsed.host.lower() + (f":{port}" if port else "") + path
+
+
+@final
+class Http:
+    """A connection to a collector. Safe to use from several threads.
+
+    Parameters
+    ----------
+    url
+        Address of the collector; see `collector_url`.
+    token
+        An analyst's token. Devices have none.
+    timeout
+        Seconds without progress after which a request is aborted.
+    seconds
+        Seconds after which a request is aborted in any case; less if `deadline.within` leaves less.
+    ca_file
+        Certificates to trust instead of the system's. Verification cannot be switched off.
+    proxy
+        Address of an HTTP proxy. Proxy variables of the environment are ignored: they would reveal to a third party
+        when a person answers.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 10.0,
+        seconds: float = 120.0,
+        ca_file: str | None = None,
+        proxy: str | None = None,
+        insecure: bool = False,
+    ) -> None:
+        self.url = collector_url(url, insecure=insecure)
+        self._headers = {"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"}
+        if token is not None:
+            if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
+                raise ServiceError("the token is malformed: copy it as it was printed", "bad_token")
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._timeout, self._seconds = timeout, seconds
+        settings: dict[str, Any] = {"timeout": urllib3.Timeout(timeout), "retries": False, "maxsize": 16}
+        if ca_file is not None:
+            settings["ca_certs"] = ca_file
+        self._pool = urllib3.PoolManager(**settings) if proxy is None else urllib3.ProxyManager(proxy, **settings)
+        obey_deadlines(self._pool)
+
+    def __repr__(self) -> str:
+        return f"<Http {self.url}>"
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._pool.clear()
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def get(
+        self,
+        path: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        most: int = LONGEST_ANSWER,
+        kind: Any = Any,
+    ) -> Any:
+        """The JSON under a path, decoded as a value of this kind only."""
+        return _parsed(self._request("GET", path, params=params, most=most), kind)
+
+    def get_bytes(self, path: str, params: Mapping[str, object] | None = None, *, most: int = LONGEST_ANSWER) -> bytes:
+        """The bytes under a path."""
+        return self._request("GET", path, params=params, most=most)
+
+    def post(self, path: str, json: object = None, *, body: bytes | None = None, content_type: str = _JSON) -> Any:
+        """Send JSON, or a body of another type; returns the response's JSON, None if it is empty."""
+        sent = msgspec.json.encode(json) if body is None and json is not None else body
+        return _parsed(self._request("POST", path, body=sent, content_type=content_type))
+
+    def put(self, path: str, json: object = None, *, body: bytes | None = None, content_type: str = _JSON) -> Any:
+        """Send JSON, or a body of another type; returns the response's JSON, None if it is empty."""
+        sent = msgspec.json.encode(json) if body is None else body
+        return _parsed(self._request("PUT", path, body=sent, content_type=content_type))
+
+    def delete(self, path: str) -> Any:
+        """Delete what is under a path; returns the response's JSON, None if it is empty."""
+        return _parsed(self._request("DELETE", path))
+
+    # --- one exchange -----------------------------------------------------------------------
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, object] | None = None,
+        body: bytes | None = None,
+        content_type: str = "",
+        most: int = LONGEST_ANSWER,
+    ) -> bytes:
+        target = self.url + path
+        if params:
+            target += "?" + http_query(params)
+        headers = {**self._headers, "Content-Type": content_type} if body is not None else self._headers
+        with within(self._seconds):
+            status, retry_after, found = self._exchange(method, target, headers, body, most)
+        if not 200 <= status < 300:
+            raise _refusal(status, retry_after, found)
+        return found
+
+    def _exchange(
+        self, method: str, target: str, headers: dict[str, str], body: bytes | None, most: int
+    ) -> tuple[int, str | None, bytes]:
+        """Status, Retry-After and body of the response."""
+        problem = ""
+        try:
+            response = self._pool.request(
+                method, target, body=body, headers=headers, redirect=False, preload_content=False
+            )
+            try:
+                found = _read(response, most)
+            except BaseException:
+                response.close()  # the rest must not become the beginning of the next response
+                raise
+            response.release_conn()
+            return response.status, response.headers.get("Retry-After"), found
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
+            if isinstance(error, ServiceError):
+                raise
+            problem = describe_failure(error, self._timeout)
+        # Outside the except block: urllib3's errors contain the whole request.
+        if left() <= 0:
+            raise ServiceError(f"the collector at {self.url} is too slow; the request was aborted", TOO_SLOW)
+        raise ServiceError(f"the collector at {self.url} cannot be reached: {problem}; try again later")
+
+
+def http_query(params: Mapping[str, object]) -> str:
+    """Encode parameters as a query string."""
+    from urllib.parse import urlencode
+
+    return urlencode([(name, value) for name, value in params.items() if value is not None])
+
+
+def _is_loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _read(response: urllib3.BaseHTTPResponse, most: int) -> bytes:
+    """The body, if it is uncompressed and not too long."""
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise ServiceError(
+            "the collector's response is compressed, which was not requested", BAD_ANSWER, response.status
+        )
+    parts, length = [], 0
+    while chunk := response.read1(_CHUNK):
+        length += len(chunk)
+        if length > most:
+            raise ServiceError(
+                f"the collector's response is longer than the limit of {most:,} bytes", BAD_ANSWER, response.status
+            )
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+class _Error(msgspec.Struct, frozen=True):
+    code: str
+    message: str
+
+
+class _ErrorBody(msgspec.Struct, frozen=True):
+    error: _Error
+
+
+def _parsed(body: bytes, kind: Any = Any) -> Any:
+    if not body and kind is Any:
+        return None
+    problem = ""
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as error:
+        problem = f"is invalid: {one_line(str(error))}"
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        problem = "is not JSON; is this the address of a collector?"
+    raise ServiceError(f"the collector's response {problem}", BAD_ANSWER)
+
+
+def _refusal(status: int, retry_after: str | None, body: bytes) -> ServiceError:
+    """The error for a response other than 2xx, with the collector's message if there is one."""
+    seconds = None
+    if retry_after is not None and re.fullmatch(r"[0-9]{1,9}", retry_after):
+        seconds = float(min(int(retry_after), _LONGEST_RETRY_AFTER))
+    try:
+        sent = _parsed(body, _ErrorBody).error
+    except ServiceError:
+        where = "; redirects are not followed" if 300 <= status < 400 else ""
+        return ServiceError(f"the collector answered with status {status}{where}", BAD_ANSWER, status, seconds)
+    return ServiceError(one_line(sent.message, 500), one_line(sent.code, 60), status, seconds)

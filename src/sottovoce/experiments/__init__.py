@@ -1,1 +1,0 @@
-"""Measurements on simulated people: how large errors really are, and the demonstration."""

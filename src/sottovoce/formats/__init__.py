@@ -1,0 +1,1 @@
+"""Encodings of reports and aggregates: bytes, files and shards."""

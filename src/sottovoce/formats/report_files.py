@@ -1,0 +1,73 @@
+"""Columns and metadata of Parquet files of reports. Exports write them, engines read them.
+
+Columns: ``report_id`` (16 bytes), ``report`` (the bytes a device sent, with the tag), and, in exports, ``epoch``
+(coarse time). The metadata of an export has the format, the survey's id and its statement; a file from another
+pipeline needs the first two columns only, since every report begins with the tag of its survey.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import MissingExtraError
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["EXPORT_FORMAT", "LAYOUT", "PREFIX", "REPORT", "REPORT_ID", "pyarrow", "write_reports"]
+
+EXPORT_FORMAT: Final = 1
+"""Version of the files' columns and metadata."""
+
+PREFIX: Final = "sottovoce."
+"""Before every name in a file's metadata."""
+
+LAYOUT: Final = {"compression": "zstd", "use_dictionary": False, "write_page_checksum": True}
+"""Settings of Parquet files: no dictionary, since ids do not repeat and reports are read without a copy."""
+
+REPORT_ID: Final = "report_id"
+REPORT: Final = "report"
+
+
+def pyarrow() -> tuple[Any, Any]:
+    """pyarrow and its Parquet module, imported on first use."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        pass
+    raise MissingExtraError("Parquet files need pyarrow: pip install 'sottovoce[collector]'")
+
+
+def write_reports(path: Path, survey: Survey, ids: NDArray[np.uint8], payloads: NDArray[np.uint8]) -> None:
+    """Write a file that engines read; `ids` has 16 bytes per row, `payloads` the reports without their tag.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.distribution(["yes", "no"], epsilon=1.0)
+    >>> reports = np.frombuffer(survey.randomize("yes"), dtype=np.uint8)[None, :]
+    >>> place = Path(tempfile.mkdtemp()) / "reports.parquet"
+    >>> write_reports(place, survey, np.zeros((1, 16), dtype=np.uint8), reports[:, 4:])
+    >>> sv.engines.local().aggregate(survey, place).n_reports
+    1
+    """
+    pa, pq = pyarrow()
+    tags = np.broadcast_to(np.frombuffer(survey.tag, dtype=np.uint8), (len(payloads), len(survey.tag)))
+    columns = {REPORT_ID: ids, REPORT: np.concatenate([tags, payloads], axis=1)}
+    arrays = [
+        pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(rows.shape[1]), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))]
+        )
+        for rows in columns.values()
+    ]
+    metadata = {
+        PREFIX + "format": str(EXPORT_FORMAT),
+        PREFIX + "survey": survey.id,
+        PREFIX + "statement": survey.to_json(),
+    }
+    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
+    pq.write_table(pa.table(arrays, schema=pa.schema(fields, metadata=metadata)), path, **LAYOUT)

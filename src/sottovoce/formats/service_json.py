@@ -1,0 +1,96 @@
+"""The JSON about surveys, rounds, segments and tokens that the collector writes and analysts read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from sottovoce.core.scopes import Scope
+
+__all__ = [
+    "HEX_64",
+    "Count",
+    "Delta",
+    "Hex64",
+    "RoundStatus",
+    "SegmentEntry",
+    "Status",
+    "SurveyState",
+    "TokenCreated",
+    "TokenEntry",
+]
+
+HEX_64: Final = "^[0-9a-f]{64}$"
+
+Hex64 = Annotated[str, Meta(pattern=HEX_64)]
+Count = Annotated[int, Meta(ge=0)]
+Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
+SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
+
+
+class Status(msgspec.Struct, frozen=True):
+    """The state of a survey and how many reports it has.
+
+    `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before
+    `minimum_reports`. Of a panel: `rounds` may be asked, and `asked` of them have been.
+    """
+
+    id: Hex64
+    title: str
+    kind: str
+    epsilon: float
+    delta: Delta
+    mechanism: str | None
+    state: SurveyState
+    n_reports: Count
+    waiting: Count
+    minimum_reports: Count
+    rounds: Count | None
+    asked: Count | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return msgspec.structs.asdict(self)
+
+
+class RoundStatus(msgspec.Struct, frozen=True):
+    """A round of a panel: its state, its reports and its question."""
+
+    id: Hex64
+    round: Count
+    state: SurveyState
+    n_reports: Count
+    waiting: Count
+    query: str
+    labels: list[str]
+
+
+class SegmentEntry(msgspec.Struct, frozen=True):
+    """Counted reports that are stored together: all of one coarse time."""
+
+    number: Count
+    epoch: Count
+    n: Count
+
+
+class TokenEntry(msgspec.Struct, frozen=True):
+    """A token without its secret."""
+
+    id: str
+    scopes: list[Scope]
+    note: str
+    revoked: bool
+
+
+class TokenCreated(msgspec.Struct, frozen=True):
+    """A new token; `token` is shown this once and stored nowhere. `repr` leaves it out."""
+
+    id: str
+    token: str
+    scopes: list[Scope]
+    note: str
+
+    def __repr__(self) -> str:
+        return f"<token {self.id}: {', '.join(sorted(self.scopes))}>"

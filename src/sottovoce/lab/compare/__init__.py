@@ -1,0 +1,1 @@
+"""Comparison with other packages for local differential privacy on the same data."""

@@ -1,0 +1,1 @@
+"""What `make demo` runs: a service, simulated devices, three surveys and a report."""

@@ -1,0 +1,261 @@
+"""The demonstration over HTTP: people with devices, fleets, an adaptive session, the service's metrics."""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from sottovoce.analyst import connect
+from sottovoce.analyst.collector import Collector
+from sottovoce.analyst.live import LiveSurvey
+from sottovoce.core.errors import ServiceError, SimulationError, SottovoceError
+from sottovoce.device import Device, Ledger, MemoryStore
+from sottovoce.lab import fleet
+from sottovoce.lab.demo.adaptive import AskedQuestion, ask_in_turn, reports_to_close, state_adaptive, true_records
+from sottovoce.lab.demo.ages import Ages, read_ages, state_ages, true_ages
+from sottovoce.lab.demo.demo import PEOPLE, MusicResult, Progress, SampleReport, sample_reports, state_survey
+from sottovoce.lab.demo.instruments import true_frequencies
+from sottovoce.lab.demo.service import DemoService
+from sottovoce.lab.fleet import Sent
+from sottovoce.surveys.influence import Influence
+
+__all__ = [
+    "FEWEST_USERS",
+    "HOSTILE",
+    "RESENT_BATCHES",
+    "DemoDevices",
+    "DemoResult",
+    "DemoSurveys",
+    "ServiceMetrics",
+    "check_fleet",
+]
+
+HOSTILE: Final = 0.01
+RESENT_BATCHES: Final = 20
+FEWEST_USERS: Final = 1000
+_LOOK: Final = 0.1
+
+AGE_OF: Final = {"Papageno": 28, "Carmen": 24, "Orpheus": 33}
+RECORD_OF: Final = {
+    "Papageno": {"age": 28, "country": "Austria", "plays": "daily"},
+    "Carmen": {"age": 24, "country": "Spain", "plays": "weekly"},
+    "Orpheus": {"age": 33, "country": "Italy", "plays": "daily"},
+}
+
+
+def check_fleet(users: int) -> int:
+    """Return `users` if there are enough of them for the service to show estimates."""
+    if users < FEWEST_USERS:
+        raise SimulationError(
+            f"the number of people must be at least {FEWEST_USERS:,}: a quarter of them answer each adaptive question, "
+            "and the service shows no estimate from fewer than 100 reports"
+        )
+    return users
+
+
+@final
+@dataclass(frozen=True)
+class ServiceMetrics:
+    """The service's own metrics."""
+
+    accepted: int
+    counted: int
+    waiting: int
+    refused: dict[str, int]
+    requests: int
+    commits: int
+    commit_seconds: float
+
+    @property
+    def duplicates(self) -> int:
+        """Reports that were acknowledged once more and not counted."""
+        return self.accepted - self.counted - self.waiting
+
+    @classmethod
+    def read(cls, text: str) -> ServiceMetrics:
+        """From Prometheus' text form.
+
+        Examples
+        --------
+        >>> found = ServiceMetrics.read("sottovoce_reports_accepted_total 12.0\\nsottovoce_counted_reports 10.0\\n")
+        >>> found.accepted, found.duplicates
+        (12, 2)
+        """
+
+        def total(name: str) -> float:
+            return sum(float(number) for number in re.findall(rf"^{name}(?:{{[^}}]*}})? (\S+)$", text, re.MULTILINE))
+
+        refused = re.findall(r'^sottovoce_reports_refused_total{code="(\w+)"} (\S+)$', text, re.MULTILINE)
+        return cls(
+            accepted=int(total("sottovoce_reports_accepted_total")),
+            counted=int(total("sottovoce_counted_reports")),
+            waiting=int(total("sottovoce_waiting_reports")),
+            refused={code: int(float(number)) for code, number in refused},
+            requests=int(total("sottovoce_requests_total")),
+            commits=int(total("sottovoce_commit_seconds_count")),
+            commit_seconds=total("sottovoce_commit_seconds_sum"),
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DemoResult:
+    """Everything the demonstration shows."""
+
+    music: MusicResult
+    influence: Influence
+    ages: Ages
+    asked: tuple[AskedQuestion, ...]
+    sent: tuple[Sent, Sent, Sent]
+    owner: str
+    ledger: Ledger
+    figures: ServiceMetrics
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        names = ("distribution", "queries", "adaptive")
+        return {
+            **self.music.to_dict(),
+            "influence": self.influence.to_dict(),
+            "ages": self.ages.to_dict(),
+            "adaptive": [one.to_dict() for one in self.asked],
+            "fleet": {name: sent.to_dict() for name, sent in zip(names, self.sent, strict=True)},
+            "ledger": {"owner": self.owner, **self.ledger.to_dict()},
+            "metrics": {**asdict(self.figures), "duplicates": self.figures.duplicates},
+        }
+
+
+@final
+class DemoDevices:
+    """Three people from operas with a device each, all on one collector."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._stores = {name: MemoryStore() for name, *_ in PEOPLE}
+        self.devices = {name: Device(store) for name, store in self._stores.items()}
+
+    def send_samples(self, live: LiveSurvey) -> tuple[SampleReport, ...]:
+        """Send their reports for the first survey, drawn by their devices."""
+
+        def draw(name: str, answer: tuple[str, str]) -> bytes:
+            self.devices[name].answer(self._url, live.id, answer)
+            kept = self._stores[name].answer(live.id)
+            if kept is None or kept.state != "sent":
+                raise ServiceError("a device of the demonstration could not send its report")
+            return kept.report
+
+        return sample_reports(state_survey(), draw)
+
+    def guests(self, values: Mapping[str, object]) -> list[tuple[Device, object]]:
+        """Their devices, each with its owner's value, to answer among others."""
+        return [(device, values[name]) for name, device in self.devices.items()]
+
+    def close(self) -> None:
+        """Close connections."""
+        for device in self.devices.values():
+            device.close()
+
+
+@final
+class DemoSurveys:
+    """The three surveys on a running service, and the fleets that answer them."""
+
+    def __init__(self, service: DemoService, users: int, seed: int) -> None:
+        self.service, self.users, self._seed = service, check_fleet(users), seed
+        self.collector: Collector = connect(service.url, service.token, key=service.fingerprint)
+        self.owners = DemoDevices(service.url)
+        self.music, self.ages, self.turns = (
+            self.collector.publish(survey) for survey in (state_survey(), state_ages(), state_adaptive())
+        )
+
+    def close(self) -> None:
+        """Close connections."""
+        self.owners.close()
+        self.collector.http.close()
+
+    def ask_music(self, progress: Progress | None = None) -> Sent:
+        """Everybody answers the first survey; a few batches arrive twice."""
+        return self._drive(self.music, true_frequencies(), progress, resend=RESENT_BATCHES)
+
+    def ask_ages(self, progress: Progress | None = None) -> tuple[Ages, Sent]:
+        """Everybody answers the second."""
+        sent = self._drive(self.ages, true_ages(), progress, guests=self.owners.guests(AGE_OF))
+        return read_ages(state_ages(), self.counted(self.ages).estimate()), sent
+
+    def ask_in_turn(self, progress: Progress | None = None) -> tuple[tuple[AskedQuestion, ...], Sent]:
+        """Four questions, each after the answer to the one before; devices answer in the background."""
+        with self._background() as answering:
+            session = self.turns.session(reports=reports_to_close(self.users))
+            asked = ask_in_turn(session, progress)
+        return asked, answering()
+
+    def figures(self) -> ServiceMetrics:
+        """The service's own metrics."""
+        return ServiceMetrics.read(self.collector.http.get_bytes("/metrics").decode())
+
+    def counted(self, live: LiveSurvey) -> LiveSurvey:
+        """The survey, once everything that was acknowledged is counted."""
+        while live.status().waiting:
+            time.sleep(_LOOK)
+        return live
+
+    def _drive(self, live: LiveSurvey, shares: Any, progress: Progress | None, *, resend: int = 0, **more: Any) -> Sent:
+        """Drive everybody but the people from operas, whose devices answer by themselves."""
+        fleeting = self.users - len(PEOPLE)
+        sent = fleet.run(
+            self.service.url,
+            live.id,
+            fleeting,
+            distribution=np.asarray(shares),
+            seed=self._seed,
+            resend=min(resend, max(1, fleeting // (10 * fleet.DEFAULT_BATCH))),
+            progress=progress,
+            **more,
+        )
+        if sent.ended == "interrupted":
+            raise KeyboardInterrupt
+        return sent
+
+    @contextlib.contextmanager
+    def _background(self) -> Iterator[Callable[[], Sent]]:
+        """The devices of the third survey, at work while the block runs."""
+        over, found = threading.Event(), list[Sent | SottovoceError]()
+        guests = self.owners.guests(RECORD_OF)
+
+        def drive() -> None:
+            try:
+                found.append(self._drive(self.turns, true_records(), None, guests=guests, stop=over))
+            except KeyboardInterrupt:
+                return  # the block is over already
+            except SottovoceError as error:
+                found.append(error)
+                _thread.interrupt_main()  # nobody answers any more: the session must not wait
+
+        def outcome() -> Sent:
+            if isinstance(found[0], Sent):
+                return found[0]
+            raise found[0]
+
+        def failed() -> bool:
+            return bool(found) and not isinstance(found[0], Sent)
+
+        thread = threading.Thread(target=drive)
+        thread.start()
+        try:
+            yield outcome
+            thread.join()
+        except KeyboardInterrupt:
+            if failed():
+                outcome()
+            raise
+        finally:
+            over.set()
+            thread.join()

@@ -1,0 +1,1 @@
+"""Measurements of errors on simulated people."""

@@ -1,0 +1,267 @@
+"""Run a fleet: some full devices, the others through a relay, until everybody has answered once."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, final
+
+from numpy.typing import ArrayLike
+
+from sottovoce.core.errors import ServiceError
+from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
+from sottovoce.device import CollectorClient, Device, Http, MemoryStore, Patience
+from sottovoce.device.fetch import Published, check_survey_id
+from sottovoce.lab.fleet.people import MOST_USERS, REPORTS, Respondents, Urn, respondents_for, seed_of
+from sottovoce.lab.fleet.relay import Relay, bodies
+from sottovoce.lab.fleet.sent import Ended, SendCounter, Sent
+from sottovoce.lab.fleet.truth import true_answers
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.simulation import Seed, check_seed
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "run"]
+
+DEFAULT_SINGLES: Final = 200
+DEFAULT_BATCH: Final = 1000
+
+_CONNECTIONS: Final = 4
+_ATTEMPTS: Final = 12
+_MOST_BATCH: Final = 10**6
+_LOOK: Final = 0.1
+"""Seconds between checks whether a round has opened."""
+
+Progress = Callable[[int], object]
+
+
+def run(
+    url: str,
+    survey_id: str,
+    users: int,
+    *,
+    singles: int = DEFAULT_SINGLES,
+    batch: int = DEFAULT_BATCH,
+    distribution: str | ArrayLike = "zipf",
+    seed: Seed = None,
+    resend: int = 0,
+    seconds: float | None = None,
+    connections: int = _CONNECTIONS,
+    insecure: bool = False,
+    guests: Sequence[tuple[Device, object]] = (),
+    attempts: int = _ATTEMPTS,
+    progress: Progress | None = None,
+    stop: threading.Event | None = None,
+) -> Sent:
+    """Let simulated people answer a survey of a collector, each once.
+
+    `singles` of them have a full `Device` each, with its own ledger: it fetches, verifies, draws from the system's
+    entropy, records and sends. The reports of the others are drawn from the same distribution, vectorised, and sent by
+    a relay. A panel's rounds are answered as they open, by those who have drawn them.
+
+    Parameters
+    ----------
+    users, singles
+        How many people there are, and how many of them answer by themselves.
+    batch
+        Largest number of reports per request; fewer if they exceed a megabyte.
+    distribution
+        Of people's values: "zipf", "uniform", "geometric", a file's name, shares that sum to one, or integers, exactly
+        so many people of each value. People with vectors are those of `simulate vector`.
+    seed
+        For the same people and the same relayed reports again. Report ids and whatever single devices draw come from
+        the system's entropy all the same.
+    resend
+        Number of requests to send twice, as after a lost acknowledgement.
+    seconds
+        Time limit.
+    guests
+        Existing devices with their owners' values, which answer too.
+    attempts
+        How often the same bytes are sent to a busy or unavailable collector.
+    progress
+        Called with the number of people done since its last call.
+    stop
+        Set it from another thread to end early.
+
+    Raises
+    ------
+    ServiceError
+        If the collector cannot be reached, or refuses all reports.
+    """
+    people = check_integer("users", users, 1, MOST_USERS)
+    alone = min(people, check_integer("singles", singles, 0, MOST_USERS))
+    check_integer("batch", batch, 1, _MOST_BATCH)
+    check_integer("resend", resend, 0, 2**20)
+    threads = check_integer("connections", connections, 1, 16)
+    fixed = secrets.randbits(32) if seed is None else check_seed(seed)
+    stopped, tally = stop or threading.Event(), SendCounter()
+
+    def pause(wait: float) -> None:
+        tally.wait()
+        stopped.wait(wait)
+
+    patience = Patience(attempts=check_integer("attempts", attempts, 1, 1000), first=0.05, sleep=pause)
+    http = Http(url, insecure=insecure)
+    found = CollectorClient(http, patience).survey(check_survey_id(survey_id), None)
+    crowd, shares = respondents_for(found.survey, people, distribution, fixed)
+    began = time.monotonic()
+    ends = None if seconds is None else began + float(seconds)
+    ended: Ended = "done"
+    rounds: list[int] = []
+    pool = ThreadPoolExecutor(threads)
+    try:
+        fleet = _Fleet(http, patience, pool, threads, batch, fixed, resend, ends, stopped, tally, progress)
+        devices = [_Owner(*guest) for guest in guests] + fleet.devices(found.survey, crowd.values(alone))
+        if isinstance(found.survey, Panel):
+            assert isinstance(crowd, Urn)
+            ended = fleet.answer_rounds(found, crowd, devices, rounds)
+        else:
+            ended = fleet.answer(found, crowd, devices)
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    finally:
+        if stop is None:
+            stopped.set()  # wakes threads that wait for a retry
+        pool.shutdown(cancel_futures=True)
+        http.close()
+    labels = found.survey.answer_labels() if isinstance(found.survey, Survey) else []
+    truth = true_answers(found.survey, shares).tolist()
+    return Sent(
+        survey=survey_id,
+        kind=found.survey.kind,
+        users=people,
+        seed=fixed,
+        singles=tally.singles,
+        batches=tally.batches,
+        accepted=tally.singles + tally.relayed,
+        refused=dict(tally.refused),
+        resent=tally.resent,
+        waits=tally.waits,
+        rounds=tuple(rounds),
+        seconds=time.monotonic() - began,
+        ended=ended,
+        truth=list(zip(labels, truth, strict=True)),
+    )
+
+
+@dataclass
+class _Owner:
+    """A device and its owner's value; done once the collector has its report, or will not have it."""
+
+    device: Device
+    value: object
+    done: bool = False
+
+
+@final
+@dataclass(frozen=True)
+class _Fleet:
+    http: Http
+    patience: Patience
+    pool: ThreadPoolExecutor
+    threads: int
+    batch: int
+    seed: int
+    resend: int
+    ends: float | None
+    stopped: threading.Event
+    tally: SendCounter
+    progress: Progress | None
+
+    @property
+    def collector(self) -> CollectorClient:
+        return CollectorClient(self.http, self.patience)
+
+    def devices(self, survey: Survey | Panel, values: list[object]) -> list[_Owner]:
+        """A new device for every value; their owners allow what is asked."""
+        epsilon, delta = max(DEFAULT_CAP, survey.epsilon), max(DEFAULT_DELTA_CAP, survey.delta)
+        shared = self.collector
+
+        def device() -> Device:
+            return Device(
+                MemoryStore(),
+                cap=epsilon,
+                budget=epsilon,
+                delta_cap=delta,
+                delta_budget=delta,
+                connect=lambda _: shared,
+            )
+
+        return [_Owner(device(), value) for value in values]
+
+    def answer(self, found: Published, crowd: Respondents, devices: list[_Owner]) -> Ended:
+        """Everybody answers one survey."""
+        asked = found.survey
+        assert isinstance(asked, Survey)
+        self._one_by_one(asked.id, devices)
+        relay = Relay(self.http, asked.id, self.patience, self.pool, 2 * self.threads, self.tally)
+        kept: list[tuple[bytes, int]] = []
+        number = 0 if asked.seat is None else asked.seat.round
+        for body, n in bodies(asked, crowd, self.batch, seed_of(self.seed, REPORTS, number)):
+            if relay.over or self._late():
+                break
+            relay.send(body, n, self._done)
+            if len(kept) < self.resend:
+                kept.append((body, n))
+        relay.finish()
+        for body, n in kept:
+            relay.send(body, n, lambda _: None, again=True)
+        relay.finish()
+        return "sealed" if relay.over else self._why() or "done"
+
+    def answer_rounds(self, found: Published, crowd: Urn, devices: list[_Owner], answered: list[int]) -> Ended:
+        """Those whose round it is answer it, round after round, as they open."""
+        survey = found.survey
+        assert isinstance(survey, Panel)
+        for number, seated in enumerate(crowd.seats(survey.rounds), start=1):
+            while (asked := self.collector.round(survey, number, found.key)) is None:
+                if self._late():
+                    return self._why() or "done"
+                if self.collector.survey(survey.id, found.key).state != "open":
+                    return "sealed"
+                self.stopped.wait(_LOOK)
+            if asked.state == "open":
+                self._one_by_one(survey.id, devices)
+                self.answer(asked, seated, [])
+                answered.append(number)
+            if self._late():
+                break
+        return self._why() or "done"
+
+    def _one_by_one(self, survey_id: str, devices: list[_Owner]) -> None:
+        def answer(owner: _Owner) -> None:
+            if owner.done or self._late():
+                return
+            try:
+                receipt = owner.device.answer(self.http.url, survey_id, owner.value)
+            except ServiceError as error:
+                if error.code != "survey_sealed":
+                    raise
+                owner.done = True  # its round is over
+                self.tally.refuse(error.code)
+                return
+            owner.done = receipt.state in ("sent", "refused")
+            if receipt.state == "sent":
+                self.tally.single()
+                self._done(1)
+            elif receipt.state != "waiting":
+                self.tally.refuse(f"{receipt.state}: {receipt.problem}")
+
+        for _ in self.pool.map(answer, devices):
+            pass
+
+    def _done(self, n: int) -> None:
+        if self.progress is not None:
+            self.progress(n)
+
+    def _late(self) -> bool:
+        return self.stopped.is_set() or (self.ends is not None and time.monotonic() > self.ends)
+
+    def _why(self) -> Ended | None:
+        if self.stopped.is_set():
+            return "interrupted"
+        return "time" if self._late() else None

@@ -1,0 +1,166 @@
+"""Who the simulated devices belong to: invented people, handed out in random order, nobody twice.
+
+The order matters: whoever closes a round early, or looks at an estimate on its way, must see a fair sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Protocol, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.core.errors import SimulationError
+from sottovoce.core.limits import check_integer
+from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
+from sottovoce.lab.populations.distributions import frequencies
+from sottovoce.lab.populations.vectors import people_with_vectors
+from sottovoce.questions.people import People, check_histogram
+from sottovoce.questions.vector import Vector
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.simulation import histogram_of
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["MOST_USERS", "REPORTS", "Respondents", "Urn", "Vectors", "respondents_for", "seed_of"]
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+MOST_USERS: Final = 10**9
+"""NumPy draws without putting back among at most so many."""
+
+_VALUES, _ORDER, _VECTORS, REPORTS = 0, 1, 2, 3
+"""What a fleet's seed is spawned for."""
+
+
+def seed_of(seed: int, *key: int) -> int:
+    """An independent seed for each key, always the same one for a seed."""
+    return int.from_bytes(np.random.SeedSequence(seed, spawn_key=key).generate_state(4).tobytes(), "little")
+
+
+class Respondents(Protocol):
+    """People who have not answered yet."""
+
+    @property
+    def left(self) -> int:
+        """How many they are."""
+
+    def take(self, survey: Survey, n: int) -> People:
+        """n of them, as people who answer this survey, through a relay."""
+
+    def values(self, n: int) -> list[object]:
+        """The values of n of them, who answer by themselves."""
+
+
+@final
+class Urn:
+    """So many people of each value, drawn without putting back.
+
+    Examples
+    --------
+    >>> urn = Urn(Domain.of(["tea", "coffee"]), np.array([2, 1]), np.random.default_rng(7))
+    >>> sorted(urn.values(3)), urn.left
+    (['coffee', 'tea', 'tea'], 0)
+    """
+
+    def __init__(self, domain: Domain, histogram: Integers, rng: np.random.Generator) -> None:
+        self._domain, self._histogram, self._rng = domain, histogram.copy(), rng
+
+    @property
+    def left(self) -> int:
+        """How many they are."""
+        return int(self._histogram.sum())
+
+    def take(self, survey: Survey, n: int) -> People:
+        """n of them, as people who answer this survey."""
+        return survey.people_of_histogram(self._draw(n))
+
+    def values(self, n: int) -> list[object]:
+        """The values of n of them."""
+        drawn = self._draw(n)
+        order = self._rng.permutation(np.repeat(np.arange(len(drawn)), drawn))
+        return [_value(self._domain, int(index)) for index in order]
+
+    def seats(self, rounds: int) -> Iterator[Urn]:
+        """Everybody's seat: round after round, those whose round it is.
+
+        Everybody draws a round uniformly and independently. Of those without a seat in rounds 1 .. j-1, each has one
+        in round j with probability 1/(rounds - j + 1): the same law, in memory that does not grow with the people.
+        """
+        for after in range(rounds, 0, -1):
+            seated = self._rng.binomial(self._histogram, 1 / after)
+            self._histogram -= seated
+            yield Urn(self._domain, seated, self._rng)
+
+    def _draw(self, n: int) -> Integers:
+        drawn: Integers = self._rng.multivariate_hypergeometric(self._histogram, n, method="marginals")
+        self._histogram -= drawn
+        return drawn
+
+
+@final
+class Vectors:
+    """People with vectors in a ball, each drawn from the population of `sottovoce.lab.populations.vectors`."""
+
+    def __init__(self, question: Vector, n: int, seed: int) -> None:
+        self._question, self._seed, self.left, self._taken = question, seed, n, 0
+
+    def take(self, survey: Survey, n: int) -> People:
+        """n of them."""
+        return self._vectors(n)
+
+    def _vectors(self, n: int) -> People:
+        self.left -= n
+        self._taken += 1
+        own = seed_of(self._seed, _VECTORS, self._taken)
+        return people_with_vectors(self._question.dimension, self._question.radius, n, own)
+
+    def values(self, n: int) -> list[object]:
+        """The vectors of n of them."""
+        return list(self._vectors(n).between(0, n))
+
+
+def respondents_for(
+    survey: Survey | Panel, users: int, distribution: str | ArrayLike, seed: int
+) -> tuple[Urn | Vectors, Floats | None]:
+    """Simulated people for a survey, and the distribution they were drawn from; None for vectors.
+
+    `distribution` is a name or file of `lab.populations.distributions`, shares of every value that sum to one,
+    or integers: exactly so many people of each value.
+    """
+    n = check_integer("users", users, 1, MOST_USERS)
+    if isinstance(survey, Survey) and isinstance(survey.question, Vector) and survey.seat is None:
+        return Vectors(survey.question, n, seed), None
+    domain = domain_of(survey)
+    rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(_ORDER,))))
+    if isinstance(distribution, str):
+        shares = frequencies(distribution, domain.size)
+    elif np.asarray(distribution).dtype.kind in "iu":
+        histogram = check_histogram(distribution, domain.size)
+        if int(histogram.sum()) != n:
+            raise SimulationError(
+                f"the histogram holds {int(histogram.sum()):,} people and users is {n:,}; they differ"
+            )
+        return Urn(domain, histogram, rng), histogram / n
+    else:
+        shares = np.asarray(distribution, dtype=np.float64)
+        if shares.shape != (domain.size,):
+            raise SimulationError(f"the distribution must hold {domain.size:,} shares, one for each value")
+    return Urn(domain, histogram_of(shares, n, seed_of(seed, _VALUES)), rng), shares
+
+
+def domain_of(survey: Survey | Panel) -> Domain:
+    """What a person's value can be."""
+    domain = survey.domain
+    assert isinstance(domain, Domain)
+    return domain
+
+
+def _value(domain: Domain, index: int) -> object:
+    """The value of that number as a person would give it."""
+    if isinstance(domain, LabelDomain):
+        return domain.names[index]
+    if isinstance(domain, RangeDomain):
+        return domain.start + domain.step * index
+    return index if isinstance(domain, ProductDomain) else domain.label(index)
