@@ -67,7 +67,7 @@ test("no column is longer than the radius, and one is as long", () => {
   }
 });
 
-test("what is not stated the one way it can be is refused", () => {
+test("a workload that is not in canonical form is refused", () => {
   const bad: unknown[] = [
     null, [], {}, { type: "identity" }, { domain: line(3) }, { type: "toString", domain: line(3) },
     { type: "identity", domain: line(1) },

@@ -60,7 +60,7 @@ export function boundView(survey: Status): BoundView {
       curve = await ask<BoundCurveBody>(`/v1/surveys/${id}/bound`);
       draw();
     } catch {
-      // The page says already when the collector is away; the next count asks again.
+      // The page already says that the collector is unavailable; the next count asks again.
     } finally {
       asking = false;
     }

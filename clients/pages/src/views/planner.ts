@@ -53,7 +53,7 @@ export async function showPlanner(page: HTMLElement, { session }: Context): Prom
   set.host.addEventListener("change", () => wrong() && shown.stale(true, false));
   void look();
 
-  /** Whether a field holds what is no number for it: the answer that stands there is not the one to it. */
+  /** Whether a field is invalid, so that the plan on the page does not belong to the fields. */
   function wrong(): boolean {
     return set.host.querySelector('[aria-invalid="true"]') !== null;
   }

@@ -17,7 +17,7 @@ export interface Result {
   head: HTMLElement;
   host: HTMLElement;
   show(state: PlanState, found: Planned): void;
-  /** Whether what stands there is not what was asked for last, and whether that is being worked out. */
+  /** Marks the plan on the page as outdated, and as being computed anew. */
   stale(old: boolean, working: boolean): void;
   refuse(words: string): void;
 }

@@ -58,7 +58,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
   let told = -1;
   let unfollow = (): void => undefined;
 
-  /** The last picture stays in place when the collector is away. */
+  /** The last picture stays when the collector is unavailable. */
   function tell(error: unknown): void {
     kept.hidden = !(error instanceof Unreachable);
     say(error);
