@@ -151,7 +151,23 @@ def test_estimate(service, run, answered):
     assert "red" in spoken
     assert "epsilon 2, randomized_response" in " ".join(spoken.split())
     assert f"expected L2 error over all answers: at most {expected.bound.value:.4g}\n" in spoken
+    assert told["raw_bound"]["l2"] == expected.raw_bound.value >= expected.bound.value
+    assert f"the same of the raw answers: at most {expected.raw_bound.value:.4g}\n" in spoken
     assert "5 malicious devices among 500 reports" in " ".join(spoken.split())
+
+
+def test_sums(service, run, answered):
+    told = run("estimate", "answered", "--sum", "red", "green", "--sum", "blue", "--json").json
+    expected = answered.estimate()
+    assert told["method"] == expected.interval().method
+    both, alone = expected.sum(["red", "green"]), expected.sum(["blue"])
+    assert [(one["labels"], one["value"], one["low"], one["high"]) for one in told["sums"]] == [
+        (["red", "green"], both.value, both.low, both.high),
+        (["blue"], alone.value, alone.low, alone.high),
+    ]
+    spoken = " ".join(run("estimate", "answered", "--sum", "red", "green").out.split())
+    assert f"red + green: {both.value:.4f}, 95 % from {both.low:.4f} to {both.high:.4f}" in spoken
+    assert "intervals: Clopper and Pearson's limits of a count, exact" in spoken
 
 
 def test_answers_to_queries_keep_their_order(service, run, collector):
@@ -192,6 +208,8 @@ def test_estimate_draws(service, run, answered, tmp_path):
         (["--hostile", "0"], "SurveyError", "hostile is 0"),
         (["--hostile", "501"], "SurveyError", "hostile is 501"),
         (["--hostile", "many"], "UsageError", "not a number"),
+        (["--sum", "red", "purple"], "ValueOutsideDomainError", "not in the domain"),
+        (["--sum", "red", "red"], "SurveyError", "twice"),
     ],
 )
 def test_estimate_refuses(service, run, answered, words, kind, helpful):

@@ -15,33 +15,33 @@ SOUND = audit("randomized_response", 1.0, samples=1000)
 def test_all_is_well_where_all_is():
     page = render([SOUND, replace(SOUND, epsilon=2.0)])
     assert "The one mechanism here is sound" in page
-    assert "NOT sound" not in page
+    assert "BROKEN" not in page
     assert "What the paper prints" not in page
     assert page.count("<th>epsilon ") == 2
 
 
 def test_one_that_is_not_sound_is_told_at_once():
-    bad = replace(SOUND, sound=False, exact_epsilon=math.inf, witness="values 0 and 1 <b>")
+    bad = replace(SOUND, verdict="broken", exact_epsilon=math.inf, witness="values 0 and 1 <b>")
     page = render([SOUND, bad])
     assert "1 of 2 audits failed" in page
-    assert "∞ exact" in page
+    assert "exact ∞" in page
     assert "values 0 and 1 &lt;b&gt;" in page
 
 
 def test_the_printed_algorithms_fail_without_failing_the_rest():
-    printed = replace(SOUND, mechanism="published_rejection", sound=False)
+    printed = replace(SOUND, mechanism="published_rejection", verdict="broken")
     page = render([SOUND, printed])
     assert "The one mechanism here is sound" in page
     assert "What the paper prints" in page
-    assert page.count("NOT sound") == 1
+    assert page.count("BROKEN") == 1
 
 
-def test_a_delta_is_told_and_its_epsilon_called_proved():
+def test_a_delta_is_told_and_its_epsilon_is_no_exact_one():
     page = render([replace(SOUND, mechanism="gaussian", delta=1e-6), SOUND])
     assert "delta 1e-06" in page
-    assert page.count("1.0000 proved") == page.count("1.0000 exact") == 1
+    assert page.count("at most 1.0000") == page.count("exact 1.0000") == 1
     assert "at delta 1e-06: " in page
-    assert "proved" not in render([SOUND])
+    assert "at most 1.0000" not in render([SOUND])
 
 
 def test_what_was_found_alike_is_told_once():
@@ -53,3 +53,11 @@ def test_what_was_found_alike_is_told_once():
 def test_reports_that_prove_nothing_are_no_figure():
     assert "none certified" in render([replace(SOUND, certified_lower_bound=0.0)])
     assert "none certified" not in render([replace(SOUND, certified_lower_bound=0.5)])
+
+
+def test_verdicts_and_what_they_rely_on_are_told():
+    sampled = replace(SOUND, mechanism="hadamard", verdict="sampled", assumptions=("one <thing>", "another"))
+    page = render([SOUND, sampled])
+    assert page.count('<span class="yes">proved</span>') == page.count('<span class="yes">sampled</span>') == 1
+    assert "1 of 2 audits are proved for every value, the others sampled" in page
+    assert "<li>one &lt;thing&gt; <small>hadamard</small></li>" in page

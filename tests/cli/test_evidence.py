@@ -35,7 +35,7 @@ def test_a_part_of_the_table_is_told_and_written(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["reproduce", "table3"], "'table3' is not a part of the paper's table"),
+        (["reproduce", "table3"], "'table3' cannot be reproduced"),
         (["reproduce", "--seed", "-1"], "seed must be a non-negative integer"),
         (["compare", "--data", "TABLE", "--column", "food"], "has no column 'food'"),
         (["compare", "--data", "TABLE", "--column", "drink", "--epsilon", "0"], "epsilon must be"),

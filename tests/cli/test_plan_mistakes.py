@@ -67,7 +67,7 @@ def changed(words: tuple[str, ...], **options: str | None) -> list[str]:
         (
             {"epsilon": "1e-4", "users": None, "margin": "1e-6"},
             "PlanError",
-            "people; raise epsilon",
+            "raise epsilon",
         ),
         ({"epsilon": None, "users": "10", "margin": "1e-5"}, "PlanError", "out of reach with 10 people"),
         ({"epsilon": "0"}, "SurveyError", "epsilon is 0"),

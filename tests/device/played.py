@@ -43,6 +43,8 @@ class Played:
         self.states: dict[str, str] = {}
         self.rounds: dict[tuple[str, int], Survey] = {}
         self.requests: list[tuple[str, str]] = []
+        self.ports: list[int] = []
+        """The device's end of the connection, for every request."""
         self.bodies: list[bytes] = []
         self.twists: dict[tuple[str, str], Twist] = {}
         self.change: Callable[[dict[str, Any]], object] = lambda envelope: None
@@ -127,6 +129,7 @@ class Played:
         body = handler.rfile.read(int(handler.headers.get("Content-Length") or 0))
         path = handler.path
         self.requests.append((handler.command, path))
+        self.ports.append(handler.client_address[1])
         twist = next((t for (m, end), t in self.twists.items() if m == handler.command and path.endswith(end)), None)
         if handler.command == "POST":
             self.bodies.append(body)

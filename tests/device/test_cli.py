@@ -63,6 +63,17 @@ def test_as_json_and_again(played: Played, colours: sv.Survey, run: Any) -> None
     assert "Favourite colours" in run("ledger")[1]
 
 
+def test_the_number_of_answers_is_limited(played: Played, colours: sv.Survey, run: Any) -> None:
+    assert run("answer", played.url, colours.id, "red", "--max-answers", "1")[0] == 0
+    other = played.publish(sv.Survey.distribution(["red", "green"], epsilon=0.01, title="Other"))
+    status, _, err = run("answer", played.url, other, "red", "--max-answers", "1")
+    assert status == 2
+    assert "this device has given 1 answer and its limit is 1; raise max_answers (--max-answers)" in err
+    status, out, _ = run("ledger", "--json", "--max-answers", "5")
+    assert json.loads(out)["answers"] == {"given": 1, "left": 4, "limit": 5}
+    assert "no more answers of at most 1" in run("ledger", "--max-answers", "1")[1]
+
+
 def test_two_surveys_of_one_title(played: Played, colours: sv.Survey, run: Any) -> None:
     other = played.publish(sv.Survey.distribution(["red", "green"], epsilon=1.0, title="Favourite colours"))
     status, _, err = run("answer", played.url, "Favourite colours", SECRET)

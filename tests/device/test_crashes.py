@@ -137,6 +137,27 @@ def test_the_budget_holds_among_threads(played: Played, tmp_path: Path) -> None:
     assert Device(tmp_path / "device.db").ledger.spent == 3.0
 
 
+def test_the_number_of_answers_holds_among_threads_and_after_being_killed(played: Played, tmp_path: Path) -> None:
+    """Killed after its first answer was recorded: that one counts, and of nine more at once two are given."""
+    ids = [played.publish(sv.Survey.distribution(5, epsilon=0.01, title=str(i))) for i in range(10)]
+    start(tmp_path / "device.db", played.url, ids[0], 1, "store record after").communicate()
+
+    def attempt(survey: str) -> str:
+        try:
+            return Device(tmp_path / "device.db", max_answers=3).answer(played.url, survey, 1).state
+        except sv.errors.BudgetError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(9) as pool:
+        states = list(pool.map(attempt, ids[1:]))
+    refused = "this device has given 3 answers and its limit is 3; raise max_answers (--max-answers) to allow more"
+    assert sorted(states) == sorted(["sent"] * 2 + [refused] * 7)
+    with Device(tmp_path / "device.db", max_answers=3) as again:
+        assert attempt(ids[0]) == "sent", "an answer that stands is sent, whatever the limit"
+        assert (len(again.ledger), again.ledger.answers_left) == (3, 0)
+    assert len({body[:36] for body in played.bodies}) == 3
+
+
 def test_a_full_disk(played: Played, survey: Survey, device: MakeDevice, tmp_path: Path) -> None:
     """Nothing can be written: nothing is sent. Once there is room again, everything goes on."""
     device()

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,30 @@ def test_asked_again_nothing_is_drawn_or_sent(played: Played, survey: Survey, de
         assert device().answer(played.url, survey.id, value).state == "sent"
     assert len(played.requests) == asked
     assert device().ledger.spent == 1.0
+
+
+def test_flush_sends_in_random_order_on_separate_connections(played: Played, device: MakeDevice) -> None:
+    """Also if the collector would keep a connection open. Three orders of eight are one with a chance of 6e-10."""
+    surveys = [sv.Survey.distribution(5, epsilon=0.01, title=str(i)) for i in range(8)]
+    orders = set()
+
+    def clinging(handler: Any) -> Any:
+        handler.close_connection = False
+        return Played.HONEST
+
+    for survey in surveys:
+        played.publish(survey)
+        played.twists["GET", survey.id] = played.twists["POST", f"{survey.id}/reports"] = clinging
+    for _ in range(3):
+        mine = device(MemoryStore())
+        for survey in surveys:
+            mine.answer(played.url, survey.id, 1, send=False)
+        played.requests.clear()
+        played.ports.clear()
+        assert [(receipt.survey, receipt.state) for receipt in mine.flush()] == [(s.id, "sent") for s in surveys]
+        assert len(set(played.ports)) == len(played.ports) == 2 * len(surveys)  # the key is checked, the report sent
+        orders.add(tuple(path for method, path in played.requests if method == "POST"))
+    assert len(orders) > 1
 
 
 def test_what_did_not_arrive_is_sent_again_as_it_is(played: Played, survey: Survey, device: MakeDevice) -> None:

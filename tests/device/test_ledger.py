@@ -8,6 +8,7 @@ import pytest
 
 import sottovoce as sv
 from device.played import Played, refusal
+from sottovoce.core.errors import BudgetError
 from sottovoce.device import Device, MemoryStore, RecordedAnswer
 
 
@@ -37,6 +38,7 @@ def test_as_html_and_json(mine: Device) -> None:
     assert "<b>" not in page
     told = json.loads(mine.ledger.to_json())
     assert told["epsilon"] == {"spent": 1.1, "left": 6.9, "budget": 8.0}
+    assert told["answers"] == {"given": 2, "left": 998, "limit": 1000}
     assert [entry["state"] for entry in told["entries"]] == ["sent", "refused by the collector"]
     assert set(told["entries"][0]) == {"day", "collector", "title", "epsilon", "delta", "state", "survey"}
 
@@ -54,6 +56,15 @@ def test_titles_cannot_move_the_cursor() -> None:
     assert len(entry.title) == 200
     assert str(ledger).replace("\n", "").isprintable()
     assert max(map(len, str(ledger).splitlines())) < 160
+
+
+def test_a_limit_on_answers(mine: Device) -> None:
+    lower = Device(mine._store, max_answers=1).ledger
+    assert lower.answers_left == 0
+    assert str(lower).endswith("epsilon 6.9 of 8 left, no more answers of at most 1")
+    for bad in (-1, 1.5, True, None, float("inf")):
+        with pytest.raises(BudgetError, match="max_answers must be"):
+            Device(MemoryStore(), max_answers=bad)  # type: ignore[arg-type]
 
 
 def test_a_budget_that_was_lowered(mine: Device) -> None:

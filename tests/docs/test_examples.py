@@ -43,7 +43,9 @@ FOLLOWED = {
 LONG = "plans, searches, audits and measurements for real numbers of people, up to hours"
 ELSEWHERE = "files, clusters, databases or services that only the reader has"
 READ = {
-    **dict.fromkeys(("choosing", "cli", "findings", "mutation", "reproducing", "scale", "start", "strategies"), LONG),
+    **dict.fromkeys(
+        ("choosing", "cli", "coverage", "findings", "mutation", "reproducing", "scale", "start", "strategies"), LONG
+    ),
     **dict.fromkeys(("device", "engines", "operations", "pages", "settings", "spark"), ELSEWHERE),
 }
 """Pages whose commands are compared with the grammar, and not typed (`test_commands_in_consoles_parse`), and why."""

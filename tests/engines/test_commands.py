@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import sottovoce as sv
 from commands import Run, run_here
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet, write_segment
 
@@ -74,6 +75,32 @@ def test_files_are_estimated_from_together(run: Run) -> None:
     assert [one["raw"] for one in found["answers"]] == [answer.raw for answer in estimate.top(20)]
     table = run("estimate", survey.id[:6], "--aggregate", "monday.bin", "tuesday.bin", "--top", "3").out
     assert "500 reports; epsilon 1, hadamard" in table
+
+
+def test_the_likeliest_distribution_beside_the_estimate(run: Run) -> None:
+    survey = survey_of("hadamard")
+    write_segment(Path("all.svr"), survey, rows())
+    assert run("aggregate", "survey.json", "--reports", "all.svr", "--out", "all.bin").status == 0
+    plain = run("estimate", "--aggregate", "all.bin", "--json").json
+    told = run("estimate", "--aggregate", "all.bin", "--likeliest", "--json").json
+    found = survey.estimate([report for _, report in rows()]).likeliest()
+    assert told["likeliest"] == found.summary()
+    for one, other in zip(told["answers"], plain["answers"], strict=True):
+        assert one.pop("likeliest") == found.values[int(one["label"])]
+        assert one == other
+    spoken = " ".join(run("estimate", "--aggregate", "all.bin", "--likeliest").out.split())
+    assert f"likeliest: within {found.gap:.2g} of the largest log-likelihood" in spoken
+
+
+def test_no_likeliest_distribution_from_supports(run: Run) -> None:
+    survey = sv.Survey.distribution(6, 1.0, "subset_selection")
+    Path("supports.json").write_text(survey.to_json())
+    reports = survey.simulate([1, 2, 3] * 20, seed=1)
+    write_segment(Path("supports.svr"), survey, [(bytes([i] * 16), one) for i, one in enumerate(reports)])
+    assert run("aggregate", "supports.json", "--reports", "supports.svr", "--out", "supports.bin").status == 0
+    refused = run("estimate", "--aggregate", "supports.bin", "--likeliest")
+    assert refused.status == 2
+    assert "holds how many reports support each value" in " ".join(refused.err.split())
 
 
 @pytest.mark.parametrize(

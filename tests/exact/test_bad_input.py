@@ -244,12 +244,6 @@ def test_levels(estimate: sv.Estimate, level: Any) -> None:
         estimate.interval(level)
 
 
-@pytest.mark.parametrize("method", ["exact", "", None, 1], ids=repr)
-def test_interval_methods(estimate: sv.Estimate, method: Any) -> None:
-    with told(SurveyError, "method must be 'normal' or 'finite'"):
-        estimate.interval(0.9, method=method)
-
-
 @pytest.mark.parametrize("seed", [-1, 1.0, "7", True, [1], np.float64(3)], ids=repr)
 def test_seeds(survey: sv.Survey, seed: Any) -> None:
     for draw in (

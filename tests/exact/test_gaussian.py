@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import sottovoce.mechanisms.gaussian as module
-from sottovoce.auditing.vector import adverse_vectors, audit_vector
+from sottovoce.auditing.budget import Budget
+from sottovoce.auditing.vector import audit_vector
+from sottovoce.auditing.vectors import adverse_vectors
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.vector import clip_to_ball
@@ -188,7 +190,7 @@ def test_counting_and_estimating() -> None:
 
 @pytest.mark.parametrize(("dimension", "epsilon", "delta"), [(1, 0.5, 1e-9), (5, 1.0, 1e-6), (40, 4.0, 1e-3)])
 def test_audit_is_sound(dimension: int, epsilon: float, delta: float) -> None:
-    result = audit_vector(Gaussian.best(dimension, 3.0, epsilon, delta, 10**6), samples=200)
+    result = audit_vector(Gaussian.best(dimension, 3.0, epsilon, delta, 10**6), samples=200, budget=Budget(0.5))
     assert result.sound
     assert 0.999 * epsilon < result.exact_epsilon <= epsilon
     assert result.certified_lower_bound <= epsilon
@@ -221,13 +223,13 @@ class CalibratedToTheRadius(Gaussian):
 
 @pytest.mark.parametrize("fault", [Unshrunk, NoisyOnlyWhereItMatters])
 def test_audit_catches(fault) -> None:
-    assert not audit_vector(fault.best(4, 1.0, 1.0, 1e-6, 10**6), samples=100).sound
+    assert not audit_vector(fault.best(4, 1.0, 1.0, 1e-6, 10**6), samples=100, budget=Budget(0.5)).sound
 
 
 def test_audit_catches_the_published_calibration() -> None:
     good = Gaussian.best(2, 1.0, 1.0, 1e-6, 10**6)
     bad = CalibratedToTheRadius(2, 1.0, 1.0, 1e-6, good.steps, good.noise_variance // 4)
-    result = audit_vector(bad, samples=100)
+    result = audit_vector(bad, samples=100, budget=Budget(0.5))
     assert not result.sound
     assert 2.0 < result.exact_epsilon < 2.3
 

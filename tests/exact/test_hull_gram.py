@@ -10,7 +10,7 @@ from sottovoce.projections import active_set, project_hull
 from sottovoce.projections.operator import GramOperator, Operator
 from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
-from sottovoce.workloads import Prefix
+from sottovoce.workloads import Dense, Prefix
 from stored_matrix import Stored
 
 both = pytest.mark.parametrize("symmetric", [False, True])
@@ -83,8 +83,8 @@ def assert_same(operator, matrix, raw, symmetric, **options):
 def test_inner_products_are_optional():
     known = Known(np.eye(2))
     assert isinstance(known, GramOperator)
-    assert isinstance(Prefix(4), Operator)
-    assert not isinstance(Prefix(4), GramOperator)
+    assert isinstance(Dense(np.eye(4)), Operator)
+    assert not isinstance(Dense(np.eye(4)), GramOperator)
 
 
 ENTRIES = {

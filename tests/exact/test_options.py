@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from document import ROOT
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.strategies import STRATEGIES, Option, Setting, Strategy, choose, explain, optimize, options
 from sottovoce.strategies import options as options_function
 from sottovoce.strategies.factorized import FactorizedStrategy
@@ -207,3 +210,45 @@ def test_answers_that_are_the_same_for_everybody(workload: Workload) -> None:
     assert errors == pytest.approx(sorted(errors), rel=1e-9)
     assert "errs by" in explain(found, found[0])
     assert all(one.l2_raw < 1e-7 for one in found if one.strategy in ("haar", "hierarchical"))
+
+
+@pytest.mark.parametrize("users", [10**6, 10**9])
+@pytest.mark.parametrize("epsilon", [1.0, 8.0, 16.0])
+@pytest.mark.parametrize("dimension", [1, 2, 60])
+def test_auto_takes_what_every_client_runs_and_counts_shared_rotations(
+    dimension: int, epsilon: float, users: int
+) -> None:
+    """Few coordinates, a large epsilon and 10^9 people: there are not rotations enough, and the error says so."""
+    setting = Setting(Ball(dimension, 1.0), epsilon, 1e-6, users)
+    found = options(setting, ["direct"])
+    assert found[0].fits
+    assert all(one.design.mechanism.in_browsers for one in found if one.fits)
+    left = {one.mechanism: one.reason for one in found if not one.fits and one.design is not None}
+    assert set(left) == {"gaussian", "rejection"}
+    assert set(left.values()) == {"browsers cannot run it: name it to have it"}
+    for one in found:
+        if one.mechanism != "codebook":
+            continue
+        mechanism = one.design.mechanism
+        alone = replace(one.design, mechanism=replace(mechanism, rotations=2**32)).total_variance(None, users).value
+        sharing = mechanism.sharing_factor(users)
+        assert sharing > (100 if users == 10**9 and epsilon > 1 else 1)
+        assert one.l2_raw > math.sqrt(alone)
+        assert one.l2_raw >= math.sqrt(alone + 0.9 * (sharing - 1) * dimension * mechanism.noise / users)
+    for name in ("gaussian", "rejection"):
+        assert options(replace(setting, mechanism=name), ["direct"])[0].fits
+
+
+def test_every_mechanism_says_whether_the_browser_runs_it() -> None:
+    registry = (ROOT / "clients" / "js" / "src" / "mechanisms" / "registry.ts").read_text()
+    ported = set(re.findall(r'\["(\w+)", \w+Law\]', registry))
+    assert {name for name, kind in MECHANISMS.items() if kind.in_browsers} == ported
+
+
+def test_sharing_changes_what_auto_takes_for_queries() -> None:
+    """One rotation for everybody: the codebook of `factorized` is no longer the best."""
+    setting = Setting(Prefix(40), 4.0, 0.0, 10**9, max_counters=64)
+    few, many = options(setting, ["factorized", "haar"]), options(replace(setting, users=1000), ["factorized", "haar"])
+    errors = [{one.strategy: one.l2 for one in found} for found in (few, many)]
+    assert errors[0]["factorized"] / errors[0]["haar"] > 10 * errors[1]["factorized"] / errors[1]["haar"]
+    assert few[0].strategy == "haar"

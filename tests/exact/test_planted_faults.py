@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from sottovoce.auditing import audit
-from sottovoce.auditing.conformance import ConformanceError, check_mechanism
+from sottovoce.auditing.conformance import ConformanceError, admit, check_mechanism
+from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.codecs import IndexCodec, SubsetCodec
 from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
@@ -185,6 +186,19 @@ def test_the_audit_runs_the_very_size_it_is_asked_about() -> None:
     check_mechanism(OneByteIsEnough, epsilons=(1.0,))
     assert audit(OneByteIsEnough.best(200, 1.0), samples=200).sound
     assert not audit(OneByteIsEnough.best(1000, 1.0), samples=200).sound
+
+
+@dataclass(frozen=True)
+class ForeignByte(OneByteIsEnough):
+    """The same in a mechanism of another package."""
+
+    name = "foreign_byte"
+
+
+def test_a_mechanism_of_another_package_is_admitted_at_its_size() -> None:
+    admit(ForeignByte(200, 1.0))
+    with pytest.raises(MechanismError, match=r"over 1,000 values does not do what it states: value .*: with the draws"):
+        admit(ForeignByte(1000, 1.0))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from sottovoce.auditing.vector import audit_vector, worst_bit_ratio
+from sottovoce.auditing.budget import Budget
+from sottovoce.auditing.vector import audit_vector
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError
 from sottovoce.kernels.normals import box_muller, inner_products, many_normals, seed_key, seed_normals
 from sottovoce.mechanisms.rejection import UNIT, Rejection, estimate_accepted
@@ -153,7 +154,7 @@ def test_every_float_gives_a_threshold_within_epsilon(inner_product: float, epsi
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_bounds_imply_the_guarantee(epsilon: float) -> None:
     m = Rejection.best(3, 1.0, epsilon, 0.0, 1)
-    assert worst_bit_ratio([m.lowest, m.highest]) == m.privacy_ratio()
+    assert max(Fraction(m.highest, m.lowest), Fraction(ONE - m.lowest, ONE - m.highest)) == m.privacy_ratio()
     assert within_epsilon(m.privacy_ratio(), epsilon)
     assert not within_epsilon(Fraction(m.highest + 1, m.lowest - 1), m.clip / UNIT)
 
@@ -277,7 +278,7 @@ def test_error_model() -> None:
 @pytest.mark.parametrize(("dimension", "epsilon"), [(1, 0.1), (4, 1.0), (33, 4.0)])
 def test_audit_is_sound(dimension: int, epsilon: float) -> None:
     m = Rejection.best(dimension, 2.0, epsilon, 0.0, 1)
-    result = audit_vector(m, samples=60)
+    result = audit_vector(m, samples=60, budget=Budget(0.5))
     assert result.sound
     assert m.clip / UNIT - 1e-9 < result.exact_epsilon <= epsilon
     assert result.certified_lower_bound <= epsilon
@@ -311,7 +312,7 @@ class Truthful(Rejection):
 
 @pytest.mark.parametrize("fault", [Unclamped, WiderByOneUnit, Truthful])
 def test_audit_catches(fault) -> None:
-    assert not audit_vector(fault.best(4, 1.0, 1.0, 0.0, 1), samples=40).sound
+    assert not audit_vector(fault.best(4, 1.0, 1.0, 0.0, 1), samples=40, budget=Budget(0.5)).sound
 
 
 def test_a_baseline_has_no_audit_and_never_runs_on_a_device() -> None:

@@ -45,13 +45,13 @@ def test_a_strategy_does_not_bring_its_own_delta_workload_or_size() -> None:
         sv.Survey.queries(Prefix(30), 0.1, strategy=long, max_report_bytes=1)
 
 
-def test_finite_intervals_count_what_people_share() -> None:
+def test_intervals_count_what_people_share() -> None:
     """A survey for 100 people answered by 100,000: rotations are shared, and intervals must be wider for it."""
     shared = sv.Survey.queries(Identity(32), 1.0, strategy="direct", users=100)
     alone = sv.Survey.queries(Identity(32), 1.0, strategy="direct", users=10**7)
     people, widths = np.eye(32, dtype=int)[0] * 100_000, []
     for survey in (shared, alone):
-        low, high = survey.estimate(survey.simulate_aggregate(histogram=people, seed=1)).interval(method="finite")
+        low, high = survey.estimate(survey.simulate_aggregate(histogram=people, seed=1)).interval()
         widths.append(float((high - low)[5]))
     assert widths[0] > 3 * widths[1]
 

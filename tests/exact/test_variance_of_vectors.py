@@ -306,12 +306,12 @@ def test_balls_are_what_strategies_read() -> None:
 
 def test_on_a_ball_estimates_are_projected_on_it() -> None:
     (design, *_) = Direct.designs(Setting(Ball(2, 1.0), 1.0, 0.0, 100))
-    found = design.project(np.array([3.0, 4.0]))
+    found = design.project(np.array([3.0, 4.0]), 10)
     assert np.allclose(found.values, [0.6, 0.8])
     assert len(found.support) == 0
     (number,) = Direct.designs(Setting(Ball(1, 1.0, low=0.0), 1.0, 0.0, 100, mechanism="binary"))
-    assert number.project(np.array([-0.5])).values == pytest.approx(0.0)
-    assert number.project(np.array([7.0])).values == pytest.approx(1.0)
+    assert number.project(np.array([-0.5]), 10).values == pytest.approx(0.0)
+    assert number.project(np.array([7.0]), 10).values == pytest.approx(1.0)
     assert number.bound(1).value == number.workload.diameter == 1.0
     assert number.bound(10**8).value < 1e-3
     with pytest.raises(MechanismError, match="cannot be listed"):

@@ -4,8 +4,8 @@ Tolerance: a raw answer is a mean of n independent terms, one a report, which di
 any two reports and have a mean variance of at most s^2 = n (standard error)^2: that one counts the sampling of people
 too, who are fixed here. By Bernstein's inequality it is farther than t from its mean with a chance of at most
 2 exp(-n t^2 / (2 s^2 + 2 b t/3)). t is such that all answers of a survey together miss with a chance below 1e-8; of
-fewer than thirty surveys one does with a chance below 3e-7. The codebook's mean is the truth but for 3e-4 of the
-radius, and but for sharing rotations, which its standard errors count.
+fewer than thirty surveys one does with a chance below 3e-7. The codebook's mean is the truth but for
+`ROTATION_BIAS` of the radius, and but for sharing rotations, which its standard errors count.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from js.bridge import Bridge
 from js.surveys import LARGER, PEOPLE, larger, last_value
+from sottovoce.mechanisms.codebook import ROTATION_BIAS
 from sottovoce.strategies.spread_of_strategies import spread
 from sottovoce.strategies.variance import Population
 
 ALPHA = 1e-8
-BIAS = 3e-4
 ROUNDING = 1e-9
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ def tolerance(survey: Any, answers: Floats, n: int) -> Floats:
     variance = n * survey.design.variance(None, Population(answers=answers), n).value
     half = b * log / 3
     radius = survey.mechanism.radius if survey.mechanism.name == "codebook" else 0.0
-    return np.asarray((half + np.sqrt(half**2 + 2 * n * variance * log)) / n + BIAS * radius + ROUNDING)
+    return np.asarray((half + np.sqrt(half**2 + 2 * n * variance * log)) / n + ROTATION_BIAS * radius + ROUNDING)
 
 
 @pytest.mark.parametrize("name", LARGER)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from dataclasses import replace
 from html import escape
@@ -11,9 +12,13 @@ from html import escape
 import numpy as np
 import pytest
 
+from sottovoce.auditing.page import build_facts
 from sottovoce.core.errors import SimulationError
 from sottovoce.lab.experiments.repeats import check_repeats, mean_and_error
 from sottovoce.lab.reproduce.checks import checks_of
+from sottovoce.lab.reproduce.coverage import EPSILONS, USERS, cells_of, measure_cell
+from sottovoce.lab.reproduce.coverage import POPULATIONS as COVERED
+from sottovoce.lab.reproduce.coverage_summary import cell_told, coverage_checks
 from sottovoce.lab.reproduce.exceeding import exceeding_of
 from sottovoce.lab.reproduce.findings import findings
 from sottovoce.lab.reproduce.grid import FULL, QUICK, people_in
@@ -22,11 +27,13 @@ from sottovoce.lab.reproduce.pictures import caption, slope_said
 from sottovoce.lab.reproduce.populations import POPULATIONS, shares
 from sottovoce.lab.reproduce.powers import EXPECTED, chosen_for
 from sottovoce.lab.reproduce.records import Case, Measured, seed_of
-from sottovoce.lab.reproduce.run import grid_of, reproduce
+from sottovoce.lab.reproduce.run import Reproduction, grid_of, people_of, reproduce
+from sottovoce.mechanisms import MECHANISMS
 from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.offline_bounds import projected_bound
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +89,7 @@ def test_shares_are_a_distribution(population, users, values):
 
 
 def test_mistakes_are_told():
-    with pytest.raises(
-        SimulationError, match=r"'table2' is not a part .* table1, offline, distribution, adaptive, findings"
-    ):
+    with pytest.raises(SimulationError, match=r"'table2' cannot be reproduced; choose among table1, .*, coverage"):
         grid_of(["table2"], quick=True)
     with pytest.raises(SimulationError, match="one alone has no standard error"):
         check_repeats(1, fewest=2)
@@ -120,9 +125,8 @@ def test_the_full_grid_has_the_points_of_every_power(expected):
             stated = Survey.distribution(case.values, case.epsilon, "hadamard").bound(case.users)
         elif expected.row == "offline" and case.population == "spread":
             own = Codebook.best(case.queries, 1.0, case.epsilon, 0.0, case.users)
-            sharing = own.sharing_factor(case.users)
-            V = own.worst_total_variance
-            stated = offline_bound(case.queries, case.values, 1.0, own.proxy, V, case.users, sharing=sharing)
+            V = own.sharing_factor(case.users) * own.worst_total_variance / case.users
+            stated = projected_bound(math.sqrt(V), own.expected_maximum(case.values, case.users), 2.0)
         else:
             stated = Bound(1.0, "")
         foreseen.append(Measured(case, 8, 1, 0.1, 0.01, None, None, stated.value, None, 0.1, stated.statement))
@@ -280,3 +284,63 @@ def test_the_footnote_is_that_of_offline_queries(found):
 
 def page_of(found, row):
     return render(replace(found, table=tuple(one for one in found.table if one.name == row)), nothing(found))
+
+
+def test_coverage_is_measured_only_if_it_is_named(found):
+    assert found.coverage == ()
+    assert found.to_dict()["coverage"] == {}
+    assert people_of([], quick=True) == people_in(QUICK)
+    assert people_of(["coverage"], quick=True) == sum(cell.repeats * cell.users for cell in cells_of(quick=True))
+
+
+@pytest.fixture(scope="module")
+def covered():
+    cells = cells_of(quick=True)[-10:]
+    rows = tuple(measure_cell(cell, 3) for cell in cells)
+    none = replace(cells[0], users=10**12)
+    rows += (measure_cell(none, 3),)
+    return Reproduction(3, True, (), (), (), coverage_checks(rows), (), (), rows, build_facts())
+
+
+def test_the_coverage_has_its_own_page_and_files(covered, tmp_path):
+    written = {path.name: path for path in write(covered, tmp_path)}
+    assert set(written) == {
+        *("checks.csv", "coverage.csv", "coverage.json", "coverage.svg", "coverage.png"),
+        *("reproduction.json", "reproduction.html"),
+    }
+    with written["coverage.csv"].open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 11
+    assert rows[-1]["skipped"].startswith("the reports of one run take about ")
+    assert rows[-1]["single"] == ""
+    told = json.loads(written["coverage.json"].read_text())
+    assert told == json.loads(written["reproduction.json"].read_text())["coverage"]
+    assert (told["cells"], sum(told["skipped"].values())) == (11, 1)
+    page = written["reproduction.html"].read_text()
+    assert "<h1>Intervals, measured</h1>" in page
+    assert "Table 1" not in page
+    for one in told["designs"]:
+        assert escape(one["name"]) in page
+    assert covered.as_expected
+
+
+def test_a_coverage_below_the_level_and_a_width_beyond_are_failures(covered):
+    (first, *others) = covered.coverage
+    low = replace(first, found=replace(first.found, evidence=9.0))
+    assert coverage_checks([low, *others])[0].holds is False
+    wide = replace(first, found=replace(first.found, widest_of_many=1.2))
+    check = coverage_checks([wide, *others])[1]
+    assert (check.holds, "1.200" in check.found, cell_told(first.cell) in check.found) == (False, True, True)
+    assert coverage_checks(covered.coverage[-1:]) == ()
+
+
+def test_a_cell_has_a_seed_of_its_own_and_repeats_that_follow_from_its_size():
+    cells = cells_of(quick=False)
+    assert len({cell.seed(7) for cell in cells}) == len(cells)
+    assert all(cell.repeats >= 10 or (cell.repeats == 0 and cell.skipped) for cell in cells)
+    asked = {(cell.epsilon, cell.population, cell.users) for cell in cells}
+    assert len(asked) == len(EPSILONS) * len(COVERED) * len(USERS)
+    assert {cell.design.mechanism for cell in cells} >= set(MECHANISMS) - {
+        *("sphere", "hierarchical", "haar", "fourier", "matrix_channel")
+    }
+    assert {cell.design.strategy for cell in cells} == set(STRATEGIES)

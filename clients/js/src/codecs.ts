@@ -12,14 +12,7 @@ export const indexWidth = (outputs: bigint): number => bytesOf(bitLength(outputs
 
 /** An integer, little-endian, in `width` bytes. */
 export function encodeIndex(index: number | bigint, width: number): Uint8Array {
-  const payload = new Uint8Array(width);
-  if (typeof index === "number") {
-    // Divisions by 256 of an integer below 2^53 are exact.
-    for (let i = 0, rest = index; i < width; i++, rest = Math.floor(rest / 256)) payload[i] = rest % 256;
-  } else {
-    for (let i = 0, rest = index; i < width; i++, rest >>= 8n) payload[i] = Number(rest & 255n);
-  }
-  return payload;
+  return Uint8Array.from({ length: width }, (_, i) => Number((BigInt(index) >> BigInt(8 * i)) & 255n));
 }
 
 /** Width of the bitmap of any set of values below `domainSize`. */

@@ -59,7 +59,7 @@ export class Device {
   readonly #patience: Patience;
   readonly #milliseconds: number;
 
-  /** Default limits on epsilon and delta: 2 and 1e-6 per survey, 8 and 1e-5 in all. */
+  /** Default limits on epsilon and delta: 2 and 1e-6 per survey, 8 and 1e-5 in all, for at most 1000 answers. */
   constructor(store: Store, options: DeviceOptions = {}) {
     const { key, patience, seconds = 300, insecure = false, timeout = 10, ...allowance } = options;
     this.#store = store;
@@ -72,7 +72,7 @@ export class Device {
 
   /** All answers, and the budget that is left. */
   async ledger(): Promise<Ledger> {
-    return new Ledger(await this.#store.answers(), this.#allowance.budget, this.#allowance.deltaBudget);
+    return new Ledger(await this.#store.answers(), this.#allowance);
   }
 
   /** Fetch and verify a survey as `answer` does; nothing is drawn. */
@@ -116,19 +116,21 @@ export class Device {
   }
 
   /**
-   * Send all unsent reports, with the same bytes.
+   * Send all unsent reports, with the same bytes, in random order.
    *
-   * A report that cannot be sent stays unsent, and its receipt says why.
+   * A report that cannot be sent stays unsent, and its receipt says why. Receipts come in the ledger's order.
    */
   async flush(): Promise<Receipt[]> {
+    const unsent = (await this.#store.answers()).filter(({ state }) => state === "unsent");
     const receipts: Receipt[] = [];
-    for (const kept of await this.#store.answers()) {
-      if (kept.state !== "unsent") continue;
+    const places = unsent.map((_, place) => [systemSource.below(2 ** 52), place] as const);
+    for (const [, place] of places.sort(([a], [b]) => a - b)) {
+      const kept = unsent[place]!;
       try {
-        receipts.push(await this.#send(this.#collector(kept.collector), kept));
+        receipts[place] = await this.#send(this.#collector(kept.collector), kept);
       } catch (error) {
         if (!(error instanceof SottovoceError) || error instanceof LedgerError) throw error;
-        receipts.push(receiptOf(kept, error.message));
+        receipts[place] = receiptOf(kept, error.message);
       }
     }
     return receipts;

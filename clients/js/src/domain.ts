@@ -19,14 +19,14 @@ export { LabelDomain, ProductDomain, RangeDomain, TextDomain };
 export function readDomain(stated: unknown, inner = false): Domain {
   const keys = isObject(stated) ? Object.keys(stated).sort().join() : "";
   const fields = stated as JsonObject;
-  if (keys === "labels" && Array.isArray(fields.labels)) return new LabelDomain(fields.labels as string[]);
+  if (keys === "labels" && Array.isArray(fields.labels)) return new LabelDomain(fields, fields.labels as string[]);
   if (keys === "size,start,step")
-    return new RangeDomain(fromJson(fields.start), fromJson(fields.step), fromJson(fields.size));
+    return new RangeDomain(fields, fromJson(fields.start), fromJson(fields.step), fromJson(fields.size));
   if (keys === "alphabet,length" && typeof fields.alphabet === "string") {
-    return new TextDomain(fields.alphabet, checkInteger("length", fields.length, 1, 62));
+    return new TextDomain(fields, fields.alphabet, checkInteger("length", fields.length, 1, 62));
   }
   if (keys === "attributes" && Array.isArray(fields.attributes) && !inner) {
-    return new ProductDomain(fields.attributes.map(readAttribute));
+    return new ProductDomain(fields, fields.attributes.map(readAttribute));
   }
   throw new DomainError(
     "a domain must hold labels, or start, step and size, or alphabet and length, or, outermost only, attributes",

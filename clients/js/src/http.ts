@@ -22,6 +22,11 @@ export interface HttpOptions {
   readonly timeout?: number;
 }
 
+/** What a request sends. */
+interface Sent extends RequestInit {
+  readonly headers?: Record<string, string>;
+}
+
 /** The canonical form of a collector's address. */
 export function collectorUrl(url: unknown, insecure = false): string {
   const bad = (why: string) => new ServiceError(`the collector's address must ${why}`, "bad_address");
@@ -31,9 +36,7 @@ export function collectorUrl(url: unknown, insecure = false): string {
   const parsed = new URL(url);
   if (parsed.username || parsed.password || /[?#@]/.test(url)) throw bad("hold no user, no ?query and no #fragment");
   if (parsed.protocol === "http:" && !insecure && !/^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(parsed.hostname)) {
-    throw bad(
-      "begin with https, for on plain http anybody on the way could put another key in place; `insecure` allows it",
-    );
+    throw bad("begin with https: on plain http anybody on the way could replace the key; `insecure` allows it");
   }
   return parsed.origin + parsed.pathname.replace(/\/+$/, "");
 }
@@ -67,7 +70,7 @@ export class Http {
     return parsed(await this.#request(path, sent, LONGEST_ANSWER));
   }
 
-  async #request(path: string, sent: RequestInit, most: number): Promise<Uint8Array<ArrayBuffer>> {
+  async #request(path: string, { headers, ...sent }: Sent, most: number): Promise<Uint8Array<ArrayBuffer>> {
     const controller = new AbortController();
     const ends = Math.min(this.#ends, performance.now() + LONGEST);
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,6 +90,8 @@ export class Http {
     try {
       const response = await fetch(this.url + path, {
         ...sent,
+        // A connection of its own for each request, so that none links two reports; browsers decide for themselves.
+        headers: { ...headers, Connection: "close" },
         redirect: "manual",
         credentials: "omit",
         cache: "no-store",

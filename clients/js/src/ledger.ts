@@ -4,7 +4,7 @@ import { BudgetError } from "./errors.js";
 import type { Answer } from "./store.js";
 import { oneLine } from "./text.js";
 
-/** Limits of one survey (caps) and of all together (budgets); all are finite. */
+/** Limits of one survey (caps) and of all together (budgets, number of answers); all are finite. */
 export interface Allowance {
   /** Largest epsilon of one survey. */
   readonly cap: number;
@@ -12,9 +12,11 @@ export interface Allowance {
   readonly budget: number;
   readonly deltaCap: number;
   readonly deltaBudget: number;
+  /** Most answers in all, whatever they cost. */
+  readonly maxAnswers: number;
 }
 
-export const ALLOWANCE: Allowance = { cap: 2, budget: 8, deltaCap: 1e-6, deltaBudget: 1e-5 };
+export const ALLOWANCE: Allowance = { cap: 2, budget: 8, deltaCap: 1e-6, deltaBudget: 1e-5, maxAnswers: 1000 };
 
 /** Check an owner's limits. */
 export function checkAllowance(allowance: Allowance): Allowance {
@@ -36,7 +38,7 @@ export function checkBudget(
   cost: { readonly epsilon: number; readonly delta: number },
   answers: readonly Answer[],
 ): void {
-  const { cap, budget, deltaCap, deltaBudget } = allowance;
+  const { cap, budget, deltaCap, deltaBudget, maxAnswers } = allowance;
   for (const [name, most, life] of [
     ["epsilon", cap, budget],
     ["delta", deltaCap, deltaBudget],
@@ -47,6 +49,9 @@ export function checkBudget(
     if (total([...before, cost[name]]) > units(life)) {
       throw new BudgetError(`${asked}; this device has ${left(life, before)} of ${life} left for its life`);
     }
+  }
+  if (answers.length >= maxAnswers) {
+    throw new BudgetError(`this device has given all ${maxAnswers} answers that it may; raise maxAnswers to allow more`);
   }
 }
 
@@ -69,11 +74,14 @@ export interface Entry {
 export class Ledger {
   readonly entries: readonly Entry[];
 
-  constructor(
-    answers: readonly Answer[],
-    readonly budget: number,
-    readonly deltaBudget: number,
-  ) {
+  readonly budget: number;
+  readonly deltaBudget: number;
+  readonly maxAnswers: number;
+
+  constructor(answers: readonly Answer[], { budget, deltaBudget, maxAnswers }: Allowance) {
+    this.budget = budget;
+    this.deltaBudget = deltaBudget;
+    this.maxAnswers = maxAnswers;
     this.entries = answers.map((answer) => ({
       day: answer.day || "unknown",
       collector: oneLine(answer.collector),
@@ -85,29 +93,27 @@ export class Ledger {
     }));
   }
 
+  #costs(name: "epsilon" | "delta"): number[] {
+    return this.entries.map((entry) => entry[name]);
+  }
+
   /** Sum of all epsilons. */
   get spent(): number {
-    return toNumber(total(this.entries.map((entry) => entry.epsilon)));
+    return toNumber(total(this.#costs("epsilon")));
   }
 
   /** The budget that is left. */
   get left(): number {
-    return left(
-      this.budget,
-      this.entries.map((entry) => entry.epsilon),
-    );
+    return left(this.budget, this.#costs("epsilon"));
   }
 
   /** Sum of all deltas. */
   get deltaSpent(): number {
-    return toNumber(total(this.entries.map((entry) => entry.delta)));
+    return toNumber(total(this.#costs("delta")));
   }
 
   /** The budget that is left. */
   get deltaLeft(): number {
-    return left(
-      this.deltaBudget,
-      this.entries.map((entry) => entry.delta),
-    );
+    return left(this.deltaBudget, this.#costs("delta"));
   }
 }

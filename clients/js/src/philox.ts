@@ -2,6 +2,7 @@
  * Public randomness: Philox4x32-10 (Salmon, Moraes, Dror, Shaw 2011), the same words in every language.
  * Both sides of a survey derive its rotations from its id, so these integers are part of the wire contract.
  */
+import { viewOf } from "./bytes.js";
 
 /** Two 32-bit words. */
 export type Key = readonly [number, number];
@@ -13,7 +14,7 @@ const ROUNDS = 10;
 
 /** The key that a survey's id gives: its first eight bytes as two little-endian words. */
 export function keyOf(id: Uint8Array): Key {
-  const view = new DataView(id.buffer, id.byteOffset, 8);
+  const view = viewOf(id);
   return [view.getUint32(0, true), view.getUint32(4, true)];
 }
 

@@ -3,6 +3,7 @@
  *
  * The order in which bytes become integers is part of the wire contract, because test vectors replay it.
  */
+import { bitLength } from "./codecs.js";
 
 /** The integer that stands for probability one. */
 export const ONE = 1n << 64n;
@@ -39,16 +40,10 @@ export class Source {
     return taken;
   }
 
-  /** An integer uniform over 0 .. n-1, by rejection, of the type of `n`; n = 1 reads nothing. */
-  below(n: number): number;
-  below(n: bigint): bigint;
-  below(n: number | bigint): number | bigint {
-    if (n < 1 || (typeof n === "number" && !Number.isSafeInteger(n))) {
-      throw new RangeError("below needs an integer of at least 1");
-    }
-    if (typeof n === "bigint") return this.#belowWide(n);
-    const high = Math.floor((n - 1) / 2 ** 32);
-    const bits = high ? 64 - Math.clz32(high) : 32 - Math.clz32(n - 1);
+  /** An integer uniform over 0 .. n-1, by rejection, for n below 2^53; n = 1 reads nothing. */
+  below(n: number): number {
+    if (!(Number.isSafeInteger(n) && n > 0)) throw new RangeError("below needs an integer from 1 to 2^53 - 1");
+    const bits = bitLength(BigInt(n - 1));
     for (;;) {
       const drawn = this.#integer(bits);
       if (drawn < n) return drawn;
@@ -62,21 +57,6 @@ export class Source {
     const low = this.#integer(32);
     const high = this.#integer(32);
     return ((BigInt(high) << 32n) | BigInt(low)) < threshold;
-  }
-
-  #belowWide(n: bigint): bigint {
-    if (n === 1n) return 0n;
-    const bits = (n - 1n).toString(2).length;
-    const width = (bits + 7) >> 3;
-    const mask = (1n << BigInt(bits)) - 1n;
-    for (;;) {
-      const bytes = this.bytes(width);
-      let drawn = 0n;
-      for (let i = width - 1; i >= 0; i--) drawn = (drawn << 8n) | BigInt(bytes[i]!);
-      bytes.fill(0);
-      drawn &= mask;
-      if (drawn < n) return drawn;
-    }
   }
 
   /** The lowest `bits` bits, at most 53, of the fewest bytes that hold as many. */

@@ -114,7 +114,7 @@ const answers: { [name: string]: (request: any) => unknown } = {
     const over = readDomain(domain);
     return {
       size: String(over.size),
-      stated: over.toStatement(),
+      stated: over.statement,
       found: values.map((value: unknown) => String(over.find(valueOf(value)))),
       labels: numbers.map((number: string) => over.label(BigInt(number))),
     };

@@ -212,6 +212,48 @@ test("caps and budgets", async () => {
   }
 });
 
+test("a device gives no more answers than its owner allows, whatever they cost", async () => {
+  const ids = await Promise.all(["a", "b", "c"].map((title) => publish(colours({ title, epsilon: 0.01 }))));
+  const mine = device({ maxAnswers: 2 });
+  const results = await Promise.allSettled(ids.map((id) => mine.answer(server.url, id, "red")));
+  const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+  assert.equal(refused.length, 1);
+  assert.ok(refused[0] instanceof BudgetError);
+  assert.match(refused[0].message, /all 2 answers .* raise maxAnswers/);
+  assert.equal(server.sent.length, 2);
+  const { entries, maxAnswers } = await mine.ledger();
+  assert.deepEqual([entries.length, maxAnswers], [2, 2]);
+  assert.equal((await device().ledger()).maxAnswers, 1000);
+  assert.throws(() => device({ maxAnswers: Infinity }), BudgetError);
+});
+
+test("flush sends in random order, and every request has a connection of its own", async () => {
+  const titles = Array.from({ length: 8 }, (_, i) => `survey ${i}`);
+  const ids = await Promise.all(titles.map((title) => publish(colours({ title, epsilon: 0.01 }))));
+  for (const [path, answer] of server.answers) {
+    server.answers.set(path, (request, response) => {
+      response.setHeader("Connection", "keep-alive"); // it would like to have them all on one
+      answer(request, response);
+    });
+  }
+  const orders = new Set<string>();
+  // That three orders of eight reports are the same has a chance of 6e-10.
+  for (let run = 0; run < 3; run++) {
+    const mine = device();
+    for (const id of ids) await mine.answer(server.url, id, "red", { send: false });
+    server.requests.length = 0;
+    const receipts = await mine.flush();
+    assert.deepEqual(
+      receipts.map(({ survey, state }) => [survey, state]),
+      ids.map((id) => [id, "sent"]),
+    );
+    const ports = server.requests.map(({ port }) => port);
+    assert.equal(new Set(ports).size, 2 * ids.length); // the key is checked, and the report sent
+    orders.add(server.requests.filter(({ method }) => method === "POST").map(({ path }) => path).join());
+  }
+  assert.ok(orders.size > 1);
+});
+
 test("two surveys at once cannot both have the last of the budget", async () => {
   const ids = await Promise.all(["a", "b", "c", "d"].map((title) => publish(colours({ title }))));
   const mine = device({ budget: 2 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { canonicalText } from "../src/canonical.js";
-import { LabelDomain, readDomain, RangeDomain } from "../src/domain.js";
+import { readDomain } from "../src/domain.js";
 import { DomainError, ValueOutsideDomainError } from "../src/errors.js";
 import { vectors } from "./vectors.js";
 
@@ -10,7 +10,7 @@ for (const { domain: stated, size, values, outside } of vectors("domains")) {
   test(`domain ${canonicalText(stated).slice(0, 60)}`, () => {
     const domain = readDomain(stated);
     assert.equal(domain.size, BigInt(size));
-    assert.equal(canonicalText(domain.toStatement()), canonicalText(stated));
+    assert.equal(domain.statement, stated);
     for (const { value, index, label } of values) {
       assert.equal(domain.index(value), BigInt(index));
       assert.equal(domain.label(BigInt(index)), label);
@@ -49,15 +49,17 @@ test("numbers split into attributes, the last one fastest", () => {
 });
 
 test("integers beyond 2^53 are exact", () => {
-  const domain = new RangeDomain(-(2n ** 63n), 1n, 2n ** 63n - 1n);
+  const domain = readDomain({ start: "-9223372036854775808", step: 1, size: "9223372036854775807" });
   assert.equal(domain.index(-5n), 2n ** 63n - 5n);
   assert.equal(domain.label(2n ** 63n - 2n), "-2");
-  assert.deepEqual({ ...readDomain(domain.toStatement()) }, { ...domain });
-  assert.throws(() => new RangeDomain(2n ** 63n - 1n, 1n, 2n), DomainError);
+  assert.throws(() => readDomain({ start: "9223372036854775807", step: 1, size: 2 }), DomainError);
+  for (const spelled of [" 9007199254740992", "09007199254740992", "9007199254740991", 2 ** 53, "1", ""]) {
+    assert.throws(() => readDomain({ start: spelled, step: 1, size: 2 }), DomainError);
+  }
   assert.throws(() => domain.index(2 ** 60), ValueOutsideDomainError); // no exact integer
 });
 
 test("labels that read like numbers are not given by index", () => {
-  for (const name of ["1", " +2 ", "-\u0663"]) assert.throws(() => new LabelDomain(["a", name]).index(1));
-  assert.equal(new LabelDomain(["a", "1b"]).index(1), 1n);
+  for (const name of ["1", " +2 ", "-\u0663"]) assert.throws(() => readDomain({ labels: ["a", name] }).index(1));
+  assert.equal(readDomain({ labels: ["a", "1b"] }).index(1), 1n);
 });

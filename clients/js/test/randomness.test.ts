@@ -6,28 +6,35 @@ import { exactly, expBounds, favouring, withinEpsilon } from "../src/thresholds.
 import { replay } from "./replay.js";
 import { Tape, vectors } from "./vectors.js";
 
-test("integers below n, as numbers and as bigints, use up exactly their tape", () => {
+test("integers below n use up exactly their tape", () => {
   for (const { n, tape, result } of vectors("source").below) {
     assert.equal(
       replay(tape, (source) => source.below(Number(n))),
       Number(result),
     );
-    assert.equal(
-      replay(tape, (source) => source.below(BigInt(n))),
-      BigInt(result),
-    );
   }
 });
 
-test("numbers up to 2^53 are drawn as bigints are", () => {
+test("numbers up to 2^53 are drawn by rejection of whole words, their unused bits cleared", () => {
   let state = 1;
   const next = () => (state = (Math.imul(state, 1103515245) + 12345) >>> 0) >>> 24;
-  const tape = Array.from({ length: 1000 }, () => next().toString(16).padStart(2, "0")).join("");
+  const bytes = Array.from({ length: 1000 }, next);
+  const tape = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
   for (let bits = 1; bits <= 53; bits++) {
     for (const n of [2 ** bits - 1, 2 ** (bits - 1) + 1].filter((n) => n > 1)) {
-      const [numbers, bigints] = [new Tape(tape), new Tape(tape)];
-      for (let i = 0; i < 20; i++) assert.equal(BigInt(numbers.source.below(n)), bigints.source.below(BigInt(n)));
-      assert.equal(numbers.left, bigints.left);
+      const read = new Tape(tape);
+      const [length, width] = [(n - 1).toString(2).length, Math.ceil((n - 1).toString(2).length / 8)];
+      let at = 0;
+      for (let i = 0; i < 20; i++) {
+        let word: bigint;
+        do {
+          word = bytes.slice(at, at + width).reduceRight((sum, byte) => (sum << 8n) | BigInt(byte), 0n);
+          word &= (1n << BigInt(length)) - 1n;
+          at += width;
+        } while (word >= BigInt(n));
+        assert.equal(BigInt(read.source.below(n)), word);
+      }
+      assert.equal(read.left, bytes.length - at);
     }
   }
 });
@@ -65,7 +72,6 @@ test("a ratio is compared with e^epsilon exactly", () => {
 test("impossible draws are refused", () => {
   const source = new Source();
   for (const n of [0, -1, 1.5, NaN, 2 ** 53]) assert.throws(() => source.below(n), RangeError);
-  for (const n of [0n, -1n]) assert.throws(() => source.below(n), RangeError);
   for (const threshold of [-1n, ONE + 1n]) assert.throws(() => source.bernoulli(threshold), RangeError);
   assert.equal(source.bernoulli(0n), false);
   assert.equal(source.bernoulli(ONE), true);

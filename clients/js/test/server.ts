@@ -10,6 +10,8 @@ export interface Request {
   readonly path: string;
   readonly body: Uint8Array;
   readonly headers: IncomingMessage["headers"];
+  /** The client's end of the connection. */
+  readonly port: number | undefined;
 }
 
 type Answer = (request: Request, response: ServerResponse) => void;
@@ -48,8 +50,9 @@ export class TestCollector {
   readonly #server = createServer({ keepAliveTimeout: 0 }, async (incoming, response) => {
     const parts: Buffer[] = [];
     for await (const part of incoming) parts.push(part as Buffer);
-    const { method = "", url = "", headers } = incoming;
-    const request = { method, path: url, headers, body: new Uint8Array(Buffer.concat(parts)) };
+    const { method = "", url = "", headers, socket } = incoming;
+    const body = new Uint8Array(Buffer.concat(parts));
+    const request = { method, path: url, headers, body, port: socket.remotePort };
     this.requests.push(request);
     const answer = this.answers.get(`${method} ${url}`) ?? refuse(404, "not_found");
     answer(request, response);

@@ -62,6 +62,8 @@ const PICTURE: Picture = {
   waiting: 0,
   level: 0.95,
   bound: { l2: 1, statement: "" },
+  raw_bound: { l2: 1, statement: "" },
+  method: "exact",
   projection_gap: 0,
   projection: "hull of the columns",
   answers: 4,

@@ -26,7 +26,7 @@ test("pure privacy is told of every report, with a delta of every set of them", 
 });
 
 test("the certificate promises no more than holds", () => {
-  const found = { bound: { l2: 0.1, statement: "sqrt(V / n)" }, projection: "ball", projection_gap: 0, n_reports: 500, minimum_reports: 100, level: 0.95 };
+  const found = { bound: { l2: 0.1, statement: "sqrt(V / n)" }, raw_bound: { l2: 0.2, statement: "" }, projection: "ball", projection_gap: 0, n_reports: 500, minimum_reports: 100, level: 0.95 };
   const told = (delta: number) => statements({ ...found, epsilon: 1, delta } as Picture);
   const [name, pure, words] = told(0)[0]!;
   assert.deepEqual([name, pure], ["Privacy", "ε = 1"]);
@@ -35,6 +35,7 @@ test("the certificate promises no more than holds", () => {
   assert.equal(figures, "ε = 1, δ = 10⁻⁶");
   assert.ok(gaussian.startsWith("For every set of reports, ") && gaussian.includes("plus 10⁻⁶. This holds"));
   assert.ok(!gaussian.includes("No report"));
+  assert.ok(told(0)[1]!.join(" ").endsWith("For the raw answers it is at most 0.2."));
   assert.ok(told(0).concat(told(1e-6)).every((line) => !/proved/.test(line.join(" "))));
 });
 

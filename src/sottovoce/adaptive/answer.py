@@ -6,19 +6,18 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 from sottovoce.core.errors import SessionError
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate, check_level
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.intervals import check_level
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound
 
 __all__ = ["ChoiceAnswer", "RoundAnswer", "RoundInterval", "answer_of"]
-
-Method = Literal["normal", "finite"]
 
 
 class RoundInterval(NamedTuple):
@@ -58,16 +57,15 @@ class RoundAnswer:
     _range: RoundInterval
     _estimate: Estimate | None
 
-    def interval(self, level: float = 0.95, method: Method = "normal") -> RoundInterval:
-        """Confidence interval for this question alone; see `Session.intervals` for simultaneous intervals.
+    def interval(self, level: float = 0.95) -> RoundInterval:
+        """Confidence interval for this question alone, exact; see `Session.intervals` for simultaneous intervals.
 
-        "normal" uses the exact variance and a normal quantile; "finite" uses Hoeffding's inequality, for any number of
-        reports. If nobody answered, it is the whole range of the query.
+        If nobody answered, it is the whole range of the query.
         """
         if self._estimate is None:
-            check_level(level, method)
+            check_level(level)
             return self._range
-        low, high = self._estimate.interval(level, method=method)
+        low, high = self._estimate.interval(level)
         return RoundInterval(float(low[0]), float(high[0]))
 
     @property

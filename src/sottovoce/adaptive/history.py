@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, final, overload
 
 from sottovoce.adaptive.answer import ChoiceAnswer, RoundAnswer
-from sottovoce.surveys.estimate import import_pandas
+from sottovoce.core.extras import import_pandas
 
 __all__ = ["History"]
 

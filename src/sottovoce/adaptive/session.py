@@ -16,7 +16,7 @@ from sottovoce.adaptive.state import FinishedRound, SessionState
 from sottovoce.core.errors import SessionError, SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.expressions import Query
-from sottovoce.surveys.estimate import Interval, check_level
+from sottovoce.surveys.intervals import Interval, check_level
 from sottovoce.surveys.panel import MAX_CHOICES, Panel
 from sottovoce.surveys.simulation import Seed
 from sottovoce.surveys.survey import Survey
@@ -204,22 +204,22 @@ class Session:
             return Bound(2 * self.panel.radius, "there are no people: 2 r")
         return adaptive_bound(self.panel.rounds, self.panel.radius, self.panel.epsilon, self.crowd.users)
 
-    def intervals(self, level: float = 0.95, method: Any = "normal") -> list[RoundInterval | Interval | None]:
+    def intervals(self, level: float = 0.95) -> list[RoundInterval | Interval | None]:
         """Simultaneous intervals of all answers (Bonferroni over all rounds of the panel).
 
         For the population from which people were drawn independently, and valid for any choice of questions: given
         earlier rounds, a round's people are fresh draws. A round of choices has one interval per choice, also
         simultaneous; None if nobody answered it.
         """
-        check_level(level, method)
+        check_level(level)
         each = min(1 - (1 - level) / self.panel.rounds, _ALMOST_SURE)
         found: list[RoundInterval | Interval | None] = []
         for answer in self._answers:
             if isinstance(answer, RoundAnswer):
-                found.append(answer.interval(each, method))
+                found.append(answer.interval(each))
             else:
                 estimate = answer.estimate
-                found.append(None if estimate is None else estimate.interval(each, simultaneous=True, method=method))
+                found.append(None if estimate is None else estimate.interval(each, simultaneous=True))
         return found
 
     # --- saving ----------------------------------------------------------------------------

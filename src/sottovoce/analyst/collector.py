@@ -51,7 +51,8 @@ class Collector:
         Parameters
         ----------
         minimum_reports
-            No estimate below this number of reports; the collector's setting by default.
+            No estimate below this number of reports; the collector's setting by default. Devices are anonymous, so that
+            anybody can reach it with invented reports: it is no protection.
         """
         if not isinstance(survey, Stated):
             raise SurveyError(f"only a survey can be published, not {type(survey).__name__}")

@@ -1,23 +1,25 @@
-"""Is it private? The exact epsilon where a channel is finite, a certified lower bound from real reports always."""
+"""Is it private? The device's code, run at the size that is deployed, and what its reports alone prove."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sottovoce.auditing.result import AuditResult
+from sottovoce.auditing.result import AuditResult, Verdict
 
 if TYPE_CHECKING:
+    from sottovoce.auditing.subject import AuditedSurvey
     from sottovoce.mechanisms import ChannelMechanism, VectorMechanism
 
-__all__ = ["DEFAULT_DELTA", "AuditResult", "audit", "auditable"]
+__all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable"]
 
 DEFAULT_DOMAIN_SIZE = 16
-DEFAULT_SAMPLES = 20_000
 DEFAULT_DELTA = 1e-6
+DEFAULT_SECONDS = 120.0
+SECONDS_BY_NAME = 3.0
+MAX_SECONDS = 1_000_000
 
 _VECTOR_USERS = 10_000
-_VECTOR_SAMPLES = 2_000
-"""A vector device takes a millisecond per report, and its guarantee rests on integers, not on samples."""
 
 
 def auditable() -> dict[str, type[ChannelMechanism | VectorMechanism]]:
@@ -28,53 +30,91 @@ def auditable() -> dict[str, type[ChannelMechanism | VectorMechanism]]:
 
 
 def audit(
-    mechanism: str | ChannelMechanism | VectorMechanism,
+    subject: str | ChannelMechanism | VectorMechanism | AuditedSurvey,
     epsilon: float = 1.0,
     *,
     domain_size: int = DEFAULT_DOMAIN_SIZE,
     delta: float = DEFAULT_DELTA,
-    samples: int = DEFAULT_SAMPLES,
+    samples: int | None = None,
     alpha: float = 1e-9,
+    seconds: float | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> AuditResult:
-    """Audit a mechanism by its registry name, or any mechanism object.
+    """Audit a survey, a mechanism, or a mechanism by its registry name.
 
     Parameters
     ----------
-    mechanism
-        A registry name (then `epsilon` and `domain_size` say which instance; for a vector mechanism
-        `domain_size` is the dimension, and `delta` counts for `gaussian` alone), or a mechanism.
+    subject
+        A survey, which is audited at its own size and with all that a device runs: from a person's value to the bytes.
+        Or a mechanism. Or a registry name (then `epsilon` and `domain_size` say which instance; for a vector mechanism
+        `domain_size` is the dimension, and `delta` counts for `gaussian` alone).
     samples
-        Real device reports drawn for each value of each pair in the empirical part.
+        Real device reports drawn for each value of each pair in the empirical part; unless given 20,000 (2,000 for
+        vectors), or fewer where they take long.
     alpha
         Chance that the certified lower bound is wrong.
+    seconds
+        Processor seconds for running the device, at most: 120, or 3 for a mechanism by its name. Where they do not
+        suffice for every value the verdict says how many were run.
+    progress
+        Called with the number of runs made since the last call.
 
     Examples
     --------
     >>> result = audit("hadamard", epsilon=1.0, samples=2000)
-    >>> result.sound, round(result.exact_epsilon, 6)
-    (True, 1.0)
+    >>> result.verdict, round(result.exact_epsilon, 6)
+    ('proved', 1.0)
     """
+    from sottovoce.auditing.budget import Budget
     from sottovoce.auditing.finite import audit_finite
+    from sottovoce.auditing.subject import Subject
     from sottovoce.auditing.vector import audit_vector
-    from sottovoce.core.errors import MechanismError
     from sottovoce.core.limits import check_integer
+    from sottovoce.mechanisms import ChannelMechanism, VectorMechanism
+
+    if samples is not None:
+        check_integer("samples", samples, 100, 10**9)
+    by_name = isinstance(subject, str)
+    if seconds is None:
+        seconds = SECONDS_BY_NAME if by_name else DEFAULT_SECONDS
+    budget = Budget(check_seconds(seconds), progress)
+    survey = None
+    if isinstance(subject, str):
+        mechanism = _named(subject, epsilon, domain_size, delta)
+    elif isinstance(subject, ChannelMechanism | VectorMechanism):
+        mechanism = subject
+    else:
+        survey, mechanism = subject, subject.mechanism
+    if isinstance(mechanism, VectorMechanism):
+        return audit_vector(Subject(mechanism, survey), samples, alpha, budget)
+    return audit_finite(Subject(mechanism, survey), samples, alpha, budget)
+
+
+def check_seconds(seconds: float) -> float:
+    """Return `seconds` if an audit may run so long.
+
+    Examples
+    --------
+    >>> check_seconds(0)
+    Traceback (most recent call last):
+    sottovoce.core.errors.MechanismError: seconds is 0: it must be a number above 0, up to 1,000,000
+    """
+    from sottovoce.core.errors import MechanismError
+
+    if not 0 < seconds <= MAX_SECONDS:
+        raise MechanismError(f"seconds is {seconds:g}: it must be a number above 0, up to {MAX_SECONDS:,}")
+    return seconds
+
+
+def _named(name: str, epsilon: float, domain_size: int, delta: float) -> ChannelMechanism | VectorMechanism:
+    """The instance of a mechanism that is audited by its name."""
+    from sottovoce.core.errors import MechanismError
     from sottovoce.mechanisms import VectorMechanism
 
-    check_integer("samples", samples, 100, 10**9)
-    subject: ChannelMechanism | VectorMechanism
-    if not isinstance(mechanism, str):
-        subject = mechanism
-    else:
-        kind = auditable().get(mechanism)
-        if kind is None:
-            known = ", ".join(auditable())
-            raise MechanismError(f"mechanism {mechanism!r} cannot be audited; choose among {known}")
-        if issubclass(kind, VectorMechanism):
-            allowed = delta if mechanism == "gaussian" else 0.0
-            dimension = min(domain_size, kind.largest_dimension)
-            subject = kind.best(dimension, 1.0, epsilon, allowed, _VECTOR_USERS)
-        else:
-            subject = kind.typical(domain_size, epsilon)
-    if isinstance(subject, VectorMechanism):
-        return audit_vector(subject, samples=min(samples, _VECTOR_SAMPLES), alpha=alpha)
-    return audit_finite(subject, samples, alpha)
+    kind = auditable().get(name)
+    if kind is None:
+        raise MechanismError(f"mechanism {name!r} cannot be audited; choose among {', '.join(auditable())}")
+    if issubclass(kind, VectorMechanism):
+        dimension = min(domain_size, kind.largest_dimension)
+        return kind.best(dimension, 1.0, epsilon, delta if name == "gaussian" else 0.0, _VECTOR_USERS)
+    return kind.typical(domain_size, epsilon)

@@ -9,16 +9,26 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from sottovoce.randomness import ONE
+from sottovoce.randomness import ONE, Source
 
 if TYPE_CHECKING:
     from sottovoce.mechanisms import ChannelMechanism
 
-__all__ = ["Channel", "Enumerator", "device_channel", "device_row", "outcomes_of", "stated_channel", "worst_ratio"]
+__all__ = [
+    "Channel",
+    "Enumerator",
+    "Pair",
+    "device_channel",
+    "device_row",
+    "row_of",
+    "stated_channel",
+    "worst_pair",
+    "worst_ratio",
+]
 
 Channel = dict[int, dict[bytes, Fraction]]
 """For every value, the exact probability of every encoded report."""
@@ -81,20 +91,13 @@ class Enumerator:
         return self._take(2, (threshold, ONE - threshold), ONE) == 0
 
 
-def outcomes_of(mechanism: ChannelMechanism) -> int:
-    """How many sequences of draws one value has: the product of the draws' outcomes, which never depend on it."""
-    source = Enumerator()
-    mechanism.randomize(0, source)
-    return source.outcomes
-
-
-def device_row(mechanism: ChannelMechanism, value: int) -> dict[bytes, Fraction]:
-    """The exact probability of every report that the device code can send for one value."""
+def row_of(run: Callable[[Source], bytes]) -> dict[bytes, Fraction]:
+    """The exact probability of every report that a device, holding one value, can send."""
     source = Enumerator()
     tally: dict[bytes, dict[int, int]] = defaultdict(lambda: defaultdict(int))
     """Numerators by denominator: in integers, since fractions would be reduced once for every outcome."""
     while True:
-        report = mechanism.encode(mechanism.randomize(value, source))
+        report = run(source)
         over, under = source.weight
         tally[report][under] += over
         if not source.advance():
@@ -104,6 +107,11 @@ def device_row(mechanism: ChannelMechanism, value: int) -> dict[bytes, Fraction]
         for report, sums in tally.items()
     }
     return {report: p for report, p in row.items() if p}
+
+
+def device_row(mechanism: ChannelMechanism, value: int) -> dict[bytes, Fraction]:
+    """The exact probability of every report that the device code can send for one value."""
+    return row_of(lambda source: mechanism.encode(mechanism.randomize(value, source)))
 
 
 def device_channel(mechanism: ChannelMechanism) -> Channel:
@@ -128,17 +136,45 @@ def stated_channel(mechanism: ChannelMechanism) -> Channel:
     return channel
 
 
-def worst_ratio(channel: Channel) -> Fraction | None:
-    """The largest ratio of two values' probabilities of one report; None when it is infinite.
+class Pair(NamedTuple):
+    """Two values and the report whose chances under them are furthest apart."""
+
+    likely: int
+    unlikely: int
+    report: bytes
+    chances: tuple[Fraction, Fraction]
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """How many times as likely; None where it is impossible for one of them."""
+        high, low = self.chances
+        return high / low if low else None
+
+    def __str__(self) -> str:
+        high, low = map(float, self.chances)
+        return (
+            f"values {self.likely} and {self.unlikely}: the report {self.report.hex()[:48]} has probability {high:.6g} "
+            f"under the first and {low:.6g} under the second"
+        )
+
+
+def worst_pair(channel: Channel) -> Pair:
+    """The two values and the report with the largest ratio of probabilities; an impossible one comes first.
 
     For pure LDP over a finite set of outputs the worst event is a single output, so nothing else
     need be looked at.
     """
-    reports = set().union(*channel.values())
-    worst = Fraction(1)
-    for report in reports:
-        column = [channel[value].get(report, Fraction(0)) for value in channel]
-        if min(column) == 0:
-            return None
-        worst = max(worst, max(column) / min(column))
+    values = list(channel)
+    worst = Pair(values[0], values[0], b"", (Fraction(1), Fraction(1)))
+    for report in set().union(*channel.values()):
+        column = [channel[value].get(report, Fraction(0)) for value in values]
+        high, low = max(column), min(column)
+        # Is high/low above the worst ratio so far? Without a division, for either may be by 0.
+        if high * worst.chances[1] > worst.chances[0] * low:
+            worst = Pair(values[column.index(high)], values[column.index(low)], report, (high, low))
     return worst
+
+
+def worst_ratio(channel: Channel) -> Fraction | None:
+    """The largest ratio of two values' probabilities of one report; None when it is infinite."""
+    return worst_pair(channel).ratio

@@ -12,12 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import Enumerator, device_channel, stated_channel, worst_ratio
+from sottovoce.auditing.runs import run_device
+from sottovoce.auditing.stated import StatedReference
+from sottovoce.auditing.subject import Subject
 from sottovoce.core.errors import MechanismError, ReportError
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -31,6 +36,10 @@ EPSILONS = (0.5, 1.0, 3.0)
 SIMULATED = 50_000
 FALSE_ALARM = 1e-10
 """Chance that one simulation check rejects a correct mechanism."""
+
+
+ADMISSION_SECONDS = 0.2
+"""Processor time for which a device of another package is run at the size of a survey."""
 
 
 class ConformanceError(AssertionError):
@@ -96,7 +105,8 @@ _verdicts: dict[type[FiniteMechanism], str] = {}
 def admit(mechanism: FiniteMechanism) -> None:
     """Raise `MechanismError` unless a survey may use this mechanism of another package.
 
-    Its class is admitted, and this very instance states a likelihood ratio within e^epsilon.
+    Its class is admitted, this very instance states a likelihood ratio within e^epsilon, and its device, run for a
+    moment at this size, does what it states.
     """
     kind = type(mechanism)
     admit_class(kind)
@@ -104,6 +114,19 @@ def admit(mechanism: FiniteMechanism) -> None:
         raise MechanismError(
             f"{kind.name} over {mechanism.domain_size:,} values states a likelihood ratio above e^epsilon"
         )
+    wrong = _wrong_at_its_size(mechanism)
+    if wrong:
+        raise MechanismError(
+            f"{kind.name} over {mechanism.domain_size:,} values does not do what it states: {wrong} (run "
+            "sottovoce.audit on it to see more)"
+        )
+
+
+@lru_cache(maxsize=256)
+def _wrong_at_its_size(mechanism: FiniteMechanism) -> str:
+    """What a device does otherwise than stated, at the values and draws where faults are likely and some others."""
+    wrong = run_device(Subject(mechanism), StatedReference(mechanism), Budget(ADMISSION_SECONDS)).wrong
+    return "" if wrong is None else wrong.words
 
 
 def admit_class(kind: type[FiniteMechanism]) -> None:

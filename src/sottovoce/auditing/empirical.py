@@ -9,13 +9,19 @@ epsilon that holds with the stated confidence, whatever the mechanism is.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate", "affordable", "certify"]
+
+_LEAST_SAMPLES: Final = 100
+_TIMED: Final = 10
+_SECONDS: Final = 30.0
 
 Payloads = NDArray[np.uint8]
 Scores = NDArray[np.float64]
@@ -32,6 +38,20 @@ class Certificate:
     pair: tuple[int, int]
     event: str
     samples: int
+
+    @property
+    def words(self) -> str:
+        """The pair of values that the reports told apart best, and by what."""
+        return f"values {self.pair[0]} and {self.pair[1]}, event on {self.event}"
+
+
+def affordable(device: Callable[[int], bytes], most: int, values: int) -> int:
+    """As many samples of so many values, at most, as take half a minute; 100 at least."""
+    began = time.process_time()
+    for _ in range(_TIMED):
+        device(0)
+    each = max(1e-6, (time.process_time() - began) / _TIMED)
+    return max(_LEAST_SAMPLES, min(most, int(_SECONDS / (values * each))))
 
 
 def certify(

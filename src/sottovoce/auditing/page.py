@@ -41,6 +41,7 @@ def render(results: Sequence[AuditResult]) -> str:
         deployable=_rows(ours, epsilons),
         published=_published(_rows(printed, epsilons), heads),
         details=_details(results),
+        assumptions=_assumptions(results),
         made=escape(build_line("sottovoce audit --html", build_facts())),
     )
 
@@ -63,18 +64,20 @@ def _verdict(ours: Sequence[AuditResult]) -> str:
     names = len({one.mechanism for one in ours})
     if not unsound:
         whose = "The one mechanism here is" if names == 1 else f"All {names} mechanisms are"
-        return f'<b class="yes">{whose} sound</b> at every epsilon on this page.'
+        proved = sum(one.verdict == "proved" for one in ours)
+        shares = f"{proved} of {len(ours)} audits are proved for every value, the others sampled."
+        return f'<b class="yes">{whose} sound</b> at every epsilon on this page. {shares}'
     told = ", ".join(f"{escape(one.mechanism)} at {one.epsilon:g}" for one in unsound)
     return f'<b class="no">{len(unsound)} of {len(ours)} audits failed:</b> {told}.'
 
 
 def _approximate(ours: Sequence[AuditResult]) -> str:
-    """Of mechanisms with a delta no exact epsilon is known: what the page calls proved is at least that."""
+    """Of mechanisms with a delta no exact epsilon is known, only one that it is at most."""
     if not any(one.delta for one in ours):
         return ""
     return (
-        " A mechanism with a delta keeps its epsilon but for an event of that probability; its epsilon is <b>proved</b>"
-        ", and the exact one may be smaller."
+        " A mechanism with a delta keeps its epsilon but for an event of that probability; its epsilon is <b>at "
+        "most</b> the one here, and the exact one may be smaller."
     )
 
 
@@ -114,10 +117,10 @@ def _cell(one: AuditResult | None, epsilon: float) -> str:
         f'<rect width="{certified:.1f}" height="8" fill="var({"--fill" if one.sound else "--bad"})"/>'
         f'<rect x="{max(0.0, exact - 1):.1f}" width="1" height="8" fill="var(--ink)"/></svg>'
     )
-    known = "proved" if one.delta and not one.mechanism.startswith(PUBLISHED_PREFIX) else "exact"
+    known = "at most" if one.delta and not one.mechanism.startswith(PUBLISHED_PREFIX) else "exact"
     proof = f"{_number(one.certified_lower_bound)} certified" if one.certified_lower_bound > 0 else "none certified"
-    word = '<span class="yes">sound</span>' if one.sound else '<span class="no">NOT sound</span>'
-    return f"{head}{bar}{_number(one.exact_epsilon)} {known}<br>{proof}<br>{word}</td>"
+    word = f'<span class="yes">{one.verdict}</span>' if one.sound else '<span class="no">BROKEN</span>'
+    return f"{head}{bar}{known} {_number(one.exact_epsilon)}<br>{proof}<br>{word}</td>"
 
 
 def _details(results: Sequence[AuditResult]) -> str:
@@ -131,6 +134,19 @@ def _details(results: Sequence[AuditResult]) -> str:
         f'<td data-head="stated epsilon">{", ".join(f"{epsilon:g}" for epsilon in epsilons)}</td>'
         f'<td data-head="values">{size:,}</td><td>{escape(how)}</td></tr>'
         for (name, size, how), epsilons in sorted(alike.items(), key=lambda item: order.index(item[0][0]))
+    )
+
+
+def _assumptions(results: Sequence[AuditResult]) -> str:
+    """Every assumption once, with the mechanisms that rely on it."""
+    relying: defaultdict[str, list[str]] = defaultdict(list)
+    for one in results:
+        for assumption in one.assumptions:
+            if one.mechanism not in relying[assumption]:
+                relying[assumption].append(one.mechanism)
+    return "\n".join(
+        f"<li>{escape(assumption)} <small>{escape(', '.join(names))}</small></li>"
+        for assumption, names in relying.items()
     )
 
 

@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
-__all__ = ["AuditResult"]
+__all__ = ["INDEPENDENT_RUNS", "MISSED", "UNIFORM_BYTES", "AuditResult", "Verdict", "fault_in_words", "fault_size"]
+
+Verdict: TypeAlias = Literal["proved", "sampled", "broken"]
+"""Proved for every value; proved for what was run and sampled for the rest; or shown to be wrong."""
+
+MISSED: Final = 1e-6
+"""Chance that runs miss a fault of the size that a sampled verdict states."""
+
+UNIFORM_BYTES: Final = "the operating system's random bytes are uniform and independent"
+INDEPENDENT_RUNS: Final = "a run of the device does not depend on the runs before it"
 
 
 @dataclass(frozen=True)
 class AuditResult:
     """What an audit found.
 
-    `exact_epsilon` is that of the rounded probabilities really used, over all pairs of values;
-    `certified_lower_bound` is what reports alone prove. A sound mechanism has both at or below
-    `epsilon`; a certified bound far below is no proof of anything.
+    `exact_epsilon` is that of the rounded probabilities really used, over all pairs of values; infinite where the
+    device does not do what it states and no epsilon is known. `certified_lower_bound` is what reports alone prove. A
+    sound mechanism has both at or below `epsilon`; a certified bound far below is no proof of anything.
+
+    Attributes
+    ----------
+    domain_size
+        The mechanism's number of values; for vectors, their dimension.
+    verdict
+        "proved": the device was run on every outcome of its draws, for every value. "sampled": it was run on some;
+        `method` says on which. "broken": `witness` shows it.
+    fault_size
+        A fault in a larger share of all reports than this would be missed with probability 1e-6 at most; 0 unless the
+        verdict is "sampled". For a survey, only runs through all that its device runs count.
+    assumptions
+        What the verdict relies on and did not check.
+    witness
+        For a broken one, what shows it: the value with its draws and report, or the pair of values with the report
+        whose chances are too far apart. Otherwise the pair that samples told apart best.
+    survey
+        The id of the survey that was audited; empty for a mechanism alone.
     """
 
     mechanism: str
@@ -25,13 +52,47 @@ class AuditResult:
     exact_epsilon: float
     certified_lower_bound: float
     alpha: float
-    sound: bool
+    verdict: Verdict
     method: str
     witness: str
+    fault_size: float = 0.0
+    assumptions: tuple[str, ...] = ()
+    survey: str = ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing wrong was found."""
+        return self.verdict != "broken"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; an infinite epsilon as None, which JSON can hold."""
-        found = asdict(self)
+        found = asdict(self) | {"sound": self.sound, "assumptions": list(self.assumptions)}
         if math.isinf(self.exact_epsilon):
             found["exact_epsilon"] = None
         return found
+
+
+def fault_size(runs: int) -> float:
+    """The share of reports above which a fault is missed with probability `MISSED` at most, after so many runs.
+
+    Half of the runs have each coin up and half down. A share g of reports is at most the sum of the shares f and h
+    with the coin up and down, and (1 - f)^(runs/2) (1 - h)^(runs/2) <= exp(-g runs/2).
+
+    Examples
+    --------
+    >>> round(fault_size(20_000), 5)
+    0.00138
+    """
+    return min(1.0, -2 * math.log(MISSED) / max(1, runs))
+
+
+def fault_in_words(share: float, *, through_survey: bool) -> str:
+    """The size of a fault for people, and which runs it follows from.
+
+    Examples
+    --------
+    >>> fault_in_words(0.00138, through_survey=True)
+    "a fault in more than 1 in 724 of the survey's reports would have been seen"
+    """
+    reports = "of the survey's reports" if through_survey else "reports"
+    return f"a fault in more than 1 in {math.floor(1 / share):,} {reports} would have been seen"

@@ -70,6 +70,7 @@ def _run(arguments: argparse.Namespace) -> int:
     settings = {
         "cap": arguments.cap,
         "budget": arguments.budget,
+        "max_answers": arguments.max_answers,
         "insecure": arguments.insecure,
         "allow_mechanisms": arguments.allow_mechanism,
     }

@@ -57,10 +57,10 @@ def register(parser: Parser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.expressions import query
-    from sottovoce.surveys.estimate import check_level
+    from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.panel import Panel
 
-    check_level(arguments.level, "normal")
+    check_level(arguments.level)
     asked = query(arguments.question)
     live = connected(arguments).survey(arguments.survey)
     if isinstance(live.survey, Panel):

@@ -1,4 +1,4 @@
-"""`sottovoce audit`: the exact epsilon of what leaves the device, and a certified lower bound."""
+"""`sottovoce audit`: the verdict on what leaves the device, at the size that is deployed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.auditing import DEFAULT_DELTA
 from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
-from sottovoce.cli.output import console, print_json, progress, titled_table
+from sottovoce.cli.output import console, print_json, progress, titled_table, working
 
 if TYPE_CHECKING:
     from sottovoce.auditing import AuditResult
+    from sottovoce.auditing.client import ClientAudit
     from sottovoce.cli.parser import Parser
+    from sottovoce.surveys.survey import Survey
 
 __all__ = ["register"]
 
@@ -25,19 +27,23 @@ SAMPLES = (100, 10**9)
 """Fewer samples certify nothing; more would take days."""
 
 _DESCRIPTION = """\
-Audit mechanisms at a stated epsilon. Where possible the device code is run on every outcome of its randomness, which
-gives the exact epsilon of the bytes it sends; a lower bound is certified from sampled reports alone. The exit status
-is 1 if the exact epsilon of a deployable mechanism is above the stated one.
+Audit mechanisms at a stated epsilon, or a survey at its own size. The device's code is run on given draws and must send
+what its stated law demands. The verdict is one of three: proved (every outcome of its draws was run, for every value),
+sampled (some were run; the audit says which, and what fault they would have shown), broken (with a witness). A lower
+bound on epsilon is certified from sampled reports alone. The exit status is 1 if a deployable mechanism is broken.
 """
 
 _EXAMPLES = """\
 examples:
   sottovoce audit
+  sottovoce audit --survey survey.json                 the survey that is deployed, at its size
+  sottovoce audit --survey survey.json --seconds 1000  run more of a large one
+  sottovoce audit --survey survey.json --client dist/sottovoce.min.js
   sottovoce audit hadamard subset_selection --epsilon 0.5
   sottovoce audit randomized_response --epsilon 2 --values 5
   sottovoce audit codebook gaussian --published
   sottovoce audit --all --html soundness.html          every mechanism at several epsilons, as one page
-  sottovoce audit --json | jq '.results[] | select(.sound | not)'
+  sottovoce audit --json | jq '.results[] | select(.verdict == "broken")'
 """
 
 
@@ -45,9 +51,20 @@ def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument("mechanisms", nargs="*", metavar="MECHANISM", help="which to audit (default: all)")
+    parser.add_argument("--survey", type=Path, metavar="FILE", help="audit the survey whose JSON this file holds")
+    parser.add_argument("--attachment", type=Path, metavar="FILE", help="the file that it names by digest, if any")
+    parser.add_argument(
+        "--client",
+        type=Path,
+        metavar="FILE",
+        help="first run this JavaScript client (an ES module, by Node) and the Python device on the same random bytes",
+    )
     add_epsilon(parser, required=False)
     add_integer(parser, "--values", "J", "number of values (default: a small domain)")
-    add_integer(parser, "--samples", "N", "sampled reports per value (default: 20,000)")
+    add_integer(parser, "--samples", "N", "sampled reports per value (default: 20,000, or fewer where they take long)")
+    add_number(
+        parser, "--seconds", "S", "processor seconds for runs of each device (default: 120 for a survey, 3 else)"
+    )
     add_number(parser, "--delta", "D", "delta of the Gaussian mechanisms", DEFAULT_DELTA)
     parser.add_argument(
         "--published",
@@ -69,16 +86,92 @@ def _run(arguments: argparse.Namespace) -> int:
 
     from sottovoce.auditing.page import PUBLISHED_PREFIX, render
     from sottovoce.core.files import check_file, write_file
+
+    survey = _survey(arguments)
+    names, epsilons = _subjects(arguments)
+    if arguments.html is not None:
+        check_file(arguments.html, "page")
+    client = None if survey is None or arguments.client is None else _audit_client(arguments, survey)
+    results = _audit_names(arguments, names, epsilons) if survey is None else [_audit_survey(arguments, survey)]
+    sound = all(result.sound for result in results if not result.mechanism.startswith(PUBLISHED_PREFIX))
+    sound = sound and (client is None or client.agrees)
+    if client is not None and not arguments.json:
+        console().print(str(client), markup=False, soft_wrap=True)
+    if not arguments.json:
+        for epsilon in dict.fromkeys(result.epsilon for result in results):
+            _show([result for result in results if result.epsilon == epsilon], epsilon)
+    if arguments.html is not None:
+        write_file(arguments.html, render(results))
+    if arguments.json:
+        page = {} if arguments.html is None else {"page": str(arguments.html)}
+        beside = {} if client is None else {"client": client.to_dict()}
+        print_json({"sound": sound, "results": [result.to_dict() for result in results], **beside, **page})
+    elif arguments.html is not None:
+        console().print(f"[bold]{escape(str(arguments.html))}[/]: all results on one page", soft_wrap=True)
+    return 0 if sound else 1
+
+
+def _survey(arguments: argparse.Namespace) -> Survey | None:
+    """The survey to audit, if one is named; nothing that says what to audit may stand beside it."""
+    from sottovoce.cli.parser import UsageError
+    from sottovoce.cli.survey_create import stated_in_file
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.surveys.survey import Survey
+
+    if arguments.survey is None:
+        for option in ("attachment", "client"):
+            if getattr(arguments, option) is not None:
+                raise UsageError(f"--{option} belongs to a survey: give --survey too (see: sottovoce audit --help)")
+        return None
+    beside = {"MECHANISM": arguments.mechanisms, "--epsilon": arguments.epsilon, "--values": arguments.values}
+    beside |= {"--all": arguments.all, "--published": arguments.published}
+    extra = next((name for name, given in beside.items() if given not in (None, [], False)), None)
+    if extra is not None:
+        raise UsageError(f"--survey says what is audited: leave {extra} out (see: sottovoce audit --help)")
+    survey = stated_in_file(arguments.survey, arguments.attachment)
+    if not isinstance(survey, Survey):
+        raise SurveyError(f"{str(arguments.survey)!r} is a panel, which asks nothing itself: name one of its rounds")
+    return survey
+
+
+def _audit_survey(arguments: argparse.Namespace, survey: Survey) -> AuditResult:
+    from sottovoce.auditing import audit
+
+    runs = 0
+    with working("auditing") as tell:
+
+        def progress(more: int) -> None:
+            nonlocal runs
+            runs += more
+            tell(f"auditing: {runs:,} runs of the device")
+
+        return audit(survey, samples=arguments.samples, seconds=arguments.seconds, progress=progress)
+
+
+def _audit_client(arguments: argparse.Namespace, survey: Survey) -> ClientAudit:
+    from sottovoce.auditing.client import DEFAULT_CLIENT_SECONDS, audit_client
+
+    seconds = DEFAULT_CLIENT_SECONDS if arguments.seconds is None else arguments.seconds
+    runs = 0
+    with working("auditing the client") as tell:
+
+        def progress(more: int) -> None:
+            nonlocal runs
+            runs += more
+            tell(f"auditing the client: {runs:,} runs")
+
+        return audit_client(survey, arguments.client, seconds=seconds, tell=progress)
+
+
+def _audit_names(arguments: argparse.Namespace, names: list[str], epsilons: tuple[float, ...]) -> list[AuditResult]:
     from sottovoce.lab.published.audit import audit_published_gaussian, audit_published_rejection
 
-    names, epsilons = _subjects(arguments)
     settings = {"domain_size": arguments.values, "samples": arguments.samples, "delta": arguments.delta}
+    settings["seconds"] = arguments.seconds
     given = {name: setting for name, setting in settings.items() if setting is not None}
     printed: list[Callable[[float], AuditResult]] = []
     if arguments.published or arguments.all:
         printed = [lambda epsilon: audit_published_gaussian(epsilon, arguments.delta), audit_published_rejection]
-    if arguments.html is not None:
-        check_file(arguments.html, "page")
     results: list[AuditResult] = []
     with progress("auditing", (len(names) + len(printed)) * len(epsilons), "audits") as advance:
         for epsilon in epsilons:
@@ -88,18 +181,7 @@ def _run(arguments: argparse.Namespace) -> int:
             for algorithm in printed:
                 results.append(algorithm(epsilon))
                 advance(1)
-    sound = all(result.sound for result in results if not result.mechanism.startswith(PUBLISHED_PREFIX))
-    if not arguments.json:
-        for epsilon in epsilons:
-            _show([result for result in results if result.epsilon == epsilon], epsilon)
-    if arguments.html is not None:
-        write_file(arguments.html, render(results))
-    if arguments.json:
-        page = {} if arguments.html is None else {"page": str(arguments.html)}
-        print_json({"sound": sound, "results": [result.to_dict() for result in results], **page})
-    elif arguments.html is not None:
-        console().print(f"[bold]{escape(str(arguments.html))}[/]: all results on one page", soft_wrap=True)
-    return 0 if sound else 1
+    return results
 
 
 def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
@@ -117,7 +199,7 @@ def _audited(name: str, epsilon: float, given: dict[str, Any]) -> AuditResult:
 
 def _subjects(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ...]]:
     """Which mechanisms to audit at which epsilons; all options are checked before the first audit."""
-    from sottovoce.auditing import auditable
+    from sottovoce.auditing import auditable, check_seconds
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.errors import MechanismError
     from sottovoce.core.limits import check_delta, check_epsilon, check_integer
@@ -130,6 +212,8 @@ def _subjects(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ..
     check_delta(arguments.delta)
     if arguments.samples is not None:
         check_integer("samples", arguments.samples, *SAMPLES)
+    if arguments.seconds is not None:
+        check_seconds(arguments.seconds)
     if arguments.all and arguments.epsilon is not None:
         raise UsageError("--all has its own epsilons; leave --epsilon or --all out (see: sottovoce audit --help)")
     if arguments.all:
@@ -148,11 +232,16 @@ def _show(results: list[AuditResult], epsilon: float) -> None:
     table.add_column("mechanism", style="bold", no_wrap=True)
     table.add_column("exact", justify="right", no_wrap=True)
     table.add_column("certified", justify="right", no_wrap=True)
-    table.add_column("sound", justify="center", no_wrap=True)
+    table.add_column("verdict", justify="center", no_wrap=True)
     table.add_column("how")
     for result in results:
-        verdict = "[green]yes[/]" if result.sound else "[bold red]NO[/]"
+        verdict = f"[green]{result.verdict}[/]" if result.sound else "[bold red]BROKEN[/]"
         exact = "∞" if math.isinf(result.exact_epsilon) else f"{result.exact_epsilon:.6f}"
         certified = f"{result.certified_lower_bound:.3f}" if result.certified_lower_bound > 0 else "–"
         table.add_row(result.mechanism, exact, certified, verdict, method_in_words(result))
     console().print(table)
+    assumptions = dict.fromkeys(assumption for result in results for assumption in result.assumptions)
+    if assumptions:
+        console().print("These verdicts rely on:")
+        for assumption in assumptions:
+            console().print(f"  - {assumption}", markup=False)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sottovoce.cli.arguments import add_number
-from sottovoce.core.limits import DEFAULT_BUDGET
+from sottovoce.cli.arguments import add_integer, add_number
+from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_MAX_ANSWERS
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -20,11 +20,12 @@ _LONGEST_ERROR: Final = 1000
 
 
 def add_device(parser: Parser) -> None:
-    """`--store`, `--budget` and `--insecure`."""
+    """`--store`, `--budget`, `--max-answers` and `--insecure`."""
     parser.add_argument(
         "--store", type=Path, default=_STORE, metavar="FILE", help=f"the device's records (default: {_STORE})"
     )
     add_number(parser, "--budget", "E", "largest sum of all epsilons", DEFAULT_BUDGET)
+    add_integer(parser, "--max-answers", "N", "most surveys answered in all", DEFAULT_MAX_ANSWERS)
     parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
 
 

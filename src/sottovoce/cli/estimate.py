@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.arguments import add_integer, add_number, number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
-from sottovoce.cli.output import console, plain, print_json, titled_table
+from sottovoce.cli.output import console, plain, print_json, titled_table, working
 from sottovoce.cli.picture import check_picture
 from sottovoce.core.words import guarantee, plural
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.formats.sharded import ShardedAggregate
     from sottovoce.surveys.estimate import Estimate
+    from sottovoce.surveys.likeliest import Likeliest
 
 __all__ = ["register"]
 
@@ -39,6 +40,8 @@ examples:
   sottovoce estimate "Favourite colour"
   sottovoce estimate 3f9a --watch
   sottovoce estimate 3f9a --top 5 --level 0.99 --hostile 100 --plot colours.png
+  sottovoce estimate 3f9a --sum red orange --sum green blue
+  sottovoce estimate 3f9a --likeliest
   sottovoce estimate 3f9a --json
   sottovoce estimate --aggregate monday.bin tuesday.bin
 """
@@ -79,6 +82,18 @@ def register(parser: Parser) -> None:
         metavar="H",
         help="number or fraction of malicious devices (default: 0.01)",
     )
+    parser.add_argument(
+        "--sum",
+        nargs="+",
+        action="append",
+        metavar="LABEL",
+        help="also the sum of these raw answers, with its interval; given again, one more sum",
+    )
+    parser.add_argument(
+        "--likeliest",
+        action="store_true",
+        help="also the shares under which the reports are most probable; biased, and without intervals",
+    )
     parser.add_argument("--plot", type=Path, metavar="FILE", help="also write a chart, as .png, .svg or .pdf")
     add_connection(parser)
     parser.set_defaults(run=_run)
@@ -87,9 +102,9 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.limits import check_integer
-    from sottovoce.surveys.estimate import check_level
+    from sottovoce.surveys.intervals import check_level
 
-    check_level(arguments.level, "normal")
+    check_level(arguments.level)
     if arguments.top is not None:
         check_integer("top", arguments.top, 1, 2**53)
     check_picture(arguments.plot)
@@ -160,6 +175,13 @@ def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: E
         print_json(found)
 
 
+def _likeliest(estimate: Estimate) -> Likeliest:
+    with working("searching for the likeliest distribution") as tell:
+        return estimate.likeliest(
+            progress=lambda steps, gap: tell(f"likeliest distribution: step {steps}, gap {gap:.3g}")
+        )
+
+
 def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
     if arguments.plot is None:
         return
@@ -177,18 +199,38 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         "influence": influence(estimate.survey, estimate.n_reports, arguments.hostile).to_dict(),
         "n_answers": len(estimate),
         "answers": _answers(arguments, estimate),
+        **({"sums": _sums(arguments, estimate)} if arguments.sum else {}),
     }
+    if arguments.likeliest:
+        found = _likeliest(estimate)
+        stated["likeliest"] = found.summary()
+        largest = (-estimate.values).argsort(kind="stable") if _by_size(arguments, estimate) else range(len(estimate))
+        for answer, index in zip(stated["answers"], largest, strict=False):
+            answer["likeliest"] = float(found.values[index])
     return stated if arguments.plot is None else {**stated, "plot": str(arguments.plot)}
 
 
 def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
     """The rows: values by their share; queries and coordinates in their own order."""
+    if _by_size(arguments, estimate):
+        return [answer._asdict() for answer in estimate.top(arguments.top or _ROWS, arguments.level)]
+    listed: list[dict[str, Any]] = estimate.to_dict(arguments.level)["answers"]
+    return listed[:_ROWS]
+
+
+def _by_size(arguments: argparse.Namespace, estimate: Estimate) -> bool:
+    """Whether the largest answers come first."""
     from sottovoce.questions.shares import Shares
 
-    if arguments.top is None and estimate.survey.kind != Shares.kind:
-        listed: list[dict[str, Any]] = estimate.to_dict(arguments.level)["answers"]
-        return listed[:_ROWS]
-    return [answer._asdict() for answer in estimate.top(arguments.top or _ROWS, arguments.level)]
+    return arguments.top is not None or estimate.survey.kind == Shares.kind
+
+
+def _sums(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:
+    """The sums that were asked for, of raw answers."""
+    sums = ((labels, estimate.sum(labels, arguments.level)) for labels in arguments.sum)
+    return [
+        {"labels": labels, "value": a.value, "low": a.low, "high": a.high, "method": a.method} for labels, a in sums
+    ]
 
 
 def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> Group:
@@ -208,8 +250,24 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Esti
     table.add_column("estimate", justify="right", style="bold")
     table.add_column(f"{100 * arguments.level:g} % interval", justify="right")
     table.add_column("raw", justify="right")
+    if arguments.likeliest:
+        table.add_column("likeliest", justify="right")
     for one in found["answers"]:
         ends = f"{one['low']:.4f} to {one['high']:.4f}"
-        table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}")
-    bound = f"expected L2 error over all answers: at most {plain(found['bound']['l2'])}"
-    return Group(table, bound, found["influence"]["statement"])
+        last = [f"{one['likeliest']:.4f}"] if arguments.likeliest else []
+        table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}", *last)
+    lines = [
+        f"{shown(' + '.join(one['labels']))}: {one['value']:.4f}, {100 * arguments.level:g} % from {one['low']:.4f} to "
+        f"{one['high']:.4f} ({one['method']})"
+        for one in found.get("sums", ())
+    ]
+    lines += [
+        f"intervals: {found['method']}",
+        f"expected L2 error over all answers: at most {plain(found['bound']['l2'])}",
+        f"the same of the raw answers: at most {plain(found['raw_bound']['l2'])}",
+        found["influence"]["statement"],
+    ]
+    if arguments.likeliest:
+        ended = "" if found["likeliest"]["converged"] else ", not converged"
+        lines.append(f"likeliest: within {found['likeliest']['gap']:.2g} of the largest log-likelihood{ended}")
+    return Group(table, *lines)

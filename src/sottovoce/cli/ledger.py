@@ -42,7 +42,11 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if not arguments.store.exists():
         raise LedgerError(f"there is no {arguments.store}; 'sottovoce answer' creates it with the first answer")
-    settings = {"budget": arguments.budget, "insecure": arguments.insecure}
+    settings = {
+        "budget": arguments.budget,
+        "max_answers": arguments.max_answers,
+        "insecure": arguments.insecure,
+    }
     with one_line_errors(), Device(arguments.store, **settings) as device:
         if arguments.send:
             device.flush()

@@ -103,7 +103,10 @@ def _add_asking(parser: Parser, kind: type[Question]) -> None:
 
 def _add_publishing(parser: Parser) -> None:
     add_integer(
-        parser, "--minimum-reports", "N", "no estimate below this number of reports (default: the collector's setting)"
+        parser,
+        "--minimum-reports",
+        "N",
+        "no estimate below this number of reports, invented ones included (default: the collector's setting)",
     )
     add_connection(parser)
 
@@ -128,14 +131,19 @@ def _file(parser: Parser) -> None:
 
 
 def _stated_in_file(asked: argparse.Namespace) -> Survey | Panel:
+    return stated_in_file(asked.path, asked.attachment)
+
+
+def stated_in_file(path: Path, attachment: Path | None) -> Survey | Panel:
+    """The survey or panel whose JSON a file holds, with the attachment that it names by digest."""
     from sottovoce.core.errors import SottovoceError
     from sottovoce.surveys.survey import Survey
 
-    text, attached = _read(asked.path), None if asked.attachment is None else _read(asked.attachment)
+    text, attached = _read(path), None if attachment is None else _read(attachment)
     try:
         return Survey.from_json(text, {} if attached is None else {_digest(text): attached})
     except SottovoceError as error:
-        error.args = (f"in {str(asked.path)!r}: {error}",)
+        error.args = (f"in {str(path)!r}: {error}",)
         raise
 
 

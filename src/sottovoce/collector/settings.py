@@ -150,7 +150,8 @@ class Settings:
         100,
         kinds.whole(1, 10**12),
         "a whole number from 1 to 10^12",
-        "no estimate of a survey before that many reports; a survey may ask for more, not for fewer",
+        "no estimate of a survey before that many reports, which anybody can reach with invented ones; a survey may "
+        "ask for more, not for fewer",
     )
     max_counters: int = _setting(
         DEFAULT_COUNTERS,

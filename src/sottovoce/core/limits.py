@@ -50,6 +50,9 @@ DEFAULT_DELTA_CAP = 1e-6
 DEFAULT_DELTA_BUDGET = 1e-5
 """Default for the sum of all deltas that a device spends."""
 
+DEFAULT_MAX_ANSWERS = 1_000
+"""Default for the number of surveys that a device answers in all, whatever they cost."""
+
 MAX_CELLS = 2**31
 """Most counters one process keeps for one survey (16 GiB)."""
 

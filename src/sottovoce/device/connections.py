@@ -27,9 +27,10 @@ _LONGEST_WAIT: Final = 3600.0
 """If neither a timeout nor a deadline is set."""
 
 
-def obey_deadlines(manager: urllib3.PoolManager) -> None:
-    """Make all requests through this manager obey `deadline.within`."""
-    manager.pool_classes_by_scheme = {"http": _HttpPool, "https": _HttpsPool}
+def obey_deadlines(manager: urllib3.PoolManager, keep_alive: bool) -> None:
+    """Make all requests through this manager obey `deadline.within`, each on a new connection unless they are kept."""
+    kept: dict[str, type[urllib3.HTTPConnectionPool]] = {"http": _HttpPool, "https": _HttpsPool}
+    manager.pool_classes_by_scheme = kept if keep_alive else {"http": _HttpOnce, "https": _HttpsOnce}
 
 
 def _wait(timeout: object) -> float:
@@ -114,3 +115,20 @@ class _HttpPool(urllib3.HTTPConnectionPool):
 
 class _HttpsPool(urllib3.HTTPSConnectionPool):
     ConnectionCls = _TimedTls
+
+
+class _Once(urllib3.HTTPConnectionPool):
+    """Closes a connection after its request, also if the collector would keep it open."""
+
+    def _put_conn(self, conn: Any) -> None:
+        if conn is not None:
+            conn.close()
+        super()._put_conn(conn)
+
+
+class _HttpOnce(_Once, _HttpPool):
+    pass
+
+
+class _HttpsOnce(_Once, _HttpsPool):
+    pass

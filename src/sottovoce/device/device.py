@@ -24,7 +24,13 @@ from sottovoce.core.errors import (
     SurveyError,
     ValueOutsideDomainError,
 )
-from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP, DEFAULT_DELTA_BUDGET, DEFAULT_DELTA_CAP
+from sottovoce.core.limits import (
+    DEFAULT_BUDGET,
+    DEFAULT_CAP,
+    DEFAULT_DELTA_BUDGET,
+    DEFAULT_DELTA_CAP,
+    DEFAULT_MAX_ANSWERS,
+)
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
 from sottovoce.core.words import plural
 from sottovoce.device.allowance import Allowance
@@ -72,6 +78,8 @@ class Device:
         Largest epsilon and delta of one survey.
     budget, delta_budget
         Largest sums over all surveys.
+    max_answers
+        Most surveys that it answers in all, whatever they cost: every answer reveals that this person took part.
     insecure
         Allow plain http to other machines; see `collector_url`.
     timeout, ca_file, proxy
@@ -104,6 +112,7 @@ class Device:
         budget: float = DEFAULT_BUDGET,
         delta_cap: float = DEFAULT_DELTA_CAP,
         delta_budget: float = DEFAULT_DELTA_BUDGET,
+        max_answers: int = DEFAULT_MAX_ANSWERS,
         insecure: bool = False,
         timeout: float = 10.0,
         ca_file: str | None = None,
@@ -114,7 +123,7 @@ class Device:
         allow_mechanisms: Sequence[str] = (),
         connect: Callable[[str], CollectorClient] | None = None,
     ) -> None:
-        self._allowance = Allowance(cap, budget, delta_cap, delta_budget)
+        self._allowance = Allowance(cap, budget, delta_cap, delta_budget, max_answers)
         self._key = None if key is None else _public_key(key)
         self._seconds = seconds
         self._effort = effort
@@ -124,7 +133,7 @@ class Device:
         self._collectors: dict[str, CollectorClient] = {}
 
         def reach(url: str) -> CollectorClient:
-            http = Http(url, timeout=timeout, ca_file=ca_file, proxy=proxy, insecure=insecure)
+            http = Http(url, timeout=timeout, ca_file=ca_file, proxy=proxy, insecure=insecure, keep_alive=False)
             return CollectorClient(http, patience, effort)
 
         self._connect = reach if connect is None else connect
@@ -149,7 +158,8 @@ class Device:
     def ledger(self) -> Ledger:
         """All answers, and the budget that is left."""
         entries = tuple(Entry.of(answer) for answer in self._store.answers())
-        return Ledger(entries, self._allowance.budget, self._allowance.delta_budget)
+        limits = self._allowance
+        return Ledger(entries, limits.budget, limits.delta_budget, limits.max_answers)
 
     def collector(self, url: str) -> CollectorClient:
         """The collector at an address."""
@@ -190,7 +200,7 @@ class Device:
             If the survey is not signed by the collector, is invalid, was answered to another address (see `move`) or
             another key, or another question is asked in the same round.
         BudgetError
-            If it exceeds the owner's limits on epsilon, delta or effort.
+            If it exceeds the owner's limits on epsilon, delta, the number of answers or effort.
         ValueOutsideDomainError
             If the value, or `otherwise`, is not in the domain.
         LedgerError
@@ -215,11 +225,16 @@ class Device:
             return replace(receipt, drawn=kept.report_id == report_id)
 
     def flush(self) -> list[Receipt]:
-        """Send all unsent reports, with the same bytes.
+        """Send all unsent reports, with the same bytes, in random order, each on connections of its own.
 
-        A report that cannot be sent stays unsent, and its receipt says why.
+        The order of the ledger, or a shared connection, would show the collector which reports are one person's. A
+        report that cannot be sent stays unsent, and its receipt says why. Receipts come in the ledger's order.
         """
-        return [self._resend(answer) for answer in self._store.answers() if answer.state == "unsent"]
+        unsent = [answer for answer in self._store.answers() if answer.state == "unsent"]
+        order = list(range(len(unsent)))
+        secrets.SystemRandom().shuffle(order)
+        receipts = {place: self._resend(unsent[place]) for place in order}
+        return [receipts[place] for place in range(len(unsent))]
 
     def move(self, survey_id: str, url: str) -> Receipt:
         """Send an unsent answer to another address from now on, because its collector has moved there.

@@ -95,6 +95,8 @@ class Http:
     proxy
         Address of an HTTP proxy. Proxy variables of the environment are ignored: they would reveal to a third party
         when a person answers.
+    keep_alive
+        If False, every request has a connection of its own: one that is used again links what was sent on it.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Http:
         ca_file: str | None = None,
         proxy: str | None = None,
         insecure: bool = False,
+        keep_alive: bool = True,
     ) -> None:
         self.url = collector_url(url, insecure=insecure)
         self._headers = {"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"}
@@ -114,12 +117,14 @@ class Http:
             if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
                 raise ServiceError("the token is malformed: copy it as it was printed", "bad_token")
             self._headers["Authorization"] = f"Bearer {token}"
+        if not keep_alive:
+            self._headers["Connection"] = "close"
         self._timeout, self._seconds = timeout, seconds
         settings: dict[str, Any] = {"timeout": urllib3.Timeout(timeout), "retries": False, "maxsize": 16}
         if ca_file is not None:
             settings["ca_certs"] = ca_file
         self._pool = urllib3.PoolManager(**settings) if proxy is None else urllib3.ProxyManager(proxy, **settings)
-        obey_deadlines(self._pool)
+        obey_deadlines(self._pool, keep_alive)
 
     def __repr__(self) -> str:
         return f"<Http {self.url}>"

@@ -61,6 +61,12 @@ class Ledger:
     entries: tuple[Entry, ...]
     budget: float
     delta_budget: float
+    max_answers: int
+
+    @property
+    def answers_left(self) -> int:
+        """How many more surveys may be answered."""
+        return max(0, self.max_answers - len(self))
 
     @property
     def spent(self) -> float:
@@ -113,6 +119,7 @@ class Ledger:
             "entries": [vars(entry) for entry in self.entries],
             "epsilon": {"spent": self.spent, "left": self.left, "budget": self.budget},
             "delta": {"spent": self.delta_spent, "left": self.delta_left, "budget": self.delta_budget},
+            "answers": {"given": len(self), "left": self.answers_left, "limit": self.max_answers},
         }
 
     def to_json(self) -> str:
@@ -121,7 +128,9 @@ class Ledger:
 
     def _summary(self) -> str:
         text = f"epsilon {self.left:.4g} of {self.budget:.4g} left"
-        return f"{text}, delta {self.delta_left:.3g} of {self.delta_budget:.3g}" if self.delta_spent else text
+        if self.delta_spent:
+            text += f", delta {self.delta_left:.3g} of {self.delta_budget:.3g}"
+        return text if self.answers_left else f"{text}, no more answers of at most {self.max_answers:,}"
 
 
 _HEAD: Final = ("date", "collector", "title", "epsilon", "delta", "state")

@@ -146,9 +146,7 @@ class Domain(abc.ABC):
         if integers is not None:
             found = self._find_integers(integers)
         else:
-            # NumPy hands out its own text objects, many times slower than Python's.
-            listed = entries.tolist() if isinstance(entries, np.ndarray) and entries.dtype.kind == "U" else entries
-            found = np.fromiter((self._find(v) for v in listed), dtype=np.int64, count=len(entries))
+            found = np.fromiter((self._find(v) for v in entries), dtype=np.int64, count=len(entries))
         return self._inside(found)
 
     @final

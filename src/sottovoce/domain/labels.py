@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self, final
 
 import numpy as np
 
-from sottovoce.core.entries import as_integer
+from sottovoce.core.entries import as_integer, entries_of
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import check_domain_size
 from sottovoce.domain.base import Domain, Indices
 from sottovoce.domain.integers import EXACT_IN_JSON
+from sottovoce.domain.lookup import Lookup, TextLookup
 
 __all__ = ["LabelDomain"]
 
@@ -35,9 +36,10 @@ class LabelDomain(Domain):
             found = ", ".join(sorted(kind.__name__ for kind in kinds))
             raise DomainError(f"labels have types {found}: they must be all strings or all integers")
         check_domain_size(len(self.names))
-        twice = [name for name, times in Counter(self.names).items() if times > 1]
-        if twice:
-            raise DomainError(f"label {twice[0]!r} is given more than once: labels must be distinct")
+        # Sorted, since counting them in a hash table takes minutes where they collide.
+        twice = next((a for a, b in pairwise(sorted(self.names)) if a == b), None)
+        if twice is not None:
+            raise DomainError(f"label {twice!r} is given more than once: labels must be distinct")
         for name in self.names:
             if isinstance(name, int) and abs(name) > EXACT_IN_JSON:
                 raise DomainError(f"integer labels must lie within +-{EXACT_IN_JSON}; use strings for larger ones")
@@ -64,7 +66,16 @@ class LabelDomain(Domain):
         return len(self.names)
 
     @cached_property
+    def _texts(self) -> TextLookup:
+        return TextLookup([str(name) for name in self.names])
+
+    @cached_property
+    def _integers(self) -> Lookup:
+        return Lookup(self.names)
+
+    @cached_property
     def _number(self) -> dict[object, int]:
+        """Fast, but not by the same work for every label: for simulated people only."""
         return {name: i for i, name in enumerate(self.names)}
 
     @cached_property
@@ -80,17 +91,25 @@ class LabelDomain(Domain):
 
     def indices(self, values: Any) -> Indices:
         """Positions of many labels, or an array of positions for string labels."""
-        return self._find_all(values)
+        entries = entries_of(values)
+        if isinstance(entries, np.ndarray) and entries.dtype.kind == "U":
+            entries = entries.tolist()  # NumPy's own text objects are many times slower than Python's
+        if len(entries) > 1 and all(isinstance(entry, str) for entry in entries):
+            found = (self._number.get(entry, -1) for entry in entries)
+            return self._inside(np.fromiter(found, dtype=np.int64, count=len(entries)))
+        return self._find_all(entries)
 
     def _find(self, value: object) -> int:
-        if isinstance(value, str):
-            return self._number.get(value, -1)
+        # One search for every value, also for those that it cannot find.
         integer = as_integer(value)
-        if integer is None:
-            return -1
-        if self._by_index:
-            return integer if 0 <= integer < self.size else -1
-        return self._number.get(integer, -1)
+        if isinstance(self.names[0], int):
+            found = self._integers.find(0 if integer is None else integer)
+            return -1 if integer is None else found
+        is_text = isinstance(value, str)
+        found = self._texts.find(str(value) if is_text else "")
+        size, number = self.size, -1 if integer is None else integer
+        index = number if self._by_index and 0 <= number < size else -1
+        return found if is_text else index
 
     def _find_integers(self, integers: Indices) -> Indices:
         if self._by_index:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
-from sottovoce.core.entries import as_integer
+from sottovoce.core.entries import as_integer, entries_of
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size
 from sottovoce.domain.base import Domain, Indices
@@ -61,7 +62,13 @@ class ProductDomain(Domain):
         """Numbers of many records: a mapping of columns, a DataFrame, a list of records, or an array of numbers."""
         if isinstance(values, Mapping) or hasattr(values, "columns"):
             return self._from_columns(values)
-        return self._find_all(values)
+        entries = entries_of(values)
+        names = {name for name, _ in self.attributes}
+        if len(entries) > 1 and all(isinstance(entry, Mapping) and set(entry) == names for entry in entries):
+            # Column by column, which is fast; `_find_all` says which record is not in the domain.
+            with contextlib.suppress(ValueOutsideDomainError):
+                return self._from_columns({name: [entry[name] for entry in entries] for name in names})
+        return self._find_all(entries)
 
     def _find(self, value: object) -> int:
         if isinstance(value, Mapping):
@@ -73,13 +80,12 @@ class ProductDomain(Domain):
         else:
             integer = as_integer(value)
             return integer if integer is not None and 0 <= integer < self.size else -1
+        # All attributes are looked up, also after one that is not found: timing must not reveal which it was.
+        numbers = [domain._find(part) for (_, domain), part in zip(self.attributes, parts, strict=True)]
         index = 0
-        for (_, domain), part in zip(self.attributes, parts, strict=True):
-            found = domain._find(part)
-            if found < 0:
-                return -1
-            index = index * domain.size + found
-        return index
+        for (_, domain), number in zip(self.attributes, numbers, strict=True):
+            index = index * domain.size + number
+        return index if min(numbers) >= 0 else -1
 
     def _find_integers(self, integers: Indices) -> Indices:
         return integers

@@ -67,10 +67,8 @@ class RangeDomain(Domain):
 
     def _find(self, value: object) -> int:
         integer = as_integer(value)
-        if integer is None:
-            return -1
-        index, between = divmod(integer - self.start, self.step)
-        return index if not between and 0 <= index < self.length else -1
+        index, between = divmod((0 if integer is None else integer) - self.start, self.step)
+        return index if integer is not None and not between and 0 <= index < self.length else -1
 
     def _find_integers(self, integers: Indices) -> Indices:
         if self.start == 0 and self.step == 1:

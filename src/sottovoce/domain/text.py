@@ -14,6 +14,7 @@ from sottovoce.core.entries import as_integer, entries_of
 from sottovoce.core.errors import DomainError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size, check_integer
 from sottovoce.domain.base import AllTexts, Domain, Indices
+from sottovoce.domain.lookup import Lookup
 
 __all__ = ["TextDomain"]
 
@@ -91,9 +92,9 @@ class TextDomain(Domain):
         return list(accumulate(repeat(len(self.alphabet), self.max_length), lambda n, a: 1 + a * n, initial=1))
 
     @cached_property
-    def _code(self) -> dict[str, int]:
+    def _codes(self) -> Lookup:
         """As in `letters`: 0 after the end, else 1 + the letter's position in the alphabet."""
-        return {letter: code for code, letter in enumerate(_ENDED + self.alphabet)}
+        return Lookup(_ENDED + self.alphabet)
 
     @cached_property
     def _by_index(self) -> bool:
@@ -142,17 +143,16 @@ class TextDomain(Domain):
         return rest
 
     def _find(self, value: object) -> int:
-        if not isinstance(value, str):
-            integer = as_integer(value)
-            return integer if self._by_index and integer is not None and 0 <= integer < self.size else -1
-        if len(value) > self.max_length or _ENDED in value:
-            return -1
-        # The same number of steps for short and long texts, so that timing does not reveal the length.
-        codes = [self._code.get(letter, -1) for letter in value.ljust(self.max_length, _ENDED)]
-        if -1 in codes:
-            return -1
+        # The same steps for every value, texts or not, short or long, so that timing reveals none of it.
+        is_text, integer = isinstance(value, str), as_integer(value)
+        text = str(value)[: self.max_length + 1] if is_text else ""
+        codes = [self._codes.find(letter) for letter in text.ljust(self.max_length + 1, _ENDED)]
+        is_inside = (min(codes) >= 0) & (codes.pop() == 0) & (_ENDED not in text)
         steps = zip(codes, reversed(self._texts_within[:-1]), strict=True)
-        return sum((code > 0) * (1 + (code - 1) * within) for code, within in steps)
+        place = sum((code > 0) * (1 + (code - 1) * within) for code, within in steps)
+        size, number = self.size, -1 if integer is None else integer
+        index = number if self._by_index and 0 <= number < size else -1
+        return (place if is_inside else -1) if is_text else index
 
     def _find_texts(self, texts: Any) -> Indices:
         """`_find` for many texts at once, all their characters in one array."""

@@ -34,7 +34,8 @@ class Status(msgspec.Struct, frozen=True):
     """The state of a survey and how many reports it has.
 
     `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before
-    `minimum_reports`. Of a panel: `rounds` may be asked, and `asked` of them have been.
+    `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of
+    them have been.
     """
 
     id: Hex64

@@ -36,11 +36,10 @@ def weighted_hyperplane_sums(weights: NDArray[Any], order: int, dimension: int) 
     """
     from scipy import fft
 
-    points, directions, difference_set = _cycle(order, dimension)
+    points, directions, hits = _cycle(order, dimension)
     size = len(points)
     length = fft.next_fast_len(2 * size - 1, real=True)
     along = fft.rfft(weights[..., points], n=length, workers=-1)
-    hits = fft.rfft(difference_set, n=length, workers=-1)
     sums = fft.irfft(np.conj(along) * hits, n=length, workers=-1)
     sums[..., 1:size] += sums[..., length - size + 1 :]
     out = np.empty((*sums.shape[:-1], size))
@@ -49,8 +48,10 @@ def weighted_hyperplane_sums(weights: NDArray[Any], order: int, dimension: int) 
 
 
 @lru_cache(maxsize=4)
-def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of x_0, x_1, .., of v_0, v_1, .., and the indicator of D."""
+def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.complex128]]:
+    """Numbers of x_0, x_1, .., of v_0, v_1, .., and the transform of the indicator of D."""
+    from scipy import fft
+
     from sottovoce.kernels.compiled.projective import singer_walk
 
     size = _points(order, dimension)
@@ -59,7 +60,8 @@ def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.in
     directions = np.empty(size, dtype=np.int64)
     hits = np.empty(size, dtype=np.float64)
     singer_walk(coefficients, order, kernel_tables(order), points, directions, hits)
-    return points, directions, hits
+    length = fft.next_fast_len(2 * size - 1, real=True)
+    return points, directions, fft.rfft(hits, n=length, workers=-1)
 
 
 @lru_cache(maxsize=64)

@@ -48,6 +48,8 @@ class Mechanism(abc.ABC):
     """What it randomizes, or "one strategy" where its reports mean nothing without that; one word for each family."""
     deployable: ClassVar[bool] = True
     """False for baselines that exist to be measured; a survey refuses those."""
+    in_browsers: ClassVar[bool] = True
+    """Whether the TypeScript client runs it too; "auto" leaves others to those who name them."""
     stated_by_survey: ClassVar[frozenset[str]]
     """Fields of the family, which the survey states or derives; all others are the mechanism's own parameters."""
     counted_as: ClassVar[Literal["batch", "number", "signed number"]] = "batch"

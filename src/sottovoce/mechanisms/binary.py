@@ -150,6 +150,11 @@ class Binary(VectorMechanism):
         return 1.0
 
     @property
+    def two_outcomes(self) -> bool:
+        """A report is one bit."""
+        return True
+
+    @property
     def reach(self) -> Reach:
         """One end of the interval, de-biased."""
         return Reach(self.debias * self.radius, 1.0, True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import check_domain_size, check_epsilon
-from sottovoce.mechanisms.base import Batch, Mechanism, Report
+from sottovoce.mechanisms.base import Batch, Floats, Mechanism, Report
 from sottovoce.randomness import Source, epsilon_of
 
 __all__ = ["ChannelMechanism"]
@@ -71,6 +71,19 @@ class ChannelMechanism(Mechanism):
     @abc.abstractmethod
     def outputs(self) -> Iterator[Report]:
         """Every possible report, in a fixed order. Only for small domains."""
+
+    # --- what a subclass may know: its channel's matrix Q as an operator -------------------
+
+    def report_chances(self, shares: Floats) -> Floats | None:
+        """Q p: the probability of every report, as they are counted, for people with these shares of the values.
+
+        None where the aggregate does not count reports one by one.
+        """
+        return None
+
+    def report_means(self, numbers: Floats) -> Floats | None:
+        """Q^T w: for every value the mean of these numbers, one per report, over the reports that it sends."""
+        return None
 
     # --- what follows from it -----------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar, Self, final
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,21 @@ from sottovoce.randomness import Source, epsilon_of
 from sottovoce.randomness.philox import Key
 from sottovoce.theory.codebook import SHARING, CodebookConstants, best_sizes, codebook_constants
 
-__all__ = ["Codebook", "layers_for", "mark"]
+__all__ = ["ROTATION_BIAS", "Codebook", "layers_for", "mark"]
 
 MIN_SIZE = 64
 """Short vectors are padded to this: in fewer coordinates signs and transforms are not random enough."""
 
 MAX_ROTATIONS = 2**32
 """A rotation's number is one word of the public randomness's counter."""
+
+ROTATION_BIAS: Final = 3e-4
+"""The most by which rotations of `layers_for` layers change the estimate of a vector, relative to its length.
+
+Measured, not proved: over vectors of one, two, four and all entries, sizes 64 to 1024 and epsilon 1, 4 and 8, the
+largest deviation from uniformly random rotations was 1.3e-4, with a standard error of 0.25e-4. The tests hold every
+size to this limit at epsilon 1.
+"""
 
 
 @final
@@ -189,6 +197,15 @@ class Codebook(VectorMechanism):
         """What sharing rotations can multiply the noise by, at the very worst (everybody the same vector)."""
         return 1 + self.constants.sharing * n_reports / (self.rotations * self.size)
 
+    def expected_maximum(self, directions: int, n_reports: int) -> float:
+        """By `CodebookConstants.expected_maximum`: the proxy is for people who share no rotations."""
+        return self.radius * self.constants.expected_maximum(self.rotations, directions, n_reports)
+
+    @property
+    def measured_bias(self) -> float:
+        """r times `ROTATION_BIAS`: rotations are of signs and transforms, not uniformly random."""
+        return self.radius * ROTATION_BIAS
+
     @property
     def along(self) -> float:
         """r^2 kappa/c^2."""
@@ -218,7 +235,7 @@ class Codebook(VectorMechanism):
 
 
 def layers_for(size: int) -> int:
-    """Layers that bring a rotation's bias against a uniformly random one below 3e-4 (measured in the tests)."""
+    """Layers that bring a rotation's bias against a uniformly random one below `ROTATION_BIAS`."""
     return {64: 6, 128: 5, 256: 4, 512: 4}.get(size, 3)
 
 

@@ -100,6 +100,18 @@ class FiniteMechanism(ChannelMechanism):
         """How far apart two reports can put the estimate; None: found by going through all reports."""
         return None
 
+    @property
+    def two_outcomes(self) -> tuple[float, float] | None:
+        """The only two numbers that one report's estimate of a share can be; None where there are more."""
+        return None
+
+    def report_answers(self, rows: Floats) -> Floats | None:
+        """sum_v weights_v x_v of every report (columns, as they are counted), for weights in rows.
+
+        None where the aggregate does not count reports one by one.
+        """
+        return None
+
     def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
         """Which reports (rows) are e^epsilon times as likely for each value (columns), if all others are equal.
 

@@ -14,9 +14,9 @@ from typing import ClassVar, Final, Self, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import SurveyError
+from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.core.limits import check_integer
-from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.sampled import MAX_TILT, tilted_weights
@@ -27,6 +27,9 @@ __all__ = ["Fourier"]
 
 _MAX_BITS: Final = 62
 _MAX_COEFFICIENTS: Final = 2**24
+
+_MAX_CUBE_BITS: Final = 28
+"""Maximum number of bits of the codes where a number is held for every code."""
 
 
 @final
@@ -214,6 +217,42 @@ class Fourier(ChannelMechanism):
         from sottovoce.kernels.counting import count_into
 
         count_into(counts, batch)
+
+    def report_chances(self, shares: Floats) -> Floats:
+        """The coefficient's share, halved, times sum p plus or minus the signal times its parity's mean."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        cube = self.code_cube()
+        cube[self.all_codes] = float(self.signal) * shares
+        walsh_hadamard(cube)
+        parities, total = cube[self.coefficients], float(shares.sum())
+        return np.asarray((self.shares / 2 * np.stack([total + parities, total - parities])).T.reshape(-1))
+
+    def report_means(self, numbers: Floats) -> Floats:
+        """The transpose of `report_chances`."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        plus, minus = numbers[::2], numbers[1::2]
+        cube = self.code_cube()
+        cube[self.coefficients] = self.shares / 2 * float(self.signal) * (plus - minus)
+        cube[0] = self.shares / 2 @ (plus + minus)
+        walsh_hadamard(cube)
+        return np.asarray(cube[self.all_codes])
+
+    @cached_property
+    def all_codes(self) -> NDArray[np.int64]:
+        """The binary codes of all values."""
+        return self.codes(np.arange(self.domain_size))
+
+    def code_cube(self) -> Floats:
+        """Zeros for all codes."""
+        bits = sum(self.bits)
+        if bits > _MAX_CUBE_BITS:
+            raise CapacityError(
+                f"the values' codes have {bits} bits, and at most {_MAX_CUBE_BITS} fit into memory; "
+                "use answers or single columns, which do not list all values"
+            )
+        return np.zeros(1 << bits)
 
     def probability(self, report: Report, value: int) -> Fraction:
         """The coefficient's share, times w for the true sign and 1 - w for the other."""

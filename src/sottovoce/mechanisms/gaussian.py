@@ -63,6 +63,7 @@ class Gaussian(VectorMechanism):
     name: ClassVar[str] = "gaussian"
     summary: ClassVar[str] = "every coordinate with integer Gaussian noise"
     use_when: ClassVar[str] = "delta above 0 is acceptable and reports may be as long as the vector"
+    in_browsers: ClassVar[bool] = False
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:
@@ -193,6 +194,16 @@ class Gaussian(VectorMechanism):
     def sharing_factor(self, n_reports: int) -> float:
         """Nothing is shared."""
         return 1.0
+
+    @property
+    def skew(self) -> float:
+        """0.43 (r/sigma)^3 + 1e-3: the noise is normal already, and smooths what people's own vectors are not.
+
+        Replacing people's components, of at most 2 r from their mean and variance r^2 at most, one by one by normal
+        ones changes a tail by (E|.|^3 + 1.6 r^3)/6 times the largest third derivative of the noise's own, 0.4 over its
+        cubed deviation (Lindeberg): 0.24 (r/sigma)^3/sqrt(n). The integers' steps are below 1e-3 of sigma.
+        """
+        return 0.43 * math.sqrt(self.radius**2 / self.noise) ** 3 + 1e-3
 
     @property
     def reach(self) -> Reach:

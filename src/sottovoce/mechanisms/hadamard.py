@@ -158,13 +158,43 @@ class Hadamard(FiniteMechanism):
         """
         from sottovoce.kernels.walsh import walsh_hadamard_rows
 
-        signal = float(self.signal)
-        sums = np.zeros((len(rows), self.outputs_size))
-        sums[:, 1 : self.domain_size + 1] = rows / signal
-        walsh_hadamard_rows(sums)
+        sums, signal = self.report_answers(rows), float(self.signal)
         np.square(sums, out=sums)
         walsh_hadamard_rows(sums)
         return np.asarray((sums[:, :1] + signal * sums[:, 1 : self.domain_size + 1]) / self.outputs_size)
+
+    def report_chances(self, shares: Floats) -> Floats:
+        """(sum p + (H p)/c)/K, values in their rows."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        chances = np.zeros(self.outputs_size)
+        chances[1 : self.domain_size + 1] = float(self.signal) * shares
+        walsh_hadamard(chances)
+        chances += shares.sum()
+        chances /= self.outputs_size
+        return chances
+
+    def report_means(self, numbers: Floats) -> Floats:
+        """(sum w + (H w)/c)/K in the values' rows."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        sums = numbers.copy()
+        walsh_hadamard(sums)
+        return np.asarray((sums[0] + float(self.signal) * sums[1 : self.domain_size + 1]) / self.outputs_size)
+
+    def report_answers(self, rows: Floats) -> Floats:
+        """c times the rows' transforms."""
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
+
+        sums = np.zeros((len(rows), self.outputs_size))
+        sums[:, 1 : self.domain_size + 1] = rows / float(self.signal)
+        walsh_hadamard_rows(sums)
+        return sums
+
+    @property
+    def two_outcomes(self) -> tuple[float, float]:
+        """-c and c."""
+        return -float(1 / self.signal), float(1 / self.signal)
 
     @property
     def proxy(self) -> float:

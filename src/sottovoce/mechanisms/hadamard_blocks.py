@@ -101,22 +101,18 @@ class HadamardBlocks(FiniteMechanism):
         b, block_row = self.block_size, self._place(value)
         block, row = block_row
         inside = source.bernoulli(self._levels.threshold)
-        # One draw for each outcome, both always made: time must not tell which one was used.
+        # One draw for each outcome, both always made, and all places found: time must not tell which one was used.
         favoured = source.below(b)
         rest = source.below(self.cells - b // 2)
-        low = row & -row
-        if inside:
-            odd = (row & favoured).bit_count() % 2
-            return block * b + (favoured ^ (low * odd))
-        elsewhere = self.cells - b
-        if rest < elsewhere:
-            other, position = divmod(rest, b)
-            return (other + (other >= block)) * b + position
+        low, elsewhere = row & -row, self.cells - b
+        agreeing = block * b + (favoured ^ (low * ((row & favoured).bit_count() % 2)))
+        other, position = divmod(rest, b)
+        outside = (other + (other >= block)) * b + position
         # The other half of the own block: spread the rank around row's lowest bit, then make the parity odd.
-        rank = rest - elsewhere
-        position = (rank & (low - 1)) | (rank & ~(low - 1)) << 1
-        even = 1 - (row & position).bit_count() % 2
-        return block * b + (position ^ (low * even))
+        rank = max(rest - elsewhere, 0)
+        spread = (rank & (low - 1)) | (rank & ~(low - 1)) << 1
+        opposed = block * b + (spread ^ (low * (1 - (row & spread).bit_count() % 2)))
+        return agreeing if inside else outside if rest < elsewhere else opposed
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
         from sottovoce.kernels.channels import block_positions
@@ -175,16 +171,52 @@ class HadamardBlocks(FiniteMechanism):
         from sottovoce.kernels.walsh import walsh_hadamard_rows
 
         signal, b = float(self.signal), self.block_size
-        places = np.zeros((len(rows), self.blocks * (b - 1)))
-        places[:, : self.domain_size] = rows / signal
-        sums = np.zeros((len(rows) * self.blocks, b))
-        sums[:, 1:] = places.reshape(-1, b - 1)
-        walsh_hadamard_rows(sums)
+        sums = self.report_answers(rows).reshape(-1, b)
         np.square(sums, out=sums)
         walsh_hadamard_rows(sums)
         everywhere = sums[:, 0].reshape(len(rows), self.blocks).sum(axis=1, keepdims=True)
         favoured = (sums[:, :1] + sums[:, 1:]).reshape(len(rows), -1)[:, : self.domain_size]
         return np.asarray(float(self._levels.each_outside) * everywhere + signal / b * favoured)
+
+    def report_chances(self, shares: Floats) -> Floats:
+        """The lower probability for everybody; on the favoured half of the own block the difference more."""
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
+
+        places = np.zeros(self.blocks * (self.block_size - 1))
+        places[: self.domain_size] = shares
+        sums = np.zeros((self.blocks, self.block_size))
+        sums[:, 1:] = places.reshape(self.blocks, -1)
+        # Row 0 is constant: with a block's mass there, the transform is twice the mass of the favoured.
+        sums[:, 0] = sums.sum(axis=1)
+        walsh_hadamard_rows(sums)
+        more = float(self.signal) / self.block_size
+        return np.asarray(float(self._levels.each_outside) * shares.sum() + more * sums.reshape(-1))
+
+    def report_means(self, numbers: Floats) -> Floats:
+        """The transpose of `report_chances`."""
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
+
+        sums = numbers.reshape(self.blocks, self.block_size).copy()
+        walsh_hadamard_rows(sums)
+        favoured = (sums[:, :1] + sums[:, 1:]).reshape(-1)[: self.domain_size]
+        more = float(self.signal) / self.block_size
+        return np.asarray(float(self._levels.each_outside) * numbers.sum() + more * favoured)
+
+    def report_answers(self, rows: Floats) -> Floats:
+        """kappa times the transforms of every block's part of the rows."""
+        from sottovoce.kernels.walsh import walsh_hadamard_rows
+
+        places = np.zeros((len(rows), self.blocks * (self.block_size - 1)))
+        places[:, : self.domain_size] = rows / float(self.signal)
+        sums = np.zeros((len(rows) * self.blocks, self.block_size))
+        sums[:, 1:] = places.reshape(-1, self.block_size - 1)
+        walsh_hadamard_rows(sums)
+        return sums.reshape(len(rows), self.cells)
+
+    @property
+    def two_outcomes(self) -> tuple[float, float] | None:
+        """-kappa and kappa; 0 too where there are other blocks."""
+        return None if self.blocks > 1 else (-float(1 / self.signal), float(1 / self.signal))
 
     @property
     def proxy(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import MechanismError
-from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
@@ -123,6 +123,17 @@ class MatrixChannel(ChannelMechanism):
     def outputs(self) -> Iterator[Report]:
         """All row numbers."""
         return iter(range(self.cells))
+
+    @cached_property
+    def _chances(self) -> Floats:
+        """Q, one row per report and one column per value."""
+        return self.matrix.integers / float(1 << self.matrix.bits)
+
+    def report_chances(self, shares: Floats) -> Floats:
+        return np.asarray(self._chances @ shares)
+
+    def report_means(self, numbers: Floats) -> Floats:
+        return np.asarray(numbers @ self._chances)
 
     def citation(self) -> str:
         """McKenna, Maity, Mazumdar and Miklau 2020."""

@@ -157,25 +157,52 @@ class ProjectiveGeometry(SupportMechanism):
 
         return hyperplane_sums(counts, self.order, self.dimension)[: self.domain_size]
 
-    def _second_moments(self, rows: Floats) -> Floats:
-        """By two sums over hyperplanes; orthogonality is symmetric, so values and reports take turns.
+    def report_answers(self, rows: Floats) -> Floats:
+        """A sum over hyperplanes.
 
         A report supports s of the K points and the estimates of all K add up to one. Hence the report z alone answers
         the mean of the K weights (zero beyond the values) plus, over P1 - P0, the sum on z's hyperplane of the weights
-        less their mean. Likewise the moment is the mean of the squared answers over all reports plus, times the two
-        levels' difference, the sum on u's hyperplane of the squares less that mean. Without the means the transforms'
-        rounding would be relative to the sum of all weights.
+        less their mean. Without the mean the transform's rounding would be relative to the sum of all weights.
         """
         from sottovoce.kernels.projective import weighted_hyperplane_sums
 
-        levels, place = self._levels, (self.order, self.dimension)
         weights = np.zeros((len(rows), self.cells))
         weights[:, : self.domain_size] = rows
         mean = weights.mean(axis=1, keepdims=True)
-        squares = np.square(mean + weighted_hyperplane_sums(weights - mean, *place) / float(self.signal))
+        sums = weighted_hyperplane_sums(weights - mean, self.order, self.dimension)
+        return np.asarray(mean + sums / float(self.signal))
+
+    def _second_moments(self, rows: Floats) -> Floats:
+        """Another sum over hyperplanes; orthogonality is symmetric, so values and reports take turns.
+
+        The moment is the mean of the squared answers over all reports plus, times the two levels' difference, the sum
+        on u's hyperplane of the squares less that mean.
+        """
+        from sottovoce.kernels.projective import weighted_hyperplane_sums
+
+        levels, squares = self._levels, np.square(self.report_answers(rows))
         mean = squares.mean(axis=1, keepdims=True)
-        deviations = weighted_hyperplane_sums(squares - mean, *place)[:, : self.domain_size]
+        deviations = weighted_hyperplane_sums(squares - mean, self.order, self.dimension)[:, : self.domain_size]
         return np.asarray(mean + float(levels.each_inside - levels.each_outside) * deviations)
+
+    def report_chances(self, shares: Floats) -> Floats:
+        """The lower probability for everybody; on a value's hyperplane the difference more."""
+        points = np.zeros(self.cells)
+        points[: self.domain_size] = shares
+        return self._hyperplane_means(points)
+
+    def report_means(self, numbers: Floats) -> Floats:
+        """Orthogonality is symmetric."""
+        return self._hyperplane_means(numbers)[: self.domain_size]
+
+    def _hyperplane_means(self, weights: Floats) -> Floats:
+        """Less their mean, for the accuracy of the transform."""
+        from sottovoce.kernels.projective import weighted_hyperplane_sums
+
+        mean, more = weights.mean(), float(self._levels.each_inside - self._levels.each_outside)
+        sums = weighted_hyperplane_sums(weights - mean, self.order, self.dimension)
+        sums += mean * self.space.hyperplane_points
+        return np.asarray(float(self._levels.each_outside) * weights.sum() + more * sums)
 
     @property
     def differing_values(self) -> tuple[int, bool]:

@@ -68,11 +68,9 @@ class ProjectiveSpace:
         return self._vector(number, self.dimension)
 
     def _vector(self, number: int, length: int) -> tuple[int, ...]:
-        free = 0
-        while number >= self._count(free + 1):
-            free += 1
-        tail = self._digits(number - self._count(free), free)
-        return (0,) * (length - 1 - free) + (1, *tail)
+        # With a 1 before its free entries a vector is one number in base q: as many digits for every point.
+        free = sum(self._count(m) <= number for m in range(1, self.dimension + 1))
+        return self._digits(self.order**free + number - self._count(free), length)
 
     def _digits(self, number: int, length: int) -> tuple[int, ...]:
         digits = []
@@ -83,12 +81,12 @@ class ProjectiveSpace:
 
     def number(self, vector: tuple[int, ...]) -> int:
         """The number of the point that a non-zero vector spans."""
-        lead = next(i for i, x in enumerate(vector) if x)
-        inverse = self.field.inverse(vector[lead])
-        tail = 0
-        for x in vector[lead + 1 :]:
-            tail = tail * self.order + self.field.multiply(x, inverse)
-        return self._count(len(vector) - 1 - lead) + tail
+        lead = min(i if x else len(vector) for i, x in enumerate(vector))
+        inverse, free = self.field.inverse(vector[lead]), len(vector) - 1 - lead
+        number = 0
+        for x in vector:
+            number = number * self.order + self.field.multiply(x, inverse)
+        return number - int(self.order**free) + self._count(free)
 
     def orthogonal(self, point: int, other: int) -> bool:
         """Whether two points are orthogonal."""

@@ -11,7 +11,7 @@ from typing import ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
@@ -111,6 +111,20 @@ class RandomizedResponse(SymmetricMechanism):
 
     def _supporting(self, counts: Counts) -> Counts:
         return counts
+
+    def report_chances(self, shares: Floats) -> Floats:
+        """(1 - w)/(J - 1) for everybody, and more for those who have the value."""
+        other = float(self._levels.each_outside)
+        return np.asarray(other * shares.sum() + float(self.signal) * shares)
+
+    def report_means(self, numbers: Floats) -> Floats:
+        """The matrix is symmetric."""
+        return self.report_chances(numbers)
+
+    def report_answers(self, rows: Floats) -> Floats:
+        """A report supports the value that it names."""
+        supported = rows - float(self._support.other) * rows.sum(axis=1, keepdims=True)
+        return np.asarray(supported / float(self.signal))
 
     def favoured(self, most_reports: int) -> NDArray[np.bool_] | None:
         """Every value's own report."""

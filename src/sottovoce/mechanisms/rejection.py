@@ -61,6 +61,7 @@ class Rejection(VectorMechanism):
     name: ClassVar[str] = "rejection"
     summary: ClassVar[str] = "a public normal vector's seed and one bit"
     use_when: ClassVar[str] = "to follow the paper's pure protocol; codebook has less error"
+    in_browsers: ClassVar[bool] = False
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:

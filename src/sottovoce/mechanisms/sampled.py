@@ -15,7 +15,7 @@ from typing import ClassVar, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.mechanisms.base import Batch, Counts, Report
+from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.two_level import TwoLevel
@@ -158,6 +158,54 @@ class LevelResponse(ChannelMechanism):
         from sottovoce.kernels.counting import count_into
 
         count_into(counts, batch)
+
+    @final
+    def report_chances(self, shares: Floats) -> Floats:
+        """The level's share over the matrix's size, halved, times sum p plus or minus the signal's mean sign."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        chances, total = np.empty(self.cells), float(shares.sum())
+        for level, (size, span, nodes) in enumerate(zip(self.columns, self.spans, self.nodes, strict=True)):
+            signs = np.zeros(size)
+            signs[:nodes] = float(self.signal) * self._node_signs(shares, span)
+            walsh_hadamard(signs)
+            start, each = self.offsets[level], self._halved(level)
+            np.multiply(each, total + signs, out=chances[start : start + size])
+            np.multiply(each, total - signs, out=chances[start + size : start + 2 * size])
+        return chances
+
+    @final
+    def report_means(self, numbers: Floats) -> Floats:
+        """The transpose of `report_chances`, level by level."""
+        from sottovoce.kernels.walsh import walsh_hadamard
+
+        means = np.zeros(self.domain_size)
+        for level, (size, span, nodes) in enumerate(zip(self.columns, self.spans, self.nodes, strict=True)):
+            start, each = self.offsets[level], self._halved(level)
+            plus, minus = numbers[start : start + size], numbers[start + size : start + 2 * size]
+            signs = plus - minus
+            walsh_hadamard(signs)
+            by_node = np.repeat(each * float(self.signal) * signs[:nodes], span)
+            if self.signed:
+                by_node.reshape(nodes, 2, span // 2)[:, 1] *= -1
+            means += each * float(plus.sum() + minus.sum())
+            means += by_node[: self.domain_size]
+        return means
+
+    @final
+    def _halved(self, level: int) -> float:
+        """Half the probability of a level's column."""
+        return self.weights[level] / (2 * self._drawn[-1] * self.columns[level])
+
+    @final
+    def _node_signs(self, shares: Floats, span: int) -> Floats:
+        """The share of every node of so many values; where the tree is signed, that of its first half less the rest."""
+        padded = np.zeros(-(-self.domain_size // span) * span)
+        padded[: self.domain_size] = shares
+        if not self.signed:
+            return np.asarray(padded.reshape(-1, span).sum(axis=1))
+        halves = padded.reshape(-1, 2, span // 2).sum(axis=2)
+        return np.asarray(halves[:, 0] - halves[:, 1])
 
     @final
     def probability(self, report: Report, value: int) -> Fraction:

@@ -45,6 +45,7 @@ class Sphere(VectorMechanism):
     summary: ClassVar[str] = "a point of a half sphere, in floating point"
     use_when: ClassVar[str] = "never on a device: a baseline for experiments"
     deployable: ClassVar[bool] = False
+    in_browsers: ClassVar[bool] = False
 
     @classmethod
     def best(cls, dimension: int, radius: float, epsilon: float, delta: float, users: int) -> Self:

@@ -103,10 +103,11 @@ class SubsetSelection(SymmetricMechanism):
             drawn = source.below(bound + 1)
             members.add(bound if drawn in members else drawn)
         replaced = source.below(self.subset_size)
-        listed = sorted(other + (other >= value) for other in members)
-        if contains:
-            listed[replaced] = value
-        return tuple(sorted(listed))
+        others = sorted(other + (other >= value) for other in members)
+        # One member is taken out and one put in between its neighbours, whether or not they are the same.
+        member = others.pop(replaced)
+        put = value if contains else member
+        return tuple(max(a, min(put, b)) for a, b in zip((0, *others), (*others, last), strict=True))
 
     def randomize_many(self, values: NDArray[np.int64], rng: np.random.Generator) -> Batch:
         """Vectorised, same law; rows of sorted members."""

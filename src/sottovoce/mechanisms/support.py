@@ -111,6 +111,12 @@ class SupportMechanism(FiniteMechanism):
         return self.domain_size
 
     @property
+    @final
+    def two_outcomes(self) -> tuple[float, float]:
+        """Supported or not."""
+        return float(-self._support.other / self.signal), float((1 - self._support.other) / self.signal)
+
+    @property
     def differing_values(self) -> tuple[int, bool]:
         """In how many values the supports of two reports can differ at most, and whether two do."""
         return self.domain_size, False

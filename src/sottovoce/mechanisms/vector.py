@@ -13,6 +13,7 @@ from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, check_delta, check_dimension, check_epsilon, check_radius
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Mechanism, Report
 from sottovoce.randomness import Source
+from sottovoce.theory.bounds import maximum_of_proxy
 
 __all__ = ["Reach", "VectorMechanism", "as_vector", "clip_to_ball", "lift"]
 
@@ -108,12 +109,34 @@ class VectorMechanism(Mechanism):
     def sharing_factor(self, n_reports: int) -> float:
         """What people sharing public randomness can multiply the variance by; 1 where nobody shares any."""
 
+    def expected_maximum(self, directions: int, n_reports: int) -> float:
+        """What E max_j <raw - mean, a_j> stays below, for that many vectors a_j of length 1; sampling included.
+
+        By the proxy, for people who share no public randomness.
+        """
+        return maximum_of_proxy(self.proxy, directions, n_reports)
+
     @property
     def bias_bound(self) -> float:
         """The most that any coordinate's expectation can be off, however many people report; 0 where it is unbiased.
 
-        What the rotations of `codebook` leave is measured and not proved, and not in it: see its theory page.
+        Proved; what is only measured is in `measured_bias`.
         """
+        return 0.0
+
+    @property
+    def two_outcomes(self) -> bool:
+        """Whether one report's estimate of a coordinate can be two numbers only."""
+        return False
+
+    @property
+    def skew(self) -> float | None:
+        """A bound on rho/sigma^3 in Berry and Esseen's theorem, for every direction; None where none is known."""
+        return None
+
+    @property
+    def measured_bias(self) -> float:
+        """The most that the expected vector can be off beyond `bias_bound`, in L2; measured, not proved, 0 for most."""
         return 0.0
 
     @property

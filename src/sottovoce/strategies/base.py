@@ -2,7 +2,9 @@
 
 V maps a distribution to *coordinates*. A mechanism gives an unbiased estimate of V p whose noise is the same, or nearly
 the same, in all directions; answers are R times that. Projecting on the hull of V's columns, in V's space, is then
-generalised least squares: the nearest distribution with respect to the noise covariance.
+generalised least squares: the nearest distribution with respect to the noise covariance. Projecting on the hull of A's
+columns, in the space of the answers, is never farther from the truth than the raw answers are. A design takes the one
+whose proved bound is lower.
 
 A *design* is a strategy with its mechanism at one epsilon: an instance of a `Strategy`.
 """
@@ -19,16 +21,18 @@ from typing import Any, ClassVar, Final, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
 from sottovoce.mechanisms.base import Counts, Floats, Mechanism
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.projections.hull import HullProjection, project_hull
 from sottovoce.projections.operator import Operator
+from sottovoce.projections.simplex import project_simplex
 from sottovoce.strategies.variance import Population, Variance, checked_weights
-from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import coordinate_bound
-from sottovoce.workloads import Workload
+from sottovoce.theory.bounds import BY_VARIANCE, Bound
+from sottovoce.theory.offline_bounds import describe_bias, projected_bound
+from sottovoce.workloads import Identity, Workload
 from sottovoce.workloads.ball import Ball
 
 __all__ = ["AUTO", "PerAnswer", "Projection", "Setting", "Statement", "Strategy"]
@@ -101,7 +105,7 @@ class Statement(NamedTuple):
 
 
 class Projection(NamedTuple):
-    """Projected answers, the certificate in coordinate space, and the distribution that has these answers."""
+    """Projected answers, the certificate in the space of the projection, and the distribution with these answers."""
 
     values: Floats
     gap: float
@@ -209,10 +213,13 @@ class Strategy(abc.ABC):
     def total(self) -> float:
         """The total variance of one report for populations of a single value, averaged over all values."""
 
-    @property
     @abc.abstractmethod
-    def column_proxy(self) -> float:
-        """tau^2 such that <estimate of V p - V p, v_j> is sub-Gaussian with proxy tau^2/n, for every column v_j."""
+    def column_maximum(self, n_reports: int) -> float | None:
+        """What E max_j <raw_coordinates - V p, v_j> over all columns v_j stays below, without bias; None on a ball."""
+
+    def answer_maximum(self, n_reports: int) -> float | None:
+        """The same for raw answers and the columns of A; None if unknown."""
+        return None
 
     @property
     @abc.abstractmethod
@@ -233,9 +240,18 @@ class Strategy(abc.ABC):
         """Upper bound on the bias of a raw answer: for all, or one per answer; 0 for most strategies."""
         return 0.0
 
+    def measured_answer_bias(self, weights: Floats | None) -> PerAnswer:
+        """What else was measured of the bias, and is not proved: of a raw answer, or per row of weights."""
+        return 0.0
+
     @property
     def coordinate_bias(self) -> float:
-        """Upper bound on the bias of `raw_coordinates`, in L2."""
+        """Upper bound on the bias of `raw_coordinates`, in L2; proved."""
+        return 0.0
+
+    @property
+    def measured_bias(self) -> float:
+        """The most that the mean of `raw_coordinates` can be off beyond that, in L2; measured, not proved."""
         return 0.0
 
     # --- identity ---------------------------------------------------------------------------
@@ -345,16 +361,20 @@ class Strategy(abc.ABC):
         0.033
         """
         errors = np.sqrt(self._each_variance(Population.of(population, self.workload), n_reports).value)
-        return float(np.max(NormalDist().inv_cdf((1 + level) / 2) * errors + self.bias_bound))
+        bias = self.bias_bound + self.measured_answer_bias(None)
+        return float(np.max(NormalDist().inv_cdf((1 + level) / 2) * errors + bias))
 
     @final
     def expected_error(self, n_reports: int, population: Any = None) -> float:
-        """The expected L2 error of all answers, by which designs are compared.
+        """The expected L2 error of the projected answers, by which designs are compared.
 
-        The root mean square error of the raw answers, or the bound on the error after projection if that is smaller.
+        Without a population it is `bound`. With one, what is proved for it: projecting in the space of the answers is
+        never farther from the truth than the raw answers are.
         """
-        raw = math.sqrt(self.total_variance(population, n_reports).value)
-        return min(raw + self.operator_norm * self.coordinate_bias, self.bound(n_reports).value)
+        bound = self.bound(n_reports).value
+        if population is None or (self._two_spaces and not self.projects_answers(n_reports)):
+            return bound
+        return min(bound, self.raw_bound(n_reports, population).value)
 
     @cached_property
     def _worst_each(self) -> Variance:
@@ -373,24 +393,111 @@ class Strategy(abc.ABC):
 
     # --- derived ---------------------------------------------------------------
 
-    def project(self, raw: Floats) -> Projection:
+    @property
+    def _two_spaces(self) -> bool:
+        """Whether projecting in the space of the answers differs from projecting in that of the coordinates."""
+        return True
+
+    @final
+    def project(self, raw: Floats, n_reports: int) -> Projection:
+        """The nearest answers of a distribution to the raw ones, in the space that `projects_answers` says."""
+        if self.projects_answers(n_reports):
+            return nearest_answers(self.workload, self.answers(raw))
+        return self.project_coordinates(raw)
+
+    def project_coordinates(self, raw: Floats) -> Projection:
         """The answers of the distribution whose coordinates are nearest to the raw ones."""
-        from sottovoce.projections.hull import project_hull
+        return _projection(self.workload, project_hull(self.coordinates, raw))
 
-        found = project_hull(self.coordinates, raw)
-        people = np.zeros(self.workload.n_values)
-        people[found.support] = found.weights
-        return Projection(self.workload.matvec(people), found.gap, found.support, found.weights)
+    @final
+    def projects_answers(self, n_reports: int) -> bool:
+        """Whether answers are projected in their own space, where the proved bound is lower, or in the coordinates'.
 
+        It depends on the design and the number of reports alone, so that everybody gets the same answers.
+        """
+        if not self._two_spaces:
+            return False
+        answers = self._answer_bound(n_reports)
+        return answers is not None and answers.value < self._coordinate_bound(n_reports).value
+
+    @final
     def bound(self, n_reports: int) -> Bound:
-        """Upper bound on the expected L2 error of the projected answers, for every population."""
-        return coordinate_bound(
-            self.operator_norm,
-            self.workload.n_values,
+        """Upper bound on the expected L2 error of the projected answers, for every population: the least proved."""
+        coordinates = self._coordinate_bound(n_reports)
+        answers = self._answer_bound(n_reports) if self._two_spaces else None
+        return coordinates if answers is None else min(coordinates, answers, key=float)
+
+    @final
+    def raw_bound(self, n_reports: int, population: Any = None) -> Bound:
+        """Upper bound on the expected L2 error of the raw answers, for every population or a given one."""
+        bias = self._answer_bias
+        more = describe_bias(bias, self.measured_bias > 0)
+        try:
+            variance = self.total_variance(population, n_reports).value
+        except CapacityError:
+            value = self.operator_norm * math.sqrt(self._coordinate_spread(n_reports) / n_reports)
+            return Bound(value + bias, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){more}")
+        return Bound(math.sqrt(variance) + bias, f"{BY_VARIANCE}: sqrt(V / n){more}")
+
+    @property
+    @final
+    def _bias(self) -> float:
+        return self.coordinate_bias + self.measured_bias
+
+    @property
+    @final
+    def _answer_bias(self) -> float:
+        """Upper bound on the bias of the raw answers, in L2."""
+        return self.operator_norm * self._bias if self._bias else 0.0
+
+    @final
+    def _coordinate_spread(self, n_reports: int) -> float:
+        return self.sharing_factor(n_reports) * max(0.0, self.coordinate_variance)
+
+    def _coordinate_bound(self, n_reports: int) -> Bound:
+        """For a projection in the space of the coordinates."""
+        return projected_bound(
+            math.sqrt(self._coordinate_spread(n_reports) / n_reports),
+            self.column_maximum(n_reports),
             self.workload.diameter,
-            self.column_proxy,
-            self.coordinate_variance,
-            n_reports,
-            sharing=self.sharing_factor(n_reports),
-            bias=self.coordinate_bias,
+            operator_norm=self.operator_norm,
+            bias=self._bias,
+            measured=self.measured_bias > 0,
+            hull=self._hull_formula,
         )
+
+    @final
+    def _answer_bound(self, n_reports: int) -> Bound | None:
+        """For a projection in the space of the answers; None if their variance would take too long to compute."""
+        try:
+            spread = math.sqrt(self.total_variance(None, n_reports).value)
+        except CapacityError:
+            return None
+        return projected_bound(
+            spread,
+            self.answer_maximum(n_reports),
+            self.workload.diameter,
+            bias=self._answer_bias,
+            measured=self.measured_bias > 0,
+            hull=self._hull_formula,
+        )
+
+    @property
+    def _hull_formula(self) -> str:
+        """The formula of the bound by projection on the hull, with tau^2 the proxy along the columns."""
+        return "sqrt(2 tau sqrt(2 log J / n))"
+
+
+def nearest_answers(workload: Workload, raw: Floats) -> Projection:
+    """The answers of a distribution that are nearest to the raw answers."""
+    if isinstance(workload, Identity):
+        shares = project_simplex(raw)
+        support = np.flatnonzero(shares.values)
+        return Projection(shares.values, shares.gap, support, shares.values[support])
+    return _projection(workload, project_hull(workload, raw))
+
+
+def _projection(workload: Workload, found: HullProjection) -> Projection:
+    people = np.zeros(workload.n_values)
+    people[found.support] = found.weights
+    return Projection(workload.matvec(people), found.gap, found.support, found.weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast, final
 
@@ -16,7 +17,7 @@ from sottovoce.projections.operator import Operator
 from sottovoce.strategies.base import PerAnswer, Projection, Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.theory.bounds import Bound
-from sottovoce.theory.offline_bounds import offline_bound
+from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.ball import Ball
 
@@ -85,10 +86,14 @@ class Direct(VectorStrategy):
     def answers(self, coordinates: Floats) -> Floats:
         return coordinates
 
-    def project(self, raw: Floats) -> Projection:
+    @property
+    def _two_spaces(self) -> bool:
+        return False
+
+    def project_coordinates(self, raw: Floats) -> Projection:
         """On the hull of the columns, or on the ball and between its `low` and `high`."""
         if not isinstance(self.workload, Ball):
-            return super().project(raw)
+            return super().project_coordinates(raw)
         from sottovoce.projections.ball import project_ball
 
         found = project_ball(raw, self.workload.radius)
@@ -123,9 +128,10 @@ class Direct(VectorStrategy):
         """Like `worst`: vectors are extended to one length, so all values have nearly the same noise."""
         return self.mechanism.worst_total_variance
 
-    @property
-    def column_proxy(self) -> float:
-        return self.mechanism.proxy * self.workload.radius**2
+    def column_maximum(self, n_reports: int) -> float | None:
+        """None on a ball, where only the variance gives a bound."""
+        values = self.workload.n_values
+        return None if values is None else self.workload.radius * self.mechanism.expected_maximum(values, n_reports)
 
     @property
     def operator_norm(self) -> float:
@@ -135,20 +141,13 @@ class Direct(VectorStrategy):
     def bias_bound(self) -> PerAnswer:
         return self.mechanism.bias_bound
 
-    def bound(self, n_reports: int) -> Bound:
-        """See `offline_bound`; on a ball, without its term for the hull of finitely many columns."""
-        m, values = self.mechanism, self.workload.n_values
-        found = offline_bound(
-            m.dimension,
-            values,
-            m.radius,
-            # The proxy is slow to compute, and not used without a finite domain.
-            0.0 if values is None else m.proxy,
-            m.worst_total_variance,
-            n_reports,
-            sharing=self.sharing_factor(n_reports),
-            bias=self.coordinate_bias,
+    def _coordinate_bound(self, n_reports: int) -> Bound:
+        """In the space of the answers, which is that of the coordinates."""
+        return projected_bound(
+            math.sqrt(self.total_variance(None, n_reports).value),
+            self.column_maximum(n_reports),
+            self.workload.diameter,
+            bias=self._bias,
+            measured=self.measured_bias > 0,
+            hull=self._hull_formula,
         )
-        if found.value >= self.workload.diameter:
-            return Bound(self.workload.diameter, "no two sets of answers are farther apart")
-        return found

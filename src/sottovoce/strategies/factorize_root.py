@@ -119,14 +119,11 @@ def _scaled_gram(workload: Workload, centred: bool) -> tuple[Floats, int]:
 
 def _known_gram(workload: Workload) -> Floats | None:
     """A^T A by formula, if there is one: the number of queries that contain both values."""
-    index = np.arange(workload.shape[1], dtype=np.float64)
+    index = np.arange(workload.shape[1])
     if isinstance(workload, Identity):
         return np.eye(index.size)
-    if isinstance(workload, Prefix):
-        return index.size - np.maximum.outer(index, index)
-    if isinstance(workload, Ranges):
-        product: Floats = (np.minimum.outer(index, index) + 1) * (index.size - np.maximum.outer(index, index))
-        return product
+    if isinstance(workload, Prefix | Ranges):
+        return workload.gram(index, index)
     return None
 
 

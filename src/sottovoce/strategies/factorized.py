@@ -123,9 +123,20 @@ class _Algebra:
         return total
 
     @cached_property
+    def _products(self) -> Floats:
+        """A^T R: one row R^T a_j per column a_j of A."""
+        return np.asarray(gram_of(self.workload) @ self.centred_inverse)
+
+    @cached_property
+    def farthest(self) -> float:
+        """The largest |R^T (a_j - shift)|."""
+        rows = self._products - self.stated.weights @ self._products
+        return float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max()))
+
+    @cached_property
     def spectrum(self) -> Floats:
         """Squared singular values of R."""
-        inner = self.centred_inverse.T @ (gram_of(self.workload) @ self.centred_inverse)
+        inner = self.centred_inverse.T @ self._products
         return np.asarray(np.linalg.eigvalsh((inner + inner.T) / 2))
 
 
@@ -257,10 +268,13 @@ class FactorizedStrategy(VectorStrategy):
         """That of the coordinates, times the length of R's row."""
         return np.asarray(np.sqrt(self._lengths) * self.coordinate_bias)
 
-    @property
-    def column_proxy(self) -> float:
+    def column_maximum(self, n_reports: int) -> float:
         """The mechanism's: columns are not longer than 1."""
-        return self.mechanism.proxy
+        return self.mechanism.expected_maximum(self.workload.n_values, n_reports)
+
+    def answer_maximum(self, n_reports: int) -> float:
+        """<R z, a_j - shift> reads z in the direction R^T (a_j - shift), as long as the longest of these at most."""
+        return self._algebra.farthest * self.mechanism.expected_maximum(self.workload.n_values, n_reports)
 
     @cached_property
     def operator_norm(self) -> float:

@@ -11,7 +11,7 @@ from typing import ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import CapacityError, MechanismError, WorkloadError
+from sottovoce.core.errors import MechanismError, WorkloadError
 from sottovoce.domain import ProductDomain
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.fourier import Fourier
@@ -27,8 +27,6 @@ __all__ = ["FourierCoordinates", "FourierStrategy"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-_MAX_CUBE_BITS: Final = 28
 
 _MOST_VALUES: Final = 2**22
 """Up to this many values, the answers of each are listed."""
@@ -59,27 +57,14 @@ class FourierCoordinates:
         return column
 
     def matvec(self, x: Floats, /) -> Floats:
-        cube = self._cube()
-        cube[self._codes] = x
+        cube = self.mechanism.code_cube()
+        cube[self.mechanism.all_codes] = x
         return self.scales * self._transformed(cube)[self.mechanism.coefficients]
 
     def rmatvec(self, y: Floats, /) -> Floats:
-        cube = self._cube()
+        cube = self.mechanism.code_cube()
         cube[self.mechanism.coefficients] = self.scales * y
-        return self._transformed(cube)[self._codes]
-
-    @cached_property
-    def _codes(self) -> Indices:
-        return self.mechanism.codes(np.arange(self.mechanism.domain_size))
-
-    def _cube(self) -> Floats:
-        bits = sum(self.mechanism.bits)
-        if bits > _MAX_CUBE_BITS:
-            raise CapacityError(
-                f"the values' codes have {bits} bits, and at most {_MAX_CUBE_BITS} fit into memory; "
-                "use answers or single columns, which do not list all values"
-            )
-        return np.zeros(1 << bits)
+        return self._transformed(cube)[self.mechanism.all_codes]
 
     @staticmethod
     def _transformed(cube: Floats) -> Floats:
@@ -236,7 +221,8 @@ class FourierStrategy(SampledStrategy):
         else:
             ends = np.cumsum([self._cells(table) for table in self._tables])[:-1]
             for table, cells in zip(self._tables, np.split(row, ends), strict=True):
-                self._add_table(coefficients, table, cells)
+                if cells.any():
+                    self._add_table(coefficients, table, cells)
         return np.asarray(coefficients / self.coordinates.scales)
 
     def _add_table(self, coefficients: Floats, table: tuple[int, ...], cells: Floats) -> None:

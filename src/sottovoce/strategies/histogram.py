@@ -14,13 +14,13 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import candidates, find, is_foreign
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.base import PerAnswer, Projection, Setting, Statement
+from sottovoce.strategies.base import PerAnswer, Projection, Setting, Statement, nearest_answers
 from sottovoce.strategies.factorize_root import MAX_VALUES, root_of
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
-from sottovoce.strategies.rows import is_listable, mean_squares, row_ranges, squared_norms
+from sottovoce.strategies.rows import is_listable, mean_squares, row_ranges, squared_norms, two_valued
 from sottovoce.strategies.spectrum import operator_norm
 from sottovoce.strategies.variance import Parabola, Population, Variance, listed_variance
-from sottovoce.theory.bounds import Bound, projected_distribution_bound
+from sottovoce.theory.bounds import Bound, maximum_of_proxy, projected_distribution_bound
 from sottovoce.workloads import Identity, Workload
 
 __all__ = ["Histogram"]
@@ -92,13 +92,14 @@ class Histogram(ListedStrategy):
     def answers(self, coordinates: Floats) -> Floats:
         return self.workload.matvec(coordinates)
 
-    def project(self, raw: Floats) -> Projection:
-        """The nearest distribution, and its answers."""
-        from sottovoce.projections import project_simplex
+    @property
+    def _two_spaces(self) -> bool:
+        return not isinstance(self.workload, Identity)
 
-        found = project_simplex(raw)
-        support = np.flatnonzero(found.values)
-        return Projection(self.workload.matvec(found.values), found.gap, support, found.values[support])
+    def project_coordinates(self, raw: Floats) -> Projection:
+        """The nearest distribution, and its answers."""
+        found = nearest_answers(self.coordinates, raw)
+        return found._replace(values=self.workload.matvec(found.values)) if self._two_spaces else found
 
     # --- the variance -------------------------------------------------------------------
 
@@ -157,8 +158,7 @@ class Histogram(ListedStrategy):
 
     def _each_symmetric(self, people: Population) -> Variance:
         """M is a parabola in h, less the mean of the row: see `PairMoments.second_moment_about`."""
-        low, high, attained = row_ranges(self.workload)
-        parabola = self._parabola(low, high, attained)
+        parabola = self._parabola
         if people.answers is None:
             return _stated(*parabola.worst())
         squares = None if people.shares is None else mean_squares(self.workload, people.shares, self._row_means)
@@ -166,11 +166,14 @@ class Histogram(ListedStrategy):
             return _stated(*parabola.of_answers(people.answers))
         return Variance(parabola.of_moments(people.answers, squares), "exact")
 
-    def _parabola(self, low: Floats, high: Floats, attained: bool) -> Parabola:
+    @cached_property
+    def _parabola(self) -> Parabola:
         assert isinstance(self.mechanism, SymmetricMechanism)
         m, mean = self.mechanism.pair_moments, self._row_means
+        low, high, attained = row_ranges(self.workload)
         fixed = (m.constant - 1) * mean**2 + m.same * self._row_squares
-        return Parabola(mean, fixed, 2 * (m.slope - 1) * mean, m.itself, low - mean, high - mean, attained)
+        tilt, known = 2 * (m.slope - 1) * mean, two_valued(self.workload)
+        return Parabola(mean, fixed, tilt, m.itself, low - mean, high - mean, attained, known)
 
     @cached_property
     def _row_means(self) -> Floats:
@@ -180,7 +183,12 @@ class Histogram(ListedStrategy):
     @cached_property
     def _row_squares(self) -> Floats:
         """The squared lengths of A's rows, less their means."""
-        return np.asarray(np.maximum(0.0, squared_norms(self.workload) - self.workload.n_values * self._row_means**2))
+        values = self.workload.n_values
+        # About the mean, since answers can be far from zero and close together.
+        about = mean_squares(self.workload, np.full(values, 1 / values), self._row_means)
+        if about is None:
+            return np.asarray(np.maximum(0.0, squared_norms(self.workload) - values * self._row_means**2))
+        return np.asarray(np.maximum(0.0, values * about))
 
     def _total(self, people: Population) -> Variance:
         if not isinstance(self.workload, Identity):
@@ -235,9 +243,8 @@ class Histogram(ListedStrategy):
         """Not known for sums of frequencies; the mechanism's for the frequencies themselves."""
         return self.mechanism.proxy if isinstance(self.workload, Identity) else None
 
-    @property
-    def column_proxy(self) -> float:
-        return self.mechanism.proxy
+    def column_maximum(self, n_reports: int) -> float:
+        return maximum_of_proxy(self.mechanism.proxy, self.workload.n_values, n_reports)
 
     @property
     def coordinate_variance(self) -> float:
@@ -247,10 +254,10 @@ class Histogram(ListedStrategy):
     def operator_norm(self) -> float:
         return operator_norm(self.workload)
 
-    def bound(self, n_reports: int) -> Bound:
+    def _coordinate_bound(self, n_reports: int) -> Bound:
         """For the shares themselves, in the words of the projection on the simplex."""
-        if not isinstance(self.workload, Identity):
-            return super().bound(n_reports)
+        if self._two_spaces:
+            return super()._coordinate_bound(n_reports)
         m = self.mechanism
         return projected_distribution_bound(m.domain_size, m.proxy, m.worst_total_variance, n_reports)
 

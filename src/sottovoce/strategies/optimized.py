@@ -27,6 +27,7 @@ from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
 from sottovoce.strategies.reconstruction import user_noise
 from sottovoce.strategies.spectrum import check_determined
 from sottovoce.strategies.variance import Population, Variance
+from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads import Workload
 
 __all__ = ["OptimizedStrategy", "pack_channel", "unpack_channel"]
@@ -214,8 +215,11 @@ class OptimizedStrategy(ListedStrategy):
     def proxy(self) -> PerAnswer | None:
         return None
 
+    def column_maximum(self, n_reports: int) -> float:
+        return maximum_of_proxy(self._column_proxy, self.workload.n_values, n_reports)
+
     @cached_property
-    def column_proxy(self) -> float:
+    def _column_proxy(self) -> float:
         """Hoeffding: one report's <estimate, v_j> is (Q[o, j] - q_o)/q_o, less a constant; a quarter of its range^2."""
         ratios = self._channel / self._mean[:, None]
         return float(((ratios.max(axis=0) - ratios.min(axis=0)) ** 2).max()) / 4

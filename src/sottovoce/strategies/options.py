@@ -280,13 +280,16 @@ def evaluate_design(design: Strategy, setting: Setting, population: Any = None) 
 def _reason_against(design: Strategy, setting: Setting) -> str:
     """Why a design cannot be chosen; empty if it can.
 
-    A named mechanism may have longer reports, and a named strategy a larger attachment, than "auto" allows.
+    A named mechanism may have longer reports, and a named strategy a larger attachment, than "auto" allows; and not
+    every client need run it.
     """
     size, fetched = design.mechanism.report_bytes, len(design.attachment or b"")
     if size > setting.max_report_bytes and setting.mechanism == AUTO:
         return f"its report takes {size:,} bytes; {setting.max_report_bytes:,} are allowed"
     if fetched > MAX_ATTACHMENT_BYTES and setting.strategy == AUTO:
         return f"a device would have to fetch {fetched:,} bytes, above {MAX_ATTACHMENT_BYTES:,}: name it to have it"
+    if not design.mechanism.in_browsers and setting.mechanism == AUTO:
+        return "browsers cannot run it: name it to have it"
     return ""
 
 
@@ -338,7 +341,7 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     >>> first
     'haar: margin 0.0288 of one answer (95 %), L2 error 0.0999 of all 64, 1 byte per report'
     >>> second
-    'The next best that fits, direct with codebook, errs 5.28 times as much.'
+    'The next best that fits, direct with codebook, errs 5.3 times as much.'
     """
     answers = 1 if chosen.design is None else chosen.design.workload.n_queries
     together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""

@@ -14,11 +14,24 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
+from sottovoce.workloads.ball import Ball
 
-__all__ = ["MAX_LISTED", "blocks_of_columns", "is_listable", "mean_squares", "row_ranges", "squared_norms"]
+__all__ = [
+    "MAX_LISTED",
+    "blocks_of_columns",
+    "combined_ranges",
+    "is_listable",
+    "mean_squares",
+    "row_ranges",
+    "squared_norms",
+    "two_valued",
+]
 
 MAX_LISTED: Final = 2**27
 """Maximum number of entries of a matrix that is enumerated."""
+
+_MOST_COMBINED: Final = 2**22
+"""Maximum number of values whose answers to a combination are listed."""
 
 _MOST_VALUES: Final = 2**24
 """Maximum number of values whose columns are summed."""
@@ -93,6 +106,50 @@ def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
     for block, _ in blocks_of_columns(workload, np.arange(values)):
         low, high = np.minimum(low, block.min(axis=0)), np.maximum(high, block.max(axis=0))
     return low, high, True
+
+
+def combined_ranges(workload: Workload | Ball, weights: Floats) -> tuple[Floats, Floats]:
+    """The least and the largest answer that a person can give to every combination; bounds where values are many.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> combined_ranges(Prefix(3), np.array([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]))
+    (array([0., 0.]), array([2., 1.]))
+    """
+    if not isinstance(workload, Ball) and workload.n_values <= _MOST_COMBINED:
+        ends = np.array([(h.min(), h.max()) for h in map(workload.rmatvec, weights)])
+        return ends[:, 0], ends[:, 1]
+    low, high = workload.answer_range if isinstance(workload, Ball) else row_ranges(workload)[:2]
+    down, up = np.minimum(weights, 0.0), np.maximum(weights, 0.0)
+    least, most = (up * low + down * high).sum(axis=1), (up * high + down * low).sum(axis=1)
+    if isinstance(workload, Ball):
+        reach = workload.radius * np.linalg.norm(weights, axis=1)
+        least, most = np.maximum(least, -reach), np.minimum(most, reach)
+    return np.asarray(least), np.asarray(most)
+
+
+@lru_cache(maxsize=16)
+def two_valued(workload: Workload) -> NDArray[np.bool_]:
+    """Whether all entries of a row are its least or its largest, for every row; False where they are not enumerated.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Dense
+    >>> two_valued(Dense([[1.0, 3.0, 3.0], [0.0, 1.0, 2.0]]))
+    array([ True, False])
+    """
+    if isinstance(workload, Stack):
+        return np.concatenate([two_valued(part) for part in workload.parts])
+    if isinstance(workload, (*_INDICATORS, Parities)):
+        return np.ones(workload.n_queries, dtype=np.bool_)
+    if not is_listable(workload):
+        return np.zeros(workload.n_queries, dtype=np.bool_)
+    low, high, _ = row_ranges(workload)
+    found = np.ones(workload.n_queries, dtype=np.bool_)
+    for block, _ in blocks_of_columns(workload, np.arange(workload.n_values)):
+        found &= ((block == low) | (block == high)).all(axis=0)
+    return found
 
 
 def mean_squares(workload: Workload, shares: Floats, about: Floats) -> Floats | None:

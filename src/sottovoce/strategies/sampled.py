@@ -18,6 +18,7 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.strategies.base import PerAnswer, Setting, Statement, Strategy
 from sottovoce.strategies.variance import Population, Variance
+from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads.base import Workload
 
 __all__ = ["SampledStrategy", "best_tilt"]
@@ -118,14 +119,13 @@ class SampledStrategy(Strategy):
     @property
     @final
     def proxy(self) -> PerAnswer | None:
-        """Not known for answers; see `column_proxy` for the coordinates."""
+        """Not known for answers; see `column_maximum` for the coordinates."""
         return None
 
-    @property
     @final
-    def column_proxy(self) -> float:
-        """c^2, by Hoeffding: a report's <estimate, v_j> is c or -c, whatever level or coefficient was drawn."""
-        return self._moment_of_coordinates
+    def column_maximum(self, n_reports: int) -> float:
+        """By the proxy c^2 of Hoeffding: a report's <estimate, v_j> is c or -c, whatever level or coefficient."""
+        return maximum_of_proxy(self._moment_of_coordinates, self.workload.n_values, n_reports)
 
     @property
     @final

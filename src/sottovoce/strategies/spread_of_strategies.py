@@ -50,6 +50,15 @@ def spread(design: Strategy) -> Spread:
     >>> found.exact, len(found.per_answer)
     (True, 64)
     """
+    # Kept with the design, as its cached properties are: every interval asks for it.
+    kept = vars(design)
+    if "_spread" not in kept:
+        kept["_spread"] = _spread(design)
+    found: Spread = kept["_spread"]
+    return found
+
+
+def _spread(design: Strategy) -> Spread:
     match design:
         case Direct():
             return spread_of_vectors(design.mechanism)

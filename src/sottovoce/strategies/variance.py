@@ -22,7 +22,16 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Identity, Workload
 from sottovoce.workloads.ball import Ball
 
-__all__ = ["Parabola", "Population", "Status", "Variance", "checked_weights", "listed_variance"]
+__all__ = [
+    "Parabola",
+    "Population",
+    "Status",
+    "Variance",
+    "VarianceCurve",
+    "checked_weights",
+    "listed_variance",
+    "tangent",
+]
 
 Status = Literal["exact", "bound", "within"]
 """Exact; an upper bound; or within a stated truncation error."""
@@ -129,6 +138,28 @@ def checked_weights(weights: Any, n_queries: int) -> Floats:
     return rows
 
 
+class VarianceCurve(NamedTuple):
+    """An upper bound on n Var as a function of the true answer: constant + linear d + square d^2, d = y - centre.
+
+    square is negative. Around a centre, since answers can be far from zero and close together.
+    """
+
+    constant: Any
+    linear: Any
+    square: Any
+    centre: Any = 0.0
+
+    def at(self, answers: Floats) -> Floats:
+        """Its value for these answers, not below 0."""
+        away = answers - self.centre
+        return np.asarray(np.maximum(0.0, self.constant + away * (self.linear + away * self.square)))
+
+    @property
+    def peak(self) -> Floats:
+        """The answers for which it is largest."""
+        return np.asarray(self.centre - np.asarray(self.linear) / (2 * np.asarray(self.square)))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Parabola:
@@ -143,6 +174,8 @@ class Parabola:
         Limits of the d_u.
     attained
         Whether some values lie at `low` and at `high`.
+    two_valued
+        Whether all values lie at `low` or at `high`: E d^2 then follows from E d.
     """
 
     centre: Any
@@ -152,6 +185,7 @@ class Parabola:
     low: Any
     high: Any
     attained: bool
+    two_valued: Any = False
 
     def of_moments(self, answers: Floats, squares: Floats) -> Floats:
         """n Var where the true answers and E d^2 are known; exact."""
@@ -165,22 +199,46 @@ class Parabola:
         answers are clipped to the limits.
         """
         mean = np.clip(answers - self.centre, self.low, self.high)
-        squares = np.where(np.asarray(self.slope) > 0, (self.low + self.high) * mean - self.low * self.high, mean**2)
-        found = np.maximum(0.0, self.fixed + self.linear * mean + self.slope * squares - mean**2)
-        return np.asarray(found), self._status
+        return self.curve.at(mean + self.centre), self._status
+
+    @property
+    def _spread_out(self) -> Any:
+        """Whether E d^2 is largest, or known to be, with people at both ends."""
+        return (np.asarray(self.slope) > 0) | np.asarray(self.two_valued)
+
+    @property
+    def curve(self) -> VarianceCurve:
+        """`of_answers` as a polynomial of the answer."""
+        ends = self.low * self.high
+        constant = self.fixed - np.where(self._spread_out, self.slope * ends, 0.0)
+        linear = self.linear + np.where(self._spread_out, self.slope * (self.low + self.high), 0.0)
+        square = np.where(self._spread_out, -1.0, np.asarray(self.slope) - 1.0)
+        return VarianceCurve(constant, linear, square, self.centre)
+
+    @property
+    def floor(self) -> Floats:
+        """The least variance of one person's report, whatever the person's value: sampling of people not included."""
+        bend = np.asarray(self.slope) - 1.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lowest = np.clip(np.nan_to_num(-self.linear / (2 * bend)), self.low, self.high)
+        places = np.broadcast_arrays(
+            self.low, self.high, np.where((bend > 0) & ~np.asarray(self.two_valued), lowest, self.low)
+        )
+        least = np.min([self.fixed + d * (self.linear + d * bend) for d in places], axis=0)
+        return np.asarray(np.maximum(0.0, least))
 
     def worst(self) -> tuple[Floats, Status]:
         """The largest n Var over all populations: at the peak of `of_answers`, or at the nearest limit."""
-        rising = np.asarray(self.slope) > 0
+        rising = self._spread_out
         tilt = np.where(rising, self.linear + self.slope * (self.low + self.high), self.linear)
         bend = np.where(rising, 1.0, 1.0 - np.asarray(self.slope))
         return self.of_answers(np.asarray(self.centre + tilt / (2 * bend)))
 
     @property
     def _status(self) -> Status:
-        flat = bool((np.asarray(self.slope) == 0).all())
-        attained = flat or (self.attained and bool((np.asarray(self.slope) > 0).all()))
-        return "exact" if attained else "bound"
+        known = (np.asarray(self.slope) == 0) | np.asarray(self.two_valued)
+        attained = known | (self.attained & (np.asarray(self.slope) > 0))
+        return "exact" if bool(np.all(attained)) else "bound"
 
 
 def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> Floats:
@@ -201,6 +259,15 @@ def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> 
     >>> listed_variance(h, M, None)
     array([2.])
     """
+    level, slope, target = tangent(values, moments, answers)
+    return np.asarray(np.maximum(0.0, level + slope * target - target**2))
+
+
+def tangent(values: Floats, moments: Floats, answers: Floats | None) -> tuple[Floats, Floats, Floats]:
+    """The tangent of every row's envelope at its answer, or where env(t) - t^2 is largest: level, slope, and place.
+
+    A tangent is above the envelope everywhere: env(t) <= level + slope t.
+    """
     # Of equal values take the largest moment: the envelope begins and ends there.
     left, right = _end(values, moments, -1), _end(values, moments, 1)
     rows = np.arange(len(values))
@@ -218,8 +285,7 @@ def listed_variance(values: Floats, moments: Floats, answers: Floats | None) -> 
         beyond = values[rows, top] <= target
         left, right = np.where(moved & beyond, top, left), np.where(moved & ~beyond, top, right)
     # The tangent at the highest point is above the envelope, even if the search was cut off.
-    target = np.clip(target, first, last)
-    return np.asarray(np.maximum(0.0, peak + slope * target - target**2))
+    return np.asarray(peak), np.asarray(slope), np.asarray(np.clip(target, first, last))
 
 
 def _end(values: Floats, moments: Floats, side: int) -> Any:

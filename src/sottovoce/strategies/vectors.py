@@ -20,7 +20,7 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.strategies.base import PerAnswer, Strategy
-from sottovoce.strategies.rows import mean_squares, row_ranges
+from sottovoce.strategies.rows import mean_squares, row_ranges, two_valued
 from sottovoce.strategies.variance import Parabola, Population, Status, Variance
 from sottovoce.strategies.worst_population import Worst, worst_population
 from sottovoce.workloads.ball import Ball
@@ -83,6 +83,12 @@ class VectorStrategy(Strategy):
     def sharing_factor(self, n_reports: int) -> float:
         return self.mechanism.sharing_factor(n_reports)
 
+    @final
+    def measured_answer_bias(self, weights: Floats | None) -> PerAnswer:
+        """The mechanism's, in every direction, times the length of R's row."""
+        lengths = self._lengths if weights is None else self._direction_lengths(weights)
+        return self.mechanism.measured_bias * np.sqrt(lengths)
+
     @property
     @final
     def coordinate_bias(self) -> float:
@@ -90,8 +96,20 @@ class VectorStrategy(Strategy):
 
     @property
     @final
+    def measured_bias(self) -> float:
+        return self.mechanism.measured_bias
+
+    @property
+    @final
     def coordinate_variance(self) -> float:
         return self.mechanism.worst_total_variance
+
+    @property
+    @final
+    def _hull_formula(self) -> str:
+        if isinstance(self.mechanism, Codebook):
+            return "sqrt(2 E max <z, a_j>) over shared rotations"
+        return "sqrt(2 r tau sqrt(2 log J / n))"
 
     @property
     @final
@@ -123,20 +141,25 @@ class VectorStrategy(Strategy):
 
     @final
     def _each(self, people: Population) -> Variance:
-        workload, shift = self.workload, 0.0 if self._shift is None else self._shift
-        answers = workload.n_queries
-        low, high, attained = self._ranges
-        parabola = Parabola(shift, self.mechanism.noise * self._lengths, 0.0, self._slope, low, high, attained)
+        workload, parabola = self.workload, self._parabola
         if people.answers is None:
             found, status = parabola.worst()
         else:
-            about = np.broadcast_to(np.float64(shift), answers)
+            about = np.broadcast_to(np.float64(parabola.centre), workload.n_queries)
             squares = None if people.shares is None else mean_squares(workload, people.shares, about)
             if squares is None:
                 found, status = parabola.of_answers(people.answers)
             else:
                 found, status = parabola.of_moments(people.answers, squares), "exact"
-        return self._with_status(np.broadcast_to(found, (answers,)), status)
+        return self._with_status(np.broadcast_to(found, (workload.n_queries,)), status)
+
+    @property
+    @final
+    def _parabola(self) -> Parabola:
+        """Of every answer."""
+        shift, (low, high, attained) = 0.0 if self._shift is None else self._shift, self._ranges
+        known = False if isinstance(self.workload, Ball) else two_valued(self.workload)
+        return Parabola(shift, self.mechanism.noise * self._lengths, 0.0, self._slope, low, high, attained, known)
 
     @cached_property
     def _ranges(self) -> tuple[PerAnswer, PerAnswer, bool]:
@@ -155,29 +178,36 @@ class VectorStrategy(Strategy):
 
     @final
     def _combined(self, weights: Floats, people: Population) -> Variance:
+        parabola, squares = self._combined_parabola(weights, people.shares)
+        if people.answers is None:
+            return self._with_status(*parabola.worst())
+        if squares is None:
+            return self._with_status(*parabola.of_answers(weights @ people.answers))
+        return self._with_status(parabola.of_moments(weights @ people.answers, squares), "exact")
+
+    @final
+    def _combined_parabola(
+        self, weights: Floats, shares: Floats | None = None, ends: tuple[Floats, Floats] | None = None
+    ) -> tuple[Parabola, Floats | None]:
+        """Of combinations of answers, and the mean of d^2 if shares are known; `ends` are the answers' limits."""
         workload, m = self.workload, self.mechanism
         lengths = self._direction_lengths(weights)
         shift = np.zeros(len(weights)) if self._shift is None else weights @ self._shift
-        answers = None if people.answers is None else weights @ people.answers
-        listed = not isinstance(workload, Ball) and workload.n_values <= _MOST_VALUES
         squares = None
-        if listed:
-            low, high, squares = self._listed_ranges(weights, shift, people.shares)
+        if ends is not None:
+            low, high, attained = ends[0] - shift, ends[1] - shift, False
+        elif not isinstance(workload, Ball) and workload.n_values <= _MOST_VALUES:
+            low, high, squares = self._listed_ranges(weights, shift, shares)
             attained = True
         else:
             reach = m.radius * np.sqrt(lengths)
             low, high = -reach, reach
             attained = isinstance(workload, Ball) and self._attained
             if isinstance(workload, Ball):
-                ends = np.array(workload.answer_range)
-                low = np.maximum(low, np.minimum(weights * ends[0], weights * ends[1]).sum(axis=1))
-                high = np.minimum(high, np.maximum(weights * ends[0], weights * ends[1]).sum(axis=1))
-        parabola = Parabola(shift, m.noise * lengths, 0.0, self._slope, low, high, attained)
-        if answers is None:
-            return self._with_status(*parabola.worst())
-        if squares is None:
-            return self._with_status(*parabola.of_answers(answers))
-        return self._with_status(parabola.of_moments(answers, squares), "exact")
+                limits = np.array(workload.answer_range)
+                low = np.maximum(low, np.minimum(weights * limits[0], weights * limits[1]).sum(axis=1))
+                high = np.minimum(high, np.maximum(weights * limits[0], weights * limits[1]).sum(axis=1))
+        return Parabola(shift, m.noise * lengths, 0.0, self._slope, low, high, attained), squares
 
     def _listed_ranges(
         self, weights: Floats, shift: Floats, shares: Floats | None

@@ -4,35 +4,37 @@ from __future__ import annotations
 
 import html
 import json
-import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
-from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import MissingExtraError, SurveyError
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.extras import import_pandas
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.figures.bars import plot_answers
+from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.variance import Population
+from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
 from sottovoce.surveys.influence import Influence, influence
+from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level
+from sottovoce.surveys.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
+from sottovoce.surveys.tables import ShareTable, share_table
 from sottovoce.surveys.terms import Terms
 from sottovoce.theory.bounds import Bound
 
-__all__ = ["Answer", "Estimate", "Interval", "SparseDistribution", "check_level", "import_pandas"]
+__all__ = ["Answer", "Estimate", "SparseDistribution"]
 
 Floats = NDArray[np.float64]
 
 _ROWS_IN_HTML = 20
-_ROUNDS = 4
-_CLOSE = 1e-6
-_HALVINGS = 40
+_MOST_LISTED = 2**22
+"""Values up to which the shares of a population are listed."""
 
 
 class SparseDistribution(NamedTuple):
@@ -46,13 +48,6 @@ class SparseDistribution(NamedTuple):
         """Labels and weights, the heaviest first."""
         order = np.argsort(-self.weights, kind="stable")
         return [(self.domain.label(int(self.support[i])), float(self.weights[i])) for i in order]
-
-
-class Interval(NamedTuple):
-    """Lower and upper ends, one entry per value."""
-
-    low: Floats
-    high: Floats
 
 
 class Answer(NamedTuple):
@@ -73,9 +68,9 @@ class Estimate:
     Attributes
     ----------
     values
-        The projected estimate: answers of a possible population. For distributions, means and the direct strategy never
-        farther from the truth in L2 than `raw`; for other strategies the nearest with respect to the noise covariance,
-        which may be farther on a single draw.
+        The projected estimate: answers of a possible population. For distributions, means, the direct strategy, and
+        wherever the design `projects_answers`, never farther from the truth in L2 than `raw`; otherwise the nearest
+        with respect to the noise covariance, which may be farther on a single draw.
     raw
         The estimate before projecting, unbiased but for the grid of `gaussian`; entries may be negative or sum to
         something other than one.
@@ -84,9 +79,11 @@ class Estimate:
     gap
         Certificate of the projection: `values` is within sqrt(gap) of the exact one.
     bound
-        Upper bound on the expected L2 error of `values`, for every population.
+        Upper bound on the expected L2 error of `values`, for every population: the least that is proved.
     distribution
         For queries: the sparse distribution behind the projected answers.
+    counts
+        The aggregate's counts, shared and not copied; None where they came in shards.
     """
 
     survey: Terms
@@ -96,10 +93,20 @@ class Estimate:
     gap: float
     bound: Bound
     distribution: SparseDistribution | None = None
+    counts: Counts | None = None
 
     def __post_init__(self) -> None:
         self.raw.flags.writeable = False
         self.values.flags.writeable = False
+        if self.counts is not None:
+            # A view, so that the caller's own array stays as it is.
+            object.__setattr__(self, "counts", self.counts[:])
+            self.counts.flags.writeable = False
+
+    @cached_property
+    def raw_bound(self) -> Bound:
+        """Upper bound on the expected L2 error of `raw`, for every population: the root of its total variance."""
+        return self.survey.design.raw_bound(self.n_reports)
 
     @property
     def epsilon(self) -> float:
@@ -114,17 +121,13 @@ class Estimate:
     @cached_property
     def standard_errors(self) -> Floats:
         """Standard error of every raw answer, including the sampling of people (plug-in at `values`)."""
-        errors = self._errors_at(self.values)
+        variance = self.survey.design.variance(None, Population(answers=self.values), self.n_reports)
+        errors = np.asarray(np.sqrt(np.broadcast_to(variance.value, self.values.shape)))
         errors.flags.writeable = False
         return errors
 
-    def interval(
-        self,
-        level: float = 0.95,
-        simultaneous: bool = False,
-        method: Literal["normal", "finite"] = "normal",
-    ) -> Interval:
-        """Confidence intervals for every answer.
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Interval:
+        """Confidence intervals for every answer, exact or certified for any number of reports.
 
         Parameters
         ----------
@@ -132,68 +135,116 @@ class Estimate:
             Coverage of each interval, or of all of them together.
         simultaneous
             True for intervals that hold simultaneously (Bonferroni over the answers).
-        method
-            "normal": a score interval from the estimate's exact variance and a normal quantile. "finite": Hoeffding's
-            inequality from the sub-Gaussian proxy, or Chebyshev's where none is known; wider, and valid for any number
-            of reports.
 
         Notes
         -----
-        Intervals are centred at the raw estimate and clipped to the answers' range; projecting does not narrow them.
+        Intervals are of the raw answers; projecting does not narrow them. They hold for the population that people
+        were drawn from, and for these very people. The interval's `method` names the inequalities used.
         """
-        check_level(level, method)
-        miss = (1 - level) / (len(self.raw) if simultaneous else 1)
-        if method == "normal":
-            quantile = -NormalDist().inv_cdf(miss / 2)
-            return self._widened(self._end(-quantile), self._end(quantile))
-        proxy = self.survey.design.proxy
-        if proxy is None:
-            # Chebyshev: the truth is more than 1/sqrt(miss) standard errors away with probability at most `miss`.
-            return self._widened(self._end(-1 / math.sqrt(miss)), self._end(1 / math.sqrt(miss)))
-        shared = self.survey.design.sharing_factor(self.n_reports)
-        half = np.sqrt(2 * shared * np.asarray(proxy) / self.n_reports * math.log(2 / miss))
-        return self._widened(self.raw - half, self.raw + half)
+        check_level(level)
+        if not isinstance(simultaneous, bool):
+            raise SurveyError("simultaneous must be True or False").at("simultaneous")
+        key = level, bool(simultaneous)
+        if key not in self._intervals:
+            least, most = self.survey.answer_range
+            observed = Observed(self.survey.design, self.raw, self.n_reports, self.counts, least, most)
+            self._intervals[key] = certified_interval(observed, level, len(self.raw) if simultaneous else 1)
+        return self._intervals[key]
 
-    def _widened(self, low: Floats, high: Floats) -> Interval:
-        """Widen an interval of the expected raw answers by the bias, and clip it to the range of the answers."""
-        least, most = self.survey.answer_range
-        bias = self.survey.design.bias_bound
-        return Interval((low - bias).clip(least, most), (high + bias).clip(least, most))
+    @cached_property
+    def _intervals(self) -> dict[tuple[float, bool], Interval]:
+        """Cached: a table, its summary and its picture use the same."""
+        return {}
 
-    def _end(self, quantile: float) -> Floats:
-        """The end of a score interval: where the raw estimate is `quantile` standard errors away, by its own variance.
+    # --- combinations of raw answers ----------------------------------------------------------
 
-        Taking the variance at the end instead of at the estimate keeps the coverage for rare values (Wilson 1927). With
-        many reports a few fixed-point iterations suffice; with few, the end is found by bisection.
+    def combine(self, weights: Mapping[Any, float], level: float = 0.95) -> CombinedAnswer:
+        """A weighted sum of raw answers, with its interval: `estimate.combine({"tea": 1, "coffee": -1})`.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0)
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
+        >>> print(estimate.combine({"tea": 1, "coffee": -1}))
+        0.2062, 95 % from 0.1503 to 0.2619
         """
-        low, high = self.survey.answer_range
-        end = (self.raw + quantile * self.standard_errors).clip(low, high)
-        for _ in range(_ROUNDS):
-            last, end = end, (self.raw + quantile * self._errors_at(end)).clip(low, high)
-        if (np.abs(end - last) <= _CLOSE * np.abs(end - self.raw)).all():
-            return end
-        return self._enclosed(quantile)
+        if not isinstance(weights, Mapping):
+            raise SurveyError("weights must map labels to numbers, such as {'a': 1, 'b': -1}").at("weights")
+        return combined(self._combinable, weights_of(self.survey, weights), level)
 
-    def _errors_at(self, values: Floats) -> Floats:
-        variance = self.survey.design.variance(None, Population(answers=values), self.n_reports)
-        return np.asarray(np.sqrt(np.broadcast_to(variance.value, values.shape)))
+    def sum(self, labels: Iterable[Any], level: float = 0.95) -> CombinedAnswer:
+        """The sum of several raw answers, with its interval: `estimate.sum(["30-39", "40-49"])`."""
+        return combined(self._combinable, weights_of(self.survey, labels, "labels"), level)
 
-    def _enclosed(self, quantile: float) -> Floats:
-        """The same by bisection between the raw estimate and the limit of the answers.
+    def difference(self, first: Any, second: Any, level: float = 0.95) -> CombinedAnswer:
+        """One raw answer less another, with its interval; `combine` takes several."""
+        if any(isinstance(one, (list, set, Mapping)) for one in (first, second)):
+            raise SurveyError("first and second must be one label each; use combine for sums of several").at("first")
+        return combined(self._combinable, weights_of(self.survey, [first]) - weights_of(self.survey, [second]), level)
 
-        Variances are concave in the answer, so the answers within `quantile` standard errors form an interval.
+    def ratio(self, over: Weights, under: Weights, level: float = 0.95) -> CombinedAnswer:
+        """The ratio of two sums, or weighted sums, of raw answers, with its interval (Fieller's, certified).
+
+        Where the denominator may be zero its ends are infinite, and `method` says so.
         """
-        low, high = self.survey.answer_range
-        inner = self.raw.clip(low, high)
-        outer = np.broadcast_to(np.asarray(low if quantile < 0 else high, dtype=np.float64), inner.shape)
-        reaches = np.abs(self.raw - outer) <= abs(quantile) * self._errors_at(np.array(outer))
-        inner = np.where(reaches, outer, inner)
-        outer = np.array(outer)
-        for _ in range(_HALVINGS):
-            middle = (inner + outer) / 2
-            within = np.abs(self.raw - middle) <= abs(quantile) * self._errors_at(middle)
-            inner, outer = np.where(within, middle, inner), np.where(within, outer, middle)
-        return np.asarray(inner)
+        sums = weights_of(self.survey, over, "over"), weights_of(self.survey, under, "under")
+        return ratio(self._combinable, *sums, level)
+
+    def table(self, *names: str) -> ShareTable:
+        """The table of these attributes, of which parts can be summed and compared; see `ShareTable`."""
+        return share_table(self._combinable, names)
+
+    @property
+    def _combinable(self) -> RawAnswers:
+        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, self._population)
+
+    @property
+    def _population(self) -> Any:
+        """What the projected answers say of the population: its shares if they can be listed, else its answers."""
+        behind = self.distribution
+        if behind is None or behind.domain.size > _MOST_LISTED:
+            return Population(answers=self.values)
+        shares = np.zeros(behind.domain.size)
+        shares[behind.support] = behind.weights
+        return shares / shares.sum()
+
+    def likeliest(
+        self,
+        tolerance: float = DEFAULT_TOLERANCE,
+        max_steps: int | None = None,
+        progress: Callable[[int, float], object] | None = None,
+    ) -> Likeliest:
+        """The distribution under which the reports are most probable, by expectation maximisation.
+
+        Beside `raw` and `values`, never instead of them: it is biased and has no intervals. Where it is nearer to the
+        truth than the projection, and where not, is measured on the page "The likeliest distribution".
+
+        Parameters
+        ----------
+        tolerance
+            The search ends when no distribution's log-likelihood is larger by more than this.
+        max_steps
+            Or after this many steps; by default as many as take about a minute for the largest domains.
+        progress
+            Called with the number of steps and the present gap, every second step.
+
+        Raises
+        ------
+        MechanismError
+            If the aggregate does not count every possible report, as for `subset_selection`, unary and vector
+            mechanisms.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.distribution(["tea", "coffee", "water"], epsilon=1.0, mechanism="hadamard")
+        >>> estimate = survey.estimate(survey.simulate(["tea"] * 900 + ["coffee"] * 100, seed=1))
+        >>> found = estimate.likeliest()
+        >>> found.converged, round(float(found.values.sum()), 6)
+        (True, 1.0)
+        """
+        return likeliest(self.survey.design, self.counts, self.n_reports, tolerance, max_steps, progress)
 
     def influence(self, hostile: int | float = 0.01) -> Influence:
         """How far malicious devices can have moved the answers, given their number or their fraction of the reports.
@@ -241,6 +292,7 @@ class Estimate:
             self.gap,
             self.bound,
             self.distribution,
+            self.counts,
         )
 
     def __len__(self) -> int:
@@ -266,8 +318,10 @@ class Estimate:
             "delta": self.delta,
             "n_reports": self.n_reports,
             "bound": {"l2": self.bound.value, "statement": self.bound.statement},
+            "raw_bound": {"l2": self.raw_bound.value, "statement": self.raw_bound.statement},
             "projection_gap": self.gap,
             "level": level,
+            "method": self.interval(level).method,
         }
 
     def columns(self, level: float = 0.95) -> dict[str, Floats]:
@@ -305,18 +359,3 @@ class Estimate:
         caption = html.escape(repr(self).strip("<>")) + (f"; {more:,} more values" if more > 0 else "")
         head = "<tr><th>value</th><th>frequency</th><th>95 % interval</th><th>raw</th></tr>"
         return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
-
-
-def import_pandas() -> Any:
-    """The pandas module; raises `MissingExtraError`, which says what to install, where it is missing."""
-    if find_spec("pandas") is None:
-        raise MissingExtraError("to_pandas needs pandas: pip install 'sottovoce[pandas]'")
-    return import_module("pandas")
-
-
-def check_level(level: object, method: object) -> None:
-    """Raise `SurveyError` for an invalid level or method."""
-    if not isinstance(level, float) or not 0 < level < 1:
-        raise SurveyError("level must be a number between 0 and 1, for example 0.95")
-    if method not in ("normal", "finite"):
-        raise SurveyError("method must be 'normal' or 'finite'")

@@ -231,11 +231,11 @@ class Survey(Terms):
         if n_reports == 0:
             raise NoReportsError("the aggregate has no reports: collect some first")
         raw = self.design.raw_coordinates(counts, n_reports)
-        projected = self.design.project(raw)
+        projected = self.design.project(raw, n_reports)
         domain = self.question.domain
         behind = None if domain is None else SparseDistribution(domain, projected.support, projected.weights)
-        answers = self.design.answers(raw)
-        return Estimate(self, n_reports, answers, projected.values, projected.gap, self.bound(n_reports), behind)
+        answers, whole = self.design.answers(raw), counts if isinstance(counts, np.ndarray) else None
+        return Estimate(self, n_reports, answers, projected.values, projected.gap, self.bound(n_reports), behind, whole)
 
     # --- simulation -------------------------------------------------------------------------
 

@@ -12,7 +12,15 @@ from typing import Final
 
 from sottovoce.core.limits import check_domain_size, check_epsilon
 
-__all__ = ["BY_PROJECTION", "BY_VARIANCE", "Bound", "debias", "projected_distribution_bound", "theorem_4_2"]
+__all__ = [
+    "BY_PROJECTION",
+    "BY_VARIANCE",
+    "Bound",
+    "debias",
+    "maximum_of_proxy",
+    "projected_distribution_bound",
+    "theorem_4_2",
+]
 
 
 BY_PROJECTION: Final = "projection on"
@@ -40,6 +48,17 @@ def debias(epsilon: float) -> float:
     2.164
     """
     return 1 / math.tanh(epsilon / 2)
+
+
+def maximum_of_proxy(proxy: float, directions: int, n_reports: int) -> float:
+    """tau sqrt(2 log J/n): the expected maximum of J centred sub-Gaussian variables of proxy tau^2/n is at most that.
+
+    Examples
+    --------
+    >>> maximum_of_proxy(2.0, 1, 100)
+    0.0
+    """
+    return math.sqrt(2 * proxy * math.log(directions) / n_reports)
 
 
 def theorem_4_2(domain_size: int, epsilon: float, n_reports: int) -> Bound:

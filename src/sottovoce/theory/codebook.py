@@ -25,6 +25,15 @@ SHARING = 0.05
 """Most that users of one rotation may add to the variance, for the worst population."""
 
 
+_UNLIKELY = 1e-9
+"""Probability, times what it could cost, that a row of a rotation is longer than allowed for in a direction."""
+
+
+def _bennett(y: float) -> float:
+    """phi(y) = (e^y - 1 - y)/y^2, which is 1/2 at 0."""
+    return (math.expm1(y) - y) / y**2 if y > 1e-4 else 0.5 + y / 6 + y**2 / 24
+
+
 @dataclass(frozen=True)
 class CodebookConstants:
     """Everything the estimate and its error model need, from the sizes and the (rounded) w.
@@ -116,9 +125,42 @@ class CodebookConstants:
         B = (m h (q1 - q0)^2 - C)/(1 - kappa), C = c^2 D; see docs/theory/codebook.
         """
         h, m = self.candidates // 2, self.marked
-        gap = self.inside / m - self._outside_each
         C = self.scale**2 * self.size
-        return max(0.0, m * h * gap**2 - C) / (1 - self.second_moment)
+        return max(0.0, m * h * self._gap**2 - C) / (1 - self.second_moment)
+
+    @property
+    def _gap(self) -> float:
+        """What a marked candidate is likelier than another."""
+        return self.inside / self.marked - self._outside_each
+
+    def expected_maximum(self, rotations: int, directions: int, n_reports: int) -> float:
+        """What E max_j <estimate - mean, a_j> stays below for J vectors of length 1 and people in the unit ball.
+
+        Proved for uniformly random rotations that all people share; see docs/theory/codebook. With L = log J, any
+        lambda > 0 gives L/lambda + lambda rho^2/(2 P) + lambda v/n phi(lambda b/n): rho^2/P is the proxy of the mean
+        of a report given the rotations, v its expected second moment, b a limit that no row of any rotation exceeds
+        in any of the directions but with the probability allowed for here, and phi(y) = (e^y - 1 - y)/y^2.
+        """
+        if directions == 1:
+            return 0.0
+        D, h, c, n, L = self.size, self.candidates // 2, self.scale, n_reports, math.log(directions)
+        everywhere = h * (2 * self._outside_each + self._gap) / (D * c**2)
+        v = h * (2 * self._outside_each + self._gap * self._marked_square(rotations, L)) / (D * c**2)
+        rho2 = self.marked * h * self._gap**2 / (D * (D - 1) * c**2)
+        rate = math.sqrt(2 * L / (v / n + rho2 / rotations))
+        farthest = rate / (n * c)
+        unlikely = farthest + math.log(1 / _UNLIKELY)
+        row = min(1.0, math.sqrt(2 * (math.log(2 * rotations * D * directions) + unlikely) / D))
+        own = rate / n * (v * _bennett(row * farthest) + everywhere * _UNLIKELY)
+        return L / rate + rate * rho2 / (2 * rotations) + own
+
+    def _marked_square(self, rotations: int, logarithm: float) -> float:
+        """What the expected maximum over directions of the marked rows' part of a direction's square stays below."""
+        marked_rows = self.marked * self.size / (self.candidates // 2)
+        mean = marked_rows * max(self._largest(2) / self.size, 1 / (self.size - 1))
+        x = np.linspace(0.001, 0.999, 999)
+        limits = 2 / (self.size - 2) * (logarithm / rotations - np.log1p(-x) / 2) / x + mean / (1 - x)
+        return min(1.0, float(limits.min()))
 
 
 @lru_cache(maxsize=1024)

@@ -11,11 +11,12 @@ from sottovoce.core.errors import PlanError
 from sottovoce.theory.bounds import BY_PROJECTION, BY_VARIANCE, Bound
 
 __all__ = [
-    "coordinate_bound",
     "corollary_2_3",
+    "describe_bias",
     "lemma_2_2",
     "lemma_3_5",
     "offline_bound",
+    "projected_bound",
     "theorem_3_1_variance",
     "theorem_3_2",
     "theorem_3_4",
@@ -73,95 +74,86 @@ def lemma_3_5(n_reports: int) -> float:
 
 
 def offline_bound(
-    n_queries: int,
-    domain_size: int | None,
+    domain_size: int,
     radius: float,
     proxy: float,
     worst_total_variance: float,
     n_reports: int,
     *,
     symmetric: bool = False,
-    sharing: float = 1.0,
-    bias: float = 0.0,
 ) -> Bound:
     """E||projected - A p|| <= min(sqrt(V/n), sqrt(2 r tau sqrt(2 log J/n))), log 2J for the symmetric hull.
 
-    V bounds n times the trace of the raw estimate's covariance; tau^2 is its sub-Gaussian proxy. The first term is
-    Jensen's inequality and the fact that projecting on a convex set that holds A p cannot hurt. For the second, the
-    angle at a projection is obtuse, so ||projected - A p||^2 <= <z, projected - A p> <= max_j <z, a_j> - min_j
-    <z, a_j>, and the expected maximum of J sub-Gaussians of proxy tau^2 r^2/n is at most tau r sqrt(2 log J/n). No
-    log n: the mechanism's tau does not grow with n, as the paper's does.
-
-    `sharing` is the mechanism's factor for people who share public randomness; the statement names it. It multiplies
-    both V and tau^2: for V that is exact at worst, and that the sub-Gaussian proxy grows by no more is not proved. No
-    two points of the hull, or of the ball, are more than 2 r apart.
-
-    `bias` is the most that the expectation of raw can be from A p, in L2. It adds to both terms: in the second, with e
-    the error, e^2 <= <z, projected - A p> + bias e, and so e <= bias + sqrt of what it was without.
-
-    Without a finite domain (`domain_size` None: means in a ball) only the first term is there.
+    V bounds n times the trace of the raw estimate's covariance; tau^2 is its sub-Gaussian proxy: the expected maximum
+    of J sub-Gaussians of proxy tau^2 r^2/n is at most tau r sqrt(2 log J/n). No log n: the mechanism's tau does not
+    grow with n, as the paper's does. The rest is `projected_bound`. No two points of the hull are more than 2 r apart.
 
     Examples
     --------
-    >>> round(offline_bound(4096, 1000, 1.0, 8.5, 4096 * 6.4, 10**5).value, 3)
+    >>> round(offline_bound(1000, 1.0, 8.5, 4096 * 6.4, 10**5).value, 3)
     0.262
     """
-    more = _besides(sharing, bias)
-    low = Bound(math.sqrt(sharing * worst_total_variance / n_reports) + bias, f"{BY_VARIANCE}: sqrt(V / n){more}")
-    low = min(low, Bound(2 * radius, "no two answers are farther apart: 2 r"), key=float)
-    if domain_size is None:
-        return low
     logarithm = math.log(2 * domain_size if symmetric else domain_size)
-    high = math.sqrt(2 * radius * math.sqrt(2 * sharing * proxy * logarithm / n_reports)) + bias
-    if high < low.value:
-        return Bound(high, f"{BY_PROJECTION} the hull: sqrt(2 r tau sqrt(2 log J / n)){more}")
-    return low
+    maximum = radius * math.sqrt(2 * proxy * logarithm / n_reports)
+    return projected_bound(math.sqrt(worst_total_variance / n_reports), maximum, 2 * radius)
 
 
-def coordinate_bound(
-    operator_norm: float,
-    domain_size: int,
+def projected_bound(
+    spread: float,
+    maximum: float | None,
     diameter: float,
-    proxy: float,
-    variance: float,
-    n_reports: int,
     *,
-    sharing: float = 1.0,
+    operator_norm: float | None = None,
     bias: float = 0.0,
+    measured: bool = False,
+    hull: str = "sqrt(2 r tau sqrt(2 log J / n))",
 ) -> Bound:
-    """The same where answers are shift + R v, and projected in the space of the coordinates v = V p.
+    """The bound on the error of projected answers, in the space in which they are projected.
 
-    With z the error of the raw coordinates and x the projected distribution, ||V x - V p||^2 is at most ||z||^2
-    (projecting on a convex set that holds V p) and at most max_j <z, v_j> - min_j <z, v_j> (the angle at a projection
-    is obtuse), whose expectation is at most 2 sqrt(2 tau^2 log J/n). R stretches neither by more than its norm, and
-    Jensen takes the roots. `sharing` and `bias` are as in `offline_bound`.
+    With z = raw - A p, the projection on a convex set that holds A p has ||projected - A p|| <= ||z||, and, since the
+    angle at a projection is obtuse, ||projected - A p||^2 <= <z, projected - A p> <= max_j <z, a_j> - min_j <z, a_j>.
+    Jensen takes the roots: E||projected - A p|| <= min(sqrt(E||z||^2), sqrt(2 E max)), if the expected maximum of
+    <z, a_j> and of -<z, a_j> is at most E max.
+
+    Where answers are shift + R v, projected in the space of the coordinates v, z and a_j are those of the coordinates
+    and R stretches the error by its norm at most.
 
     Parameters
     ----------
+    spread
+        What sqrt(E||z||^2) stays below, without bias.
+    maximum
+        What E max_j <z, a_j> stays below, without bias; None for a set that is not a hull of listed columns.
     diameter
         No two sets of answers are farther apart.
-    proxy
-        tau^2 such that <z, v_j> is sub-Gaussian with proxy tau^2/n for every column v_j.
-    variance
-        What n times the trace of z's covariance stays below.
+    operator_norm
+        The norm of R; None for a projection in the space of the answers.
+    bias
+        The most that the expectation of the raw vector can be off, in L2. It adds to both terms: in the second, with e
+        the error, e^2 <= max - min + bias e, and so e <= bias + sqrt of what it was without.
+    measured
+        Whether part of the bias is measured and not proved.
+    hull
+        The formula of the second term.
 
     Examples
     --------
-    >>> round(coordinate_bound(1.0, 1024, math.sqrt(2), 4.7, 4.7 * 1024, 20_000).value, 3)
-    0.338
+    >>> projected_bound(0.5, 0.08, 2.0)
+    Bound(value=0.4, statement='projection on the hull: sqrt(2 r tau sqrt(2 log J / n))')
     """
-    more = _besides(sharing, bias)
-    spread = math.sqrt(sharing * max(0.0, variance) / n_reports)
-    hull = math.sqrt(2 * math.sqrt(2 * sharing * proxy * math.log(domain_size) / n_reports))
-    value = operator_norm * (min(spread, hull) + bias)
+    by_hull = math.inf if maximum is None else math.sqrt(2 * maximum)
+    value = (1.0 if operator_norm is None else operator_norm) * (min(spread, by_hull) + bias)
     if value >= diameter:
         return Bound(diameter, "no two sets of answers are farther apart")
-    if hull < spread:
-        return Bound(value, f"{BY_PROJECTION} the hull: |R| sqrt(2 tau sqrt(2 log J / n)){more}")
-    return Bound(value, f"{BY_VARIANCE} of the coordinates: |R| sqrt(V / n){more}")
+    more = describe_bias(bias, measured)
+    before, where = ("", "") if operator_norm is None else ("|R| ", " of the coordinates")
+    if by_hull < spread:
+        return Bound(value, f"{BY_PROJECTION} the hull{where}: {before}{hull}{more}")
+    return Bound(value, f"{BY_VARIANCE}{where}: {before}sqrt(V / n){more}")
 
 
-def _besides(sharing: float, bias: float) -> str:
-    """What the statement of a bound adds where people share rotations, or something does not average out."""
-    shared = f", rotations shared: V and tau^2 times {sharing:.3g}" if sharing > 1 else ""
-    return shared + (f", and {bias:.3g} that does not average out" if bias else "")
+def describe_bias(bias: float, measured: bool) -> str:
+    """What the statement of a bound adds where something does not average out."""
+    if not bias:
+        return ""
+    return f", and {bias:.3g} that does not average out" + (" (measured)" if measured else "")

@@ -58,6 +58,10 @@ class Prefix(Workload):
     def _squared_norms(self, indices: Indices) -> Floats:
         return (self.domain.size - indices).astype(np.float64)
 
+    def gram(self, first: Indices, second: Indices) -> Floats:
+        """Inner products of columns: J less the larger of two values' numbers."""
+        return (self.domain.size - np.maximum.outer(first, second)).astype(np.float64)
+
     def _columns(self, indices: Indices) -> Floats:
         return (indices[:, None] <= np.arange(self.n_queries)).astype(np.float64)
 

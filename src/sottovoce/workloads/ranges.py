@@ -82,6 +82,11 @@ class Ranges(Workload):
     def _squared_norms(self, indices: Indices) -> Floats:
         return ((indices + 1) * (self.domain.size - indices)).astype(np.float64)
 
+    def gram(self, first: Indices, second: Indices) -> Floats:
+        """Inner products of columns: the number of intervals that hold both values."""
+        before, after = np.minimum.outer(first, second) + 1, self.domain.size - np.maximum.outer(first, second)
+        return np.asarray(before * after, dtype=np.float64)
+
     def _columns(self, indices: Indices) -> Floats:
         size = self.domain.size
         answers = np.empty((len(indices), self.n_queries))

@@ -10,9 +10,12 @@ export abstract class Domain {
   abstract readonly allowed: string;
   /** The number of a value, -1 when it is not in the domain. */
   abstract find(value: unknown): bigint;
-  /** The domain as it stands in a survey's JSON. */
-  abstract toStatement(): JsonObject;
   protected abstract labelOf(index: bigint): string;
+
+  constructor(
+    /** The domain as it stands in a survey's JSON: every domain is stated in one way only. */
+    readonly statement: JsonObject,
+  ) {}
 
   /** Names and domains of a product's attributes; any other domain is its own one attribute, "value". */
   get attributes(): readonly (readonly [string, Domain])[] {

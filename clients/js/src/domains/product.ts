@@ -8,8 +8,11 @@ import { asInteger, Domain, within } from "./base.js";
 export class ProductDomain extends Domain {
   readonly size: bigint;
 
-  constructor(readonly parts: readonly (readonly [string, Domain])[]) {
-    super();
+  constructor(
+    statement: JsonObject,
+    readonly parts: readonly (readonly [string, Domain])[],
+  ) {
+    super(statement);
     if (parts.length === 0) throw new DomainError("a product needs an attribute");
     if (!parts.every(([name]) => /^[\p{XIDS}_]\p{XIDC}*$/u.test(name))) {
       throw new DomainError("attributes must be named by identifiers such as age");
@@ -41,13 +44,14 @@ export class ProductDomain extends Domain {
       return integer === null ? -1n : within(integer, this.size);
     }
     if (given.length !== this.parts.length) return -1n;
-    let index = 0n;
+    // All attributes are looked up, also after one that is not found: timing must not reveal which it was.
+    let [index, isInside] = [0n, true];
     for (const [i, [, domain]] of this.parts.entries()) {
       const found = domain.find(given[i]);
-      if (found < 0n) return -1n;
       index = index * domain.size + found;
+      isInside &&= found >= 0n;
     }
-    return index;
+    return isInside ? index : -1n;
   }
 
   protected labelOf(index: bigint): string {
@@ -64,9 +68,4 @@ export class ProductDomain extends Domain {
   get allowed(): string {
     const inner = this.parts.map(([name, domain]) => `${name}: ${domain.allowed}`).join("; ");
     return `records of exactly ${inner}`;
-  }
-
-  toStatement(): JsonObject {
-    return { attributes: this.parts.map(([name, domain]) => ({ name, domain: domain.toStatement() })) };
-  }
-}
+  }}

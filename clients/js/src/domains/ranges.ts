@@ -11,11 +11,12 @@ const LARGEST = 2n ** 63n - 1n;
 /** The integers start, start + step, .., `size` of them. */
 export class RangeDomain extends Domain {
   constructor(
+    statement: JsonObject,
     readonly start: bigint,
     readonly step: bigint,
     readonly size: bigint,
   ) {
-    super();
+    super(statement);
     if (step === 0n) throw new DomainError("a range's step must not be 0");
     checkDomainSize(size, MAX_PRODUCT_SIZE - 1n);
     if (![start, this.last].every((end) => end >= SMALLEST && end <= LARGEST)) {
@@ -29,8 +30,9 @@ export class RangeDomain extends Domain {
 
   find(value: unknown): bigint {
     const integer = asInteger(value);
-    if (integer === null || (integer - this.start) % this.step !== 0n) return -1n;
-    return within((integer - this.start) / this.step, this.size);
+    const offset = (integer ?? 0n) - this.start;
+    const index = within(offset / this.step, this.size);
+    return integer !== null && offset % this.step === 0n ? index : -1n;
   }
 
   protected labelOf(index: bigint): string {
@@ -39,21 +41,13 @@ export class RangeDomain extends Domain {
 
   get allowed(): string {
     return `integers from ${this.start} to ${this.last}` + (this.step === 1n ? "" : ` in steps of ${this.step}`);
-  }
+  }}
 
-  toStatement(): JsonObject {
-    return { start: toJson(this.start), step: toJson(this.step), size: toJson(this.size) };
-  }
-}
-
-/** The one way an integer is stated: as a number where every reader keeps it exact, as decimal digits beyond. */
-const toJson = (integer: bigint): Json => (integer >= -EXACT && integer <= EXACT ? Number(integer) : String(integer));
-
-/** What `toJson` wrote; any other spelling is refused. */
+/** An integer as it is stated: a number where every reader keeps it exact, decimal digits beyond; nothing else. */
 export function fromJson(stated: Json | undefined): bigint {
   if (Number.isSafeInteger(stated)) return BigInt(stated as number);
-  const found = typeof stated === "string" && /^-?[1-9][0-9]{15,19}$/.test(stated) ? BigInt(stated) : null;
-  if (found === null || toJson(found) !== stated) {
+  const found = typeof stated === "string" && /^-?[1-9][0-9]{15,19}$/.test(stated) ? BigInt(stated) : 0n;
+  if (found >= -EXACT && found <= EXACT) {
     throw new DomainError("integers must be numbers within 2^53 - 1 of zero, and decimal texts beyond");
   }
   return found;

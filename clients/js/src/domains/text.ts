@@ -4,24 +4,27 @@ import { DomainError } from "../errors.js";
 import type { JsonObject } from "../json.js";
 import { checkDomainSize, MAX_PRODUCT_SIZE } from "../limits.js";
 import { asInteger, Domain, within } from "./base.js";
+import { Lookup } from "./lookup.js";
 
 /** All texts of at most `maxLength` characters (code points) of an alphabet; a text before its extensions. */
 export class TextDomain extends Domain {
   readonly letters: readonly string[];
   /** How many texts of at most l characters there are, for l from 0 to `maxLength`. */
   readonly textsWithin: readonly bigint[];
-  readonly #place: Map<string, number>;
+  /** 0 for the end of a text, 1 and so on for the letters. */
+  readonly #codes: Lookup;
   readonly #byIndex: boolean;
 
   constructor(
+    statement: JsonObject,
     readonly alphabet: string,
     readonly maxLength: number,
   ) {
-    super();
+    super(statement);
     this.letters = [...alphabet];
-    this.#place = new Map(this.letters.map((letter, i) => [letter, i]));
+    this.#codes = new Lookup(["\0", ...this.letters]);
     const count = this.letters.length;
-    if (count < 2 || count > 64 || this.#place.size < count || this.#place.has("\0") || !isText(alphabet)) {
+    if (count < 2 || count > 64 || !this.#codes.isDistinct || !isText(alphabet)) {
       throw new DomainError("an alphabet must be 2 to 64 distinct characters, none of them U+0000");
     }
     const counts = [1n];
@@ -36,20 +39,18 @@ export class TextDomain extends Domain {
   }
 
   find(value: unknown): bigint {
-    if (typeof value !== "string") {
-      const integer = asInteger(value);
-      return this.#byIndex && integer !== null ? within(integer, this.size) : -1n;
-    }
-    const signs = [...value];
-    const places = signs.map((sign) => this.#place.get(sign) ?? -1);
-    if (places.length > this.maxLength || places.includes(-1)) return -1n;
-    let index = 0n;
-    // As many steps for a short text as for a long one, so that their time does not tell them apart.
+    // The same steps for every value, texts or not, short or long, so that timing reveals none of it.
+    const text = typeof value === "string" ? value : "";
+    const signs = [...text.slice(0, 2 * this.maxLength + 2)];
+    let [number, isInside] = [0n, signs.length <= this.maxLength && !text.includes("\0")];
     for (let i = 0; i < this.maxLength; i++) {
-      const step = 1n + BigInt(places[i] ?? 0) * this.textsWithin[this.maxLength - i - 1]!;
-      index += i < places.length ? step : 0n;
+      const code = this.#codes.find(signs[i] ?? "\0");
+      const step = 1n + BigInt(code - 1) * this.textsWithin[this.maxLength - i - 1]!;
+      number += [0n, step][Number(code > 0)]!;
+      isInside &&= code >= 0;
     }
-    return index;
+    const index = within(asInteger(value) ?? -1n, this.size);
+    return [[-1n, index][Number(this.#byIndex)]!, [-1n, number][Number(isInside)]!][Number(text === value)]!;
   }
 
   protected labelOf(index: bigint): string {
@@ -65,9 +66,4 @@ export class TextDomain extends Domain {
   get allowed(): string {
     const most = `texts of at most ${this.maxLength} characters out of ${JSON.stringify(this.alphabet)}`;
     return most + (this.#byIndex ? `, or a number from 0 to ${this.size - 1n}` : "");
-  }
-
-  toStatement(): JsonObject {
-    return { alphabet: this.alphabet, length: this.maxLength };
-  }
-}
+  }}

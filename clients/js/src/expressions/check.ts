@@ -101,7 +101,7 @@ class TreeChecker implements Checker {
   }
 
   #statement(domain: Domain): string {
-    const found = this.#statements.get(domain) ?? canonicalText(domain.toStatement());
+    const found = this.#statements.get(domain) ?? canonicalText(domain.statement);
     this.#statements.set(domain, found);
     return found;
   }

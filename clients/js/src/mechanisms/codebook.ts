@@ -14,12 +14,11 @@ import { counted } from "../explain/words.js";
 import { checkInteger } from "../limits.js";
 import { rotate } from "../rotations.js";
 import { favouring } from "../thresholds.js";
+import { choose, lowBit } from "./finite.js";
 import { clipped, lift, type VectorKind } from "./vector.js";
 
 /** Layers that make a rotation's bias against a uniformly random one negligible; short vectors need more. */
 const layersFor = (size: number): number => ({ 64: 6, 128: 5, 256: 4, 512: 4 })[size] ?? 3;
-
-const isPower = (n: number): boolean => (n & (n - 1)) === 0;
 
 export const codebook: VectorKind = {
   parameters: ["size", "candidates", "marked", "rotations", "layers"],
@@ -30,7 +29,9 @@ export const codebook: VectorKind = {
     const marked = checkInteger("marked", own.marked, 1, candidates / 2);
     const rotations = checkInteger("rotations", own.rotations, 1, 2 ** 32);
     const layers = checkInteger("layers", own.layers, layersFor(size), 8);
-    if (!isPower(size) || !isPower(candidates)) throw new SurveyError("size and candidates must be powers of two");
+    if (lowBit(size) !== size || lowBit(candidates) !== candidates) {
+      throw new SurveyError("size and candidates must be powers of two");
+    }
     if (size <= ball.dimension) throw new SurveyError(`size must be above the dimension, ${ball.dimension}`);
     const threshold = favouring(BigInt(marked), BigInt(candidates - marked), ball.epsilon);
     const reportBytes = indexWidth(2n * BigInt(rotations) * BigInt(size));
@@ -48,7 +49,7 @@ export const codebook: VectorKind = {
         const point = lift(vector, ball.radius, size);
         rotate(point, ball.key, rotation, layers);
         const top = mark(point.subarray(first, first + rows), marked);
-        const candidate = ranked(top, Number(inside), inside ? amongMarked : amongOthers);
+        const candidate = ranked(top, Number(inside), choose(inside, amongMarked, amongOthers));
         // Up to 2^54: the only product here that a double need not hold.
         return encodeIndex(2n * (BigInt(rotation) * BigInt(size) + BigInt(first)) + BigInt(candidate), reportBytes);
       },

@@ -20,21 +20,21 @@ export function checkValue(value: unknown, domainSize: number): number {
   return value as number;
 }
 
-/** Whether two integers below 2^53 have an odd number of ones in common. */
-export function oddOverlap(a: number, b: number): boolean {
-  const high = Math.floor(a / 2 ** 32) & Math.floor(b / 2 ** 32);
-  let common = (a & b) ^ high;
-  common ^= common >>> 16;
-  common ^= common >>> 8;
-  common ^= common >>> 4;
-  return ((0x6996 >>> (common & 15)) & 1) === 1; // bit i of 0x6996 is the parity of i
+/** Whether an integer below 2^64 has an odd number of ones. */
+export function odd(code: bigint): boolean {
+  let folded = Number(code & 0xffffffffn) ^ Number(code >> 32n);
+  for (const shift of [16, 8, 4, 2, 1]) folded ^= folded >>> shift;
+  return (folded & 1) === 1;
 }
 
-/** The lowest one bit of a positive integer below 2^53. */
-export function lowBit(a: number): number {
-  const low = a % 2 ** 32;
-  return low === 0 ? 2 ** 32 * lowBit(a / 2 ** 32) : (low & -low) >>> 0;
-}
+/** Whether two integers have an odd number of ones in common. */
+export const oddOverlap = (a: number, b: number): boolean => odd(BigInt(a) & BigInt(b));
+
+/** The lowest one bit of a positive integer. */
+export const lowBit = (a: number): number => Number(BigInt(a) & -BigInt(a));
 
 /** `a` with one bit of it flipped. */
-export const flip = (a: number, bit: number): number => (Math.floor(a / bit) % 2 === 1 ? a - bit : a + bit);
+export const flip = (a: number, bit: number): number => Number(BigInt(a) ^ BigInt(bit));
+
+/** The first if the condition holds, else the second: both are there, so that no branch tells which was taken. */
+export const choose = <T>(condition: boolean, yes: T, no: T): T => [no, yes][Number(condition)]!;

@@ -70,10 +70,11 @@ function extensionField(p: number, q: number): Field {
 
   let powers: number[] = [];
   for (let low = 0; powers.length < q - 1; low++) powers = powersOfX(low);
-  const logarithm = new Map(powers.map((element, i) => [element, i]));
+  const logarithms = new Uint8Array(q); // that of 0 is any: the sign of the product is 0 there
+  powers.forEach((element, i) => (logarithms[element] = i));
   return {
     subtract: minus,
-    multiply: (a, b) => (a && b ? powers[(logarithm.get(a)! + logarithm.get(b)!) % (q - 1)]! : 0),
-    inverse: (a) => powers[(q - 1 - logarithm.get(a)!) % (q - 1)]!,
+    multiply: (a, b) => Math.sign(a * b) * powers[(logarithms[a]! + logarithms[b]!) % (q - 1)]!,
+    inverse: (a) => powers[(q - 1 - logarithms[a]!) % (q - 1)]!,
   };
 }

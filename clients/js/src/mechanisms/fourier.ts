@@ -10,7 +10,7 @@ import { decodeIndex, type Law, type Reported } from "../explain/law.js";
 import { answered } from "../explain/sampled.js";
 import { signSum } from "../explain/walsh.js";
 import { favouring } from "../thresholds.js";
-import { checkValue, type FiniteMechanism } from "./finite.js";
+import { checkValue, type FiniteMechanism, odd } from "./finite.js";
 import { reached, runningSums, tiltedWeights } from "./sampled.js";
 
 const MAX_BITS = 62;
@@ -81,13 +81,6 @@ export class Codes {
   #joined(digit: (place: number) => number): bigint {
     return this.bits.reduce((code, bits, place) => (code << BigInt(bits)) | BigInt(digit(place)), 0n);
   }
-}
-
-/** Whether an integer below 2^64 has an odd number of ones. */
-export function odd(code: bigint): boolean {
-  let folded = Number(code & 0xffffffffn) ^ Number(code >> 32n);
-  for (const shift of [16, 8, 4, 2, 1]) folded ^= folded >>> shift;
-  return (folded & 1) === 1;
 }
 
 /** The mechanism with these coefficients, which the workload decides; only the tilt is the survey's choice. */

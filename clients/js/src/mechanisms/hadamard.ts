@@ -4,7 +4,7 @@ import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } fr
 import { thresholdFor } from "../explain/probe.js";
 import { positives, signSum } from "../explain/walsh.js";
 import { favouring } from "../thresholds.js";
-import { checkValue, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
+import { checkValue, choose, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
 
 export const hadamard: FiniteKind = {
   parameters: [],
@@ -20,7 +20,7 @@ export const hadamard: FiniteKind = {
         const sign = source.bernoulli(threshold);
         const position = source.below(outputs);
         const other = flip(position, lowBit(row));
-        return encodeIndex(oddOverlap(row, position) === sign ? other : position, reportBytes);
+        return encodeIndex(choose(oddOverlap(row, position) === sign, other, position), reportBytes);
       },
     };
   },

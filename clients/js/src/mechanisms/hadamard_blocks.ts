@@ -6,7 +6,7 @@ import { thresholdFor } from "../explain/probe.js";
 import { positives, signSum } from "../explain/walsh.js";
 import { checkInteger } from "../limits.js";
 import { favouring } from "../thresholds.js";
-import { checkValue, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
+import { checkValue, choose, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
 
 export const hadamardBlocks: FiniteKind = {
   parameters: ["blocks"],
@@ -19,19 +19,19 @@ export const hadamardBlocks: FiniteKind = {
     const threshold = favouring(BigInt(size / 2), BigInt(outputs - size / 2), epsilon);
     const reportBytes = indexWidth(BigInt(outputs));
 
+    /** All three places are found, whichever is sent. */
     function position(value: number, inside: boolean, favoured: number, rest: number): number {
       const block = Math.floor(value / (size - 1));
       const row = (value % (size - 1)) + 1;
       const low = lowBit(row);
-      if (inside) return block * size + (oddOverlap(row, favoured) ? flip(favoured, low) : favoured);
-      if (rest < elsewhere) {
-        const other = Math.floor(rest / size);
-        return (other + (other >= block ? 1 : 0)) * size + (rest % size);
-      }
+      const agreeing = block * size + choose(oddOverlap(row, favoured), flip(favoured, low), favoured);
+      const other = Math.floor(rest / size);
+      const outside = (other + Number(other >= block)) * size + (rest % size);
       // The other half of the own block: spread the rank around row's lowest bit, then make the parity odd.
-      const rank = rest - elsewhere;
+      const rank = Math.max(rest - elsewhere, 0);
       const spread = (rank % low) + (rank - (rank % low)) * 2;
-      return block * size + (oddOverlap(row, spread) ? spread : flip(spread, low));
+      const opposed = block * size + choose(oddOverlap(row, spread), spread, flip(spread, low));
+      return choose(inside, agreeing, choose(rest < elsewhere, outside, opposed));
     }
 
     return {

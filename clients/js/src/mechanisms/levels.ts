@@ -4,7 +4,7 @@
  * The bit is the sign of entry (node, column), for haar times the sign of the value's half of its node, through binary
  * randomized response: given level and column, two probabilities in the ratio e^epsilon.
  */
-import { encodeIndex, indexWidth } from "../codecs.js";
+import { bitLength, encodeIndex, indexWidth } from "../codecs.js";
 import { decodeIndex, type Law, type Reported } from "../explain/law.js";
 import { answered } from "../explain/sampled.js";
 import { sign, signSum } from "../explain/walsh.js";
@@ -12,8 +12,6 @@ import { checkInteger } from "../limits.js";
 import { favouring } from "../thresholds.js";
 import { checkValue, type FiniteKind, type FiniteMechanism, oddOverlap } from "./finite.js";
 import { checkTilt, reached, runningSums, tiltedWeights } from "./sampled.js";
-
-const bits = (n: number): number => (n < 1 ? 0 : n.toString(2).length);
 
 /** What a tree's reports are made from: widest nodes first. */
 export interface Levels {
@@ -29,7 +27,7 @@ export interface Levels {
 
 export function levelsOf(domainSize: number, spans: readonly number[], tilt: number): Levels {
   const nodes = spans.map((span) => Math.ceil(domainSize / span));
-  const columns = nodes.map((count) => 2 ** bits(count - 1));
+  const columns = nodes.map((count) => 2 ** bitLength(BigInt(count - 1)));
   const offsets = runningSums(columns.map((size) => 2 * size));
   return { spans, nodes, columns, weights: tiltedWeights(spans.length, tilt), offsets };
 }
@@ -43,7 +41,7 @@ export function hierarchicalSpans(domainSize: number, branching: number): number
 
 /** 2^L, .., 4, 2, with 2^L the least power of two that reaches the number of values. */
 export function haarSpans(domainSize: number): number[] {
-  const count = bits(domainSize - 1);
+  const count = bitLength(BigInt(domainSize - 1));
   return Array.from({ length: count }, (_, i) => 2 ** (count - i));
 }
 

@@ -60,7 +60,7 @@ function channel(entries: Uint32Array, reports: number, values: number, one: num
       // All sums are compared, whatever was drawn: a search that stops early would take a telling time.
       for (let row = 0; row < reports; row++) {
         sum += entries[row * values + value]!;
-        report += sum <= drawn ? 1 : 0;
+        report += Number(sum <= drawn);
       }
       return encodeIndex(report, reportBytes);
     },

@@ -11,14 +11,19 @@ import { thresholdFor } from "../explain/probe.js";
 import { counted } from "../explain/words.js";
 import { checkInteger } from "../limits.js";
 import { favouring } from "../thresholds.js";
-import { checkValue, type FiniteKind } from "./finite.js";
+import { checkValue, choose, type FiniteKind } from "./finite.js";
 import { fieldOfOrder } from "./finite_field.js";
+import { reached } from "./sampled.js";
 
 const MAX_ORDER = 2 ** 31 - 1;
 /** How many times more points than values the space may have. */
 const MAX_OVERSHOOT = 64n;
 
 const points = (q: number, m: number): bigint => (BigInt(q) ** BigInt(m) - 1n) / BigInt(q - 1);
+
+/** The place of the first entry other than 0; all are looked at. */
+const firstNonZero = (entries: readonly number[]): number =>
+  entries.reduceRight((first, entry, i) => choose(entry !== 0, i, first), 0);
 
 /** The points of a space of at most 2^46 of them: how many there are in fewer dimensions, and their coordinates. */
 export function projectiveSpace(q: number, t: number) {
@@ -30,10 +35,10 @@ export function projectiveSpace(q: number, t: number) {
     return found;
   }
 
+  /** With a 1 before its free entries a point's vector is one number in base q: as many digits for every point. */
   function vector(number: number, length: number): number[] {
-    let free = 0;
-    while (number >= counts[free + 1]!) free++;
-    return [...new Array<number>(length - 1 - free).fill(0), 1, ...digits(number - counts[free]!, free)];
+    const free = reached(counts, number);
+    return digits(q ** free + number - counts[free]!, length);
   }
 
   return { counts, digits, vector };
@@ -56,16 +61,17 @@ export const projectiveGeometry: FiniteKind = {
     const reportBytes = indexWidth(total);
 
     function numberOf(entries: readonly number[]): number {
-      const lead = entries.findIndex((entry) => entry !== 0);
+      const lead = firstNonZero(entries);
       const inverse = field!.inverse(entries[lead]!);
-      const tail = entries.slice(lead + 1).reduce((sum, entry) => sum * q + field!.multiply(entry, inverse), 0);
-      return counts[t - 1 - lead]! + tail;
+      const free = t - 1 - lead;
+      const number = entries.reduce((sum, entry) => sum * q + field!.multiply(entry, inverse), 0);
+      return number - q ** free + counts[free]!;
     }
 
     /** The point with these coordinates off the pivot of the value's and this inner product with it. */
     function solve(value: number, others: readonly number[], product: number): number {
       const direction = vector(value, t);
-      const pivot = direction.indexOf(1);
+      const pivot = firstNonZero(direction);
       direction.splice(pivot, 1);
       const atPivot = direction.reduce((left, a, i) => field!.subtract(left, field!.multiply(a, others[i]!)), product);
       return numberOf([...others.slice(0, pivot), atPivot, ...others.slice(pivot)]);
@@ -79,7 +85,7 @@ export const projectiveGeometry: FiniteKind = {
         const inside = source.bernoulli(threshold);
         const within = source.below(orthogonal);
         const off = source.below(all - orthogonal);
-        const point = inside ? solve(value, vector(within, t - 1), 0) : solve(value, digits(off, t - 1), 1);
+        const point = choose(inside, solve(value, vector(within, t - 1), 0), solve(value, digits(off, t - 1), 1));
         return encodeIndex(point, reportBytes);
       },
     };

@@ -3,7 +3,7 @@ import { encodeIndex, indexWidth } from "../codecs.js";
 import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
 import { thresholdFor } from "../explain/probe.js";
 import { favouring } from "../thresholds.js";
-import { checkValue, type FiniteKind } from "./finite.js";
+import { checkValue, choose, type FiniteKind } from "./finite.js";
 
 export const randomizedResponse: FiniteKind = {
   parameters: [],
@@ -17,7 +17,7 @@ export const randomizedResponse: FiniteKind = {
         checkValue(value, domainSize);
         const truthful = source.bernoulli(threshold);
         const other = source.below(domainSize - 1);
-        return encodeIndex(truthful ? value : other + (other >= value ? 1 : 0), reportBytes);
+        return encodeIndex(choose(truthful, value, other + Number(other >= value)), reportBytes);
       },
     };
   },

@@ -9,7 +9,7 @@ import { counted, naming } from "../explain/words.js";
 import { checkInteger } from "../limits.js";
 import { ONE } from "../source.js";
 import { favouring } from "../thresholds.js";
-import { checkValue, type FiniteKind } from "./finite.js";
+import { checkValue, choose, type FiniteKind } from "./finite.js";
 
 export const subsetSelection: FiniteKind = {
   parameters: ["subset_size"],
@@ -32,9 +32,12 @@ export const subsetSelection: FiniteKind = {
         }
         const replaced = source.below(size);
         const increasing = (a: number, b: number) => a - b;
-        const listed = Array.from(members, (other) => other + (other >= value ? 1 : 0)).sort(increasing);
-        listed[replaced] = contains ? value : listed[replaced]!;
-        return encodeSubset(listed.sort(increasing), domainSize);
+        const others = Array.from(members, (other) => other + Number(other >= value)).sort(increasing);
+        // One member is taken out and one put in between its neighbours, whether or not they are the same.
+        const [member] = others.splice(replaced, 1);
+        const put = choose(contains, value, member!);
+        const place = (_: unknown, i: number) => Math.max(others[i - 1] ?? 0, Math.min(put, others[i] ?? put));
+        return encodeSubset(Array.from({ length: size }, place), domainSize);
       },
     };
   },

@@ -126,8 +126,11 @@ export interface EstimateBody {
   delta: number;
   n_reports: number;
   bound: ErrorBound;
+  raw_bound: ErrorBound;
   projection_gap: number;
   level: number;
+  /** why the intervals hold */
+  method: string;
   answers: AnswerRow[];
   waiting: number;
   influence: InfluenceBody | null;
@@ -230,8 +233,11 @@ export interface Picture {
   delta: number;
   n_reports: number;
   bound: ErrorBound;
+  raw_bound: ErrorBound;
   projection_gap: number;
   level: number;
+  /** why the intervals hold */
+  method: string;
   minimum_reports: number;
   waiting: number;
   /** the set that raw answers are projected on */
@@ -453,7 +459,7 @@ export interface StateBody {
   state: "deleted" | "open" | "sealed";
 }
 
-/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before `minimum_reports`. Of a panel: `rounds` may be asked, and `asked` of them have been. */
+/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of them have been. */
 export interface Status {
   id: string;
   title: string;
@@ -497,8 +503,11 @@ export interface TableBody {
   delta: number;
   n_reports: number;
   bound: ErrorBound;
+  raw_bound: ErrorBound;
   projection_gap: number;
   level: number;
+  /** why the intervals hold */
+  method: string;
   answers: AnswerRow[];
 }
 

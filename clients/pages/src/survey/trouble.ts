@@ -75,7 +75,7 @@ type Said = (title: string, text: string, passing?: boolean, about?: string) => 
 function ofBudget(survey: Asking | undefined, said: Said): Trouble {
   const about = plain(survey?.title ?? "");
   const { epsilon = 0, delta = 0 } = survey ?? {};
-  const { cap, budget, deltaCap } = ALLOWANCE;
+  const { cap, budget, deltaCap, maxAnswers } = ALLOWANCE;
   if (epsilon > cap || delta > deltaCap) {
     const [name, asked, most] = epsilon > cap ? ["epsilon", epsilon, cap] : ["delta", delta, deltaCap];
     return said(
@@ -88,8 +88,8 @@ function ofBudget(survey: Asking | undefined, said: Said): Trouble {
   }
   return said(
     "This survey asks for more than your ledger allows",
-    `All surveys of this site together may take an epsilon of ${budget} from you. With this one it would be more, so ` +
-      `this page stops here. ${NOTHING_SENT}`,
+    `All surveys of this site together may take an epsilon of ${budget} from you, in at most ${maxAnswers} answers. With ` +
+      `this one it would be more, so this page stops here. ${NOTHING_SENT}`,
     false,
     about,
   );

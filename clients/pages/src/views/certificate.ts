@@ -55,8 +55,9 @@ export function certificateView(id: string): CertificateView {
 
 /** Name, figure and sentence of everything that holds. */
 export function statements(picture: Picture): [string, string, string][] {
-  const { bound, projection, projection_gap: gap, n_reports: reports, minimum_reports: minimum, level } = picture;
+  const { bound, raw_bound: raw, projection, projection_gap: gap, n_reports: reports, minimum_reports: minimum, level } = picture;
   const error = bound.l2 === null ? "no bound is known" : `at most ${upward(bound.l2)}`;
+  const before = raw.l2 === null ? "" : ` For the raw answers it is at most ${upward(raw.l2)}.`;
   const exact = gap <= 0 ? "exact" : `within ${upward(Math.sqrt(gap))}`;
   return [
     [
@@ -64,9 +65,9 @@ export function statements(picture: Picture): [string, string, string][] {
       promised(picture),
       `${likelier(picture)} This holds for every person whose device runs this code, whatever the collector does with the reports.`,
     ],
-    ["Expected L2 error", error, `For every distribution of the people. ${sentence(bound.statement)}`],
+    ["Expected L2 error", error, `For every distribution of the people. ${sentence(bound.statement)}${before}`],
     ["Projection", exact, `Raw answers are replaced by the nearest possible ones, on the ${projection}: for shares, negative ones are removed and the total is made 100 %.${gap <= 0 ? "" : " What is shown is at most that far, in L2, from the nearest."}`],
-    ["Intervals", percent(level), "Each holds the truth with about this probability: score intervals from the exact variance. They are around the raw answers; projecting does not narrow them."],
+    ["Intervals", percent(level), `Each holds the truth with at least this probability, for any number of reports. By ${picture.method}. They are around the raw answers; projecting does not narrow them.`],
     ["Reports", count(reports), `Nothing is shown before there are ${count(minimum)}.`],
   ];
 }

@@ -217,8 +217,10 @@ class EstimateSummary(ResponseStruct, kw_only=True):
     delta: Delta
     n_reports: Count
     bound: ErrorBound
+    raw_bound: ErrorBound
     projection_gap: float
     level: float
+    method: Annotated[str, Meta(description="why the intervals hold")]
 
 
 class EstimateBody(EstimateSummary, kw_only=True):

@@ -16,7 +16,8 @@ from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer
 from sottovoce.lab.experiments.repeats import check_users, seeds_of
 from sottovoce.lab.experiments.survey_error import Errors
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate, Interval
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.intervals import Interval
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import theorem_4_2

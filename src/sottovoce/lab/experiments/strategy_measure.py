@@ -127,7 +127,7 @@ def measure_strategy(
     for people_seed, report_seed in zip(seeds[::2], seeds[1::2], strict=True):
         raw = _coordinates(survey, histogram_of(weights, users, people_seed), report_seed)
         answers = design.answers(raw)
-        estimates = (answers, design.project(raw).values, project_hull(workload, answers).values)
+        estimates = (answers, design.project_coordinates(raw).values, project_hull(workload, answers).values)
         squares.append([float(np.sum((estimate - truth) ** 2)) for estimate in estimates])
     errors = np.sqrt(np.mean(squares, axis=0)).tolist()
     return MeasuredStrategy(

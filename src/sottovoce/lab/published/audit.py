@@ -92,7 +92,7 @@ def audit_published_gaussian(
         exact_epsilon=true_epsilon,
         certified_lower_bound=max(0.0, certified),
         alpha=alpha,
-        sound=true_delta <= delta,
+        verdict="proved" if true_delta <= delta else "broken",
         method="exact delta of Gaussian noise (Balle and Wang 2018) at the sensitivity 2r",
         witness=f"columns r e and -r e: at epsilon {epsilon:g} the delta is {true_delta:.3g} where {delta:g} is "
         f"claimed; at delta {delta:g} the epsilon is {true_epsilon:.4g}",
@@ -204,7 +204,7 @@ def audit_published_rejection(
         exact_epsilon=math.inf,
         certified_lower_bound=max(0.0, _bound(first, second, samples, samples, 0.0, alpha)),
         alpha=alpha,
-        sound=False,
+        verdict="broken",
         method="an explicit set of outputs: sent under one value, impossible under the other",
         witness=f"columns r e1 and r e2, vectors good for the first and not for the second: mass {mass:.4g} against 0, "
         f"so delta is at least {mass:.4g} at every epsilon",

@@ -102,7 +102,7 @@ def _logarithm(epsilon: float, users: int) -> Finding:
     d, J = 4096, 10**6
     printed = theorem_3_4(d, J, 1.0, epsilon, users).value
     own = Codebook.best(d, 1.0, epsilon, 0.0, users)
-    ours = offline_bound(d, J, 1.0, own.proxy, own.worst_total_variance, users).value
+    ours = offline_bound(J, 1.0, own.proxy, own.worst_total_variance, users).value
     return Finding(
         "Theorem 3.4, its log n",
         "a bound for pure epsilon, as one for the codebook",

@@ -11,19 +11,21 @@ from sottovoce.auditing.page import build_facts
 from sottovoce.core.errors import SimulationError
 from sottovoce.lab.reproduce.adaptive import measure_adaptive
 from sottovoce.lab.reproduce.checks import checks_of
+from sottovoce.lab.reproduce.coverage import CoverageCell, CoverageRow, cells_of, coverage_people, measure_cell
+from sottovoce.lab.reproduce.coverage_summary import coverage_checks, low_cells, skipped_of, summaries_of
 from sottovoce.lab.reproduce.distribution import measure_distribution
 from sottovoce.lab.reproduce.exceeding import Exceeding, exceeding_of
 from sottovoce.lab.reproduce.finding import Finding
 from sottovoce.lab.reproduce.findings import findings
-from sottovoce.lab.reproduce.grid import FULL, QUICK, Figure, Grid
+from sottovoce.lab.reproduce.grid import FULL, QUICK, Figure, Grid, people_in
 from sottovoce.lab.reproduce.offline import measure_offline
 from sottovoce.lab.reproduce.records import ROWS, Case, Check, Measured, Progress, Row, seed_of
 from sottovoce.lab.reproduce.table import TableRow, table_of
 
-__all__ = ["PARTS", "Reproduction", "grid_of", "reproduce"]
+__all__ = ["PARTS", "Reproduction", "grid_of", "people_of", "reproduce"]
 
-PARTS: Final = ("table1", *ROWS, "findings")
-"""What can be reproduced by itself; table1 takes all three rows."""
+PARTS: Final = ("table1", *ROWS, "findings", "coverage")
+"""What can be reproduced by itself; table1 takes all three rows, and coverage is not of the paper."""
 
 _MEASURES: Final[dict[Row, Callable[[Case, int, int, Progress | None], Measured]]] = {
     "offline": measure_offline,
@@ -40,6 +42,8 @@ class Reproduction:
     ----------
     exceeding
         Every point above a bound, also where chance explains it.
+    coverage
+        Every cell of the coverage of intervals, if that was asked for.
     made
         Versions, machine and time.
     """
@@ -52,6 +56,7 @@ class Reproduction:
     checks: tuple[Check, ...]
     exceeding: tuple[Exceeding, ...]
     findings: tuple[Finding, ...]
+    coverage: tuple[CoverageRow, ...]
     made: Mapping[str, str]
 
     @property
@@ -76,6 +81,22 @@ class Reproduction:
             "exceeding": [one.to_dict() for one in self.exceeding],
             "findings": [finding.to_dict() for finding in self.findings],
             "measured": [one.to_dict() for one in self.measured],
+            "coverage": self.coverage_dict(),
+        }
+
+    def coverage_dict(self) -> dict[str, Any]:
+        """What came of the coverage of intervals, without its cells; empty if it was not measured."""
+        if not self.coverage:
+            return {}
+        return {
+            "seed": self.seed,
+            "made": dict(self.made),
+            "low": low_cells(self.coverage),
+            "cells": len(self.coverage),
+            "runs": sum(row.found.repeats for row in self.coverage if row.found is not None),
+            "checks": [check.to_dict() for check in coverage_checks(self.coverage)],
+            "designs": [one.to_dict() for one in summaries_of(self.coverage)],
+            "skipped": skipped_of(self.coverage),
         }
 
 
@@ -83,20 +104,29 @@ def grid_of(parts: Sequence[str], *, quick: bool) -> Grid:
     """The figures that these parts need."""
     unknown = sorted(set(parts) - set(PARTS))
     if unknown:
-        raise SimulationError(f"{unknown[0]!r} is not a part of the paper's table; choose among {', '.join(PARTS)}")
+        raise SimulationError(f"{unknown[0]!r} cannot be reproduced; choose among {', '.join(PARTS)}")
     wanted = set(ROWS) if not parts or "table1" in parts else set(parts)
     return tuple(figure for figure in (QUICK if quick else FULL) if figure.still.row in wanted)
+
+
+def people_of(parts: Sequence[str], *, quick: bool) -> int:
+    """How many people are simulated for these parts."""
+    return people_in(grid_of(parts, quick=quick)) + coverage_people(_cells(parts, quick))
+
+
+def _cells(parts: Sequence[str], quick: bool) -> tuple[CoverageCell, ...]:
+    return cells_of(quick=quick) if "coverage" in parts else ()
 
 
 def reproduce(
     parts: Sequence[str] = (), seed: int | None = None, *, quick: bool = False, progress: Progress | None = None
 ) -> Reproduction:
-    """Measure the parts named, all unless some are; the same seed gives the same figures with the same versions.
+    """Measure the parts named, or all of the paper; the same seed gives the same figures with the same versions.
 
     Parameters
     ----------
     progress
-        Called with the number of people done since its last call; `people_in(grid_of(parts))` in all.
+        Called with the number of people done since its last call; `people_of(parts)` in all.
 
     Examples
     --------
@@ -111,14 +141,16 @@ def reproduce(
         for figure in grid
         for case in figure.cases()
     )
+    covered = tuple(measure_cell(cell, seed, progress) for cell in _cells(parts, quick))
     return Reproduction(
         seed=seed,
         quick=quick,
         figures=grid,
         measured=measured,
         table=table_of(measured),
-        checks=checks_of(measured, quick=quick),
+        checks=checks_of(measured, quick=quick) + coverage_checks(covered),
         exceeding=exceeding_of(measured),
         findings=findings(seed=seed) if not parts or "findings" in parts else (),
+        coverage=covered,
         made=build_facts(),
     )

@@ -47,7 +47,7 @@ export function designFields(
   return [
     ...(isPanel(question) ? [] : design()),
     line("users", "People expected", `Empty: ${count(defaults.users)}. Errors are told for this many.`),
-    line("minimum_reports", "No estimate before so many reports", "Empty: as the collector is set."),
+    line("minimum_reports", "No estimate before so many reports", "Empty: as the collector is set. Anybody can reach it with invented reports."),
   ];
 }
 

@@ -1,0 +1,175 @@
+/**
+ * The same work for every value and every outcome: what runs, and how often, is counted by V8; nothing is timed.
+ *
+ * Draws are the same for all values. They come from a script, which also keeps what was asked of it.
+ */
+import assert from "node:assert/strict";
+import { Session } from "node:inspector/promises";
+import { after, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import type { JsonObject } from "../src/json.js";
+import type { Source } from "../src/source.js";
+import type { Survey } from "../src/surveys/survey.js";
+
+// V8 counts blocks of what is compiled from now on, so that the client is imported afterwards. Optimized code is not
+// counted.
+setFlagsFromString("--no-opt");
+const session = new Session();
+session.connect();
+await session.post("Profiler.enable");
+await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+after(() => session.disconnect());
+const { encodeSubset } = await import("../src/codecs.js");
+const { readDomain } = await import("../src/domain.js");
+const { readMechanism } = await import("../src/mechanisms/registry.js");
+const { readSurvey } = await import("../src/surveys/survey.js");
+
+/** How often each function, and each block of it where there is a branch, ran during a call. */
+async function work(call: () => unknown, only = /\/build\/src\//, blocks = true): Promise<string> {
+  call(); // compiled
+  await session.post("Profiler.takePreciseCoverage");
+  call();
+  const { result } = await session.post("Profiler.takePreciseCoverage");
+  const ours = result.filter(({ url }) => only.test(url)).sort((a, b) => (a.url < b.url ? -1 : 1));
+  const counts = ours.flatMap(({ url, functions }) =>
+    functions
+      .filter(({ ranges }) => ranges[0]!.count > 0)
+      .flatMap(({ functionName, ranges }) =>
+        ranges
+          .slice(0, blocks ? ranges.length : 1)
+          .map(({ startOffset, count }) => `${url.split("/").at(-1)} ${functionName} ${startOffset} ${count}`),
+      ),
+  );
+  assert.ok(counts.length > 0);
+  return counts.join("\n");
+}
+
+test("power: a loop that runs longer for a larger number is seen", async () => {
+  const of = (member: number) => work(() => encodeSubset([member], 1000));
+  assert.equal(await of(900), await of(901));
+  assert.notEqual(await of(1), await of(900));
+});
+
+/** Answers every draw alike, whoever asks: a share of the way to n, and truths as told. */
+function script(share: number, truth: boolean) {
+  const asked: unknown[] = [];
+  const source = {
+    below: (n: number) => (asked.push(n), Math.floor(share * n)),
+    bernoulli: () => (asked.push("bernoulli"), truth),
+  };
+  return { asked, source: source as unknown as Source };
+}
+
+const MECHANISMS: [size: number, stated: JsonObject][] = [
+  [2, { name: "randomized_response" }],
+  [1000, { name: "randomized_response" }],
+  [2 ** 40, { name: "hadamard" }],
+  [100, { name: "hadamard" }],
+  [100, { name: "hadamard_blocks", blocks: 4 }],
+  [2 ** 39, { name: "hadamard_blocks", blocks: 16 }],
+  [120, { name: "projective_geometry", order: 5, dimension: 4 }],
+  [800, { name: "projective_geometry", order: 9, dimension: 4 }],
+  [20000, { name: "projective_geometry", order: 1009, dimension: 3 }],
+  [60, { name: "subset_selection", subset_size: 20 }],
+  [30, { name: "unary_optimized" }],
+  [30, { name: "unary_symmetric" }],
+];
+
+for (const [size, stated] of MECHANISMS) {
+  test(`${stated.name} over ${size} values: the same draws and the same work`, async () => {
+    const mechanism = readMechanism(stated, size, 1);
+    const values = [0, 1, size - 1, size - 2, Math.floor(size / 2), Math.floor(size / 3)];
+    for (const power of [16, 17, 31, 32, 33]) if (2 ** power < size) values.push(2 ** power - 1, 2 ** power);
+    for (const share of [0, 0.37, 0.999]) {
+      const [asked, done] = [new Set<string>(), new Set<string>()];
+      for (const value of values) {
+        for (const truth of [true, false]) {
+          const draws = script(share, truth);
+          done.add(await work(() => mechanism.randomize(value, draws.source)));
+          asked.add(draws.asked.join());
+        }
+      }
+      assert.equal(asked.size, 1);
+      assert.equal(done.size, 1, [...done].slice(0, 2).join("\n\n"));
+    }
+  });
+}
+
+const QUERIES: JsonObject[] = [
+  { design: { strategy: "haar", mechanism: { name: "haar", tilt: 3 } }, type: "prefix" },
+  { design: { strategy: "hierarchical", mechanism: { name: "hierarchical", branching: 3, tilt: -2 } }, type: "prefix" },
+  {
+    design: { strategy: "fourier", mechanism: { name: "fourier", sizes: [2, 2, 2, 2, 2, 2], order: 3, only: 0, tilt: 1 } },
+    type: "parities",
+    order: 3,
+  },
+];
+
+for (const { design, ...workload } of QUERIES) {
+  test(`${(design as JsonObject).strategy}: the same draws and the same work`, async () => {
+    const domain = { start: 0, step: 1, size: 64 };
+    const question = { kind: "queries", workload: { ...workload, domain } };
+    const stated = { format: 2, title: "", epsilon: 1, delta: 0, question, design };
+    const survey = (await readSurvey(JSON.stringify(stated))) as Survey;
+    for (const share of [0, 0.37, 0.999]) {
+      const [asked, done] = [new Set<string>(), new Set<string>()];
+      for (const value of [0, 1, 31, 32, 63]) {
+        for (const truth of [true, false]) {
+          const draws = script(share, truth);
+          done.add(await work(() => survey.randomize(value, draws.source)));
+          asked.add(draws.asked.join());
+        }
+      }
+      assert.equal(asked.size, 1);
+      assert.equal(done.size, 1, [...done].slice(0, 2).join("\n\n"));
+    }
+  });
+}
+
+const LONG = "x".repeat(500);
+const OUTSIDE = ["water", LONG, LONG.repeat(9), "", 7, -1, 10n ** 40n, null, 0.5, true, {}, Symbol("x"), "\ud800"];
+const DOMAINS: [stated: JsonObject, inside: unknown[]][] = [
+  [{ labels: Array.from({ length: 200 }, (_, i) => (i - 100) * 2 ** 40) }, [-100 * 2 ** 40, 0, 99 * 2 ** 40]],
+  [{ labels: ["", "a", "a\0", "é", "😀😀", ...Array.from({ length: 50 }, (_, i) => LONG + i)] }, ["", "a", "😀😀", `${LONG}7`]],
+  [{ labels: ["1", "2", "3"] }, ["1", "3"]],
+  [{ alphabet: "ab😀", length: 4 }, ["", "b", "😀😀😀😀"]],
+  [{ start: -7, step: 7, size: 11 }, [-7, 63]],
+];
+
+for (const [stated, inside] of DOMAINS) {
+  test(`${JSON.stringify(stated).slice(0, 40)}: a value is looked up by the same work, inside and outside`, async () => {
+    const second = { name: "second", domain: { start: 0, step: 1, size: 3 } };
+    const [alone, record] = [readDomain(stated), readDomain({ attributes: [{ name: "first", domain: stated }, second] })];
+    const [one, both] = [new Set<string>(), new Set<string>()];
+    for (const value of [...inside, ...OUTSIDE]) {
+      assert.equal(alone.has(value), inside.includes(value) || alone.find(value) >= 0n);
+      one.add(await work(() => alone.find(value), /\/domains\//, false));
+      for (const other of [1, 9]) both.add(await work(() => record.find([value, other]), /\/domains\//, false));
+    }
+    for (const value of inside) assert.ok(alone.has(value));
+    assert.equal(one.size, 1, [...one].slice(0, 2).join("\n\n"));
+    assert.equal(both.size, 1);
+  });
+}
+
+test("a text is found by as many characters compared, whatever prefix it shares with the labels", () => {
+  const labels = ["y", LONG, ...Array.from({ length: 98 }, (_, i) => LONG + i)];
+  const domain = readDomain({ labels });
+  const real = String.prototype.charCodeAt;
+  const counts = new Set<number>();
+  for (const value of [...labels, ...OUTSIDE]) {
+    let compared = 0;
+    String.prototype.charCodeAt = function (i) {
+      compared++;
+      return real.call(this, i);
+    };
+    try {
+      domain.find(value);
+    } finally {
+      String.prototype.charCodeAt = real;
+    }
+    counts.add(compared);
+  }
+  // Seven steps and one comparison, of two texts over the longest and one character more.
+  assert.deepEqual([...counts], [8 * 2 * (LONG.length + 3)]);
+});

@@ -1,0 +1,153 @@
+"""Audit of a device client in JavaScript: given the same random bytes, it must send the bytes that Python sends.
+
+The Python device is audited by itself. Where a client does the same with the same draws, the verdict holds for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+from sottovoce.auditing.client_runs import RunBatch, RunPlan
+from sottovoce.auditing.node import NodeClients
+from sottovoce.auditing.result import MISSED
+from sottovoce.auditing.subject import AuditedSurvey
+
+__all__ = ["DEFAULT_CLIENT_SECONDS", "ClientAudit", "audit_client", "audit_clients"]
+
+DEFAULT_CLIENT_SECONDS: Final = 60.0
+
+_SHOWN: Final = 200
+"""Characters of a tape in a message."""
+
+
+@final
+@dataclass(frozen=True)
+class ClientAudit:
+    """What runs of a client have shown.
+
+    Attributes
+    ----------
+    runs
+        Reports that were compared.
+    values, size
+        How many values were run, each with every coin just below and just at its threshold; and how many there are
+        (None for vectors).
+    draws
+        For every integer that a report draws, how many of its outcomes were run, and out of how many.
+    deployed
+        How many of the runs called the client as an application does, without a source; the others give it one.
+    difference
+        The first run where the client does not do what Python does; empty if there is none.
+    """
+
+    survey: str
+    client: str
+    runs: int
+    values: int
+    size: int | None
+    draws: tuple[tuple[int, int], ...]
+    deployed: int
+    difference: str
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no difference was found."""
+        return not self.difference
+
+    @property
+    def every_value(self) -> bool:
+        """Whether every value was run."""
+        return self.values == self.size
+
+    @property
+    def fault_size(self) -> float:
+        """Random runs miss a fault at more than this share of the values with probability 1e-6; 0 if all were run."""
+        return 0.0 if self.every_value else min(1.0, -math.log(MISSED) / max(1, self.values))
+
+    def __str__(self) -> str:
+        if not self.agrees:
+            return f"{self.client} differs from the Python device: {self.difference}"
+        values = f"all {self.values:,} values" if self.every_value else f"{self.values:,} values"
+        missed = "" if self.every_value else f"; a fault at one value in {1 / self.fault_size:,.0f} would be seen"
+        drawn = ", ".join(f"{done:,} of {n:,}" for done, n in self.draws) or "none"
+        return (
+            f"{self.client} sends what the Python device sends in {self.runs:,} runs, {self.deployed:,} of them "
+            f"without a source: {values}{missed}; outcomes of integer draws: {drawn}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {
+            "agrees": self.agrees,
+            "every_value": self.every_value,
+            "fault_size": self.fault_size,
+            "draws": [list(draw) for draw in self.draws],
+        }
+
+
+def audit_client(
+    survey: AuditedSurvey,
+    client: Path,
+    *,
+    seconds: float = DEFAULT_CLIENT_SECONDS,
+    tell: Callable[[int], object] | None = None,
+) -> ClientAudit:
+    """Run a client, an ES module that exports `readSurvey` and `Source`, on the same draws as the Python device.
+
+    Parameters
+    ----------
+    seconds
+        Processor time of this process after which it ends, unless every value was run before.
+    tell
+        Is told of the number of new runs.
+
+    Raises
+    ------
+    MechanismError
+        If there is no Node here, or the client does not answer this survey.
+    """
+    return audit_clients(survey, [client], seconds=seconds, tell=tell)[0]
+
+
+def audit_clients(
+    survey: AuditedSurvey,
+    clients: Sequence[Path],
+    *,
+    seconds: float = DEFAULT_CLIENT_SECONDS,
+    tell: Callable[[int], object] | None = None,
+) -> list[ClientAudit]:
+    """`audit_client` for several clients, on the same runs; a client that differs is not run any further."""
+    plan = RunPlan(survey, seconds)
+    differences = [""] * len(clients)
+    runs = deployed = 0
+    with NodeClients() as node:
+        numbers = [node.load(client, survey.to_json(), dict(survey.attachments)) for client in clients]
+        batches = plan.batches()
+        batch = next(batches, None)
+        while batch is not None and not all(differences):
+            agreeing = [place for place, difference in enumerate(differences) if not difference]
+            node.start([numbers[place] for place in agreeing], batch)
+            following = next(batches, None)  # while Node is at work
+            for place, found in zip(agreeing, node.answer(), strict=True):
+                differences[place] = "" if found is None else _difference(batch, found["at"], found["does"])
+            runs += len(batch.values)
+            deployed += len(batch.values) if batch.deployed else 0
+            if tell is not None:
+                tell(len(batch.values))
+            batch = following
+    return [
+        ClientAudit(survey.id, client.name, runs, len(plan.values), plan.size, tuple(plan.draws), deployed, difference)
+        for client, difference in zip(clients, differences, strict=True)
+    ]
+
+
+def _difference(batch: RunBatch, at: int, does: str) -> str:
+    tape = batch.tapes[at % len(batch.tapes)]
+    shown = tape if len(tape) <= _SHOWN else f"{tape[:_SHOWN]}.."
+    return (
+        f"for value number {batch.numbers[at]} it {does} where Python sends {batch.reports[at]}; random bytes: {shown}"
+    )

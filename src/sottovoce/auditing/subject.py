@@ -1,0 +1,142 @@
+"""What is audited: a mechanism alone, or a survey with all that stands between a person's value and the bytes sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from sottovoce.auditing.system import ReadTape, play_source, time_left, watch_system
+from sottovoce.core.errors import ReportError
+from sottovoce.core.words import plural
+from sottovoce.domain import Domain
+from sottovoce.mechanisms import AnyMechanism
+from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.randomness import ByteSource, Source, os_source
+from sottovoce.workloads.naming import value_at
+
+__all__ = ["AuditedSurvey", "FramingError", "Subject", "failure"]
+
+M_co = TypeVar("M_co", bound=AnyMechanism, covariant=True)
+
+
+class AuditedSurvey(Protocol):
+    """What an audit needs of a survey."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def tag(self) -> bytes:
+        """The first bytes of every report."""
+
+    @property
+    def mechanism(self) -> AnyMechanism:
+        """What randomizes."""
+
+    @property
+    def domain(self) -> Domain | None:
+        """The values; None for vectors."""
+
+    @property
+    def question(self) -> Any:
+        """What is asked: for vectors, with their dimension and radius."""
+
+    @property
+    def attachments(self) -> Mapping[str, bytes]:
+        """What its JSON names by digest."""
+
+    def to_json(self) -> str:
+        """Its statement, for clients in other languages."""
+
+    def private_input(self, value: object) -> Any:
+        """The mechanism's input for a person's value."""
+
+    def randomize(self, value: object) -> bytes:
+        """A device's report, called as a device calls it."""
+
+
+class FramingError(ReportError):
+    """Bytes of a device that are not the survey's tag and a payload of the mechanism's width."""
+
+
+def failure(error: Exception) -> str:
+    """What a device did that ended in this error, in words."""
+    return str(error) if isinstance(error, FramingError) else f"the device raises {type(error).__name__}: {error}"
+
+
+@dataclass(frozen=True)
+class Subject(Generic[M_co]):
+    """A mechanism, and the survey that uses it, if one is audited."""
+
+    mechanism: M_co
+    survey: AuditedSurvey | None = None
+
+    @property
+    def size(self) -> int | None:
+        """How many values a person may have; None for vectors."""
+        if self.survey is not None:
+            return None if self.survey.domain is None else self.survey.domain.size
+        return self.mechanism.domain_size if isinstance(self.mechanism, ChannelMechanism) else None
+
+    def value(self, number: int) -> Any:
+        """The value of that number, as a person has it."""
+        domain = None if self.survey is None else self.survey.domain
+        return number if domain is None else value_at(domain, number)
+
+    def input(self, value: Any) -> Any:
+        """The mechanism's input for it."""
+        return value if self.survey is None else self.survey.private_input(value)
+
+    def randomize(self, value: Any, source: Source) -> bytes:
+        """Run the mechanism's device code alone, on its own input."""
+        return self.mechanism.encode(self.mechanism.randomize(value, source))
+
+    def draw(self, value: Any) -> bytes:
+        """A whole report, drawn with the system's entropy as it is deployed; nothing is replaced."""
+        return self.randomize(value, os_source()) if self.survey is None else self.survey.randomize(value)
+
+    def report(self, value: Any, source: Source) -> bytes:
+        """The whole report of the same call, with this source in place of the system's."""
+        if self.survey is None:
+            return self.randomize(value, source)
+        with play_source(self.survey, source):
+            return self.survey.randomize(value)
+
+    def payload(self, report: bytes) -> bytes:
+        """A whole report without the survey's tag."""
+        tag, width = b"" if self.survey is None else self.survey.tag, self.mechanism.report_bytes
+        if self.survey is not None and not (report.startswith(tag) and len(report) == len(tag) + width):
+            raise FramingError(
+                f"the device sends {report.hex()[:48]} ({plural(len(report), 'byte')}), where a report is the tag "
+                f"{tag.hex()} and {plural(width, 'byte')}"
+            )
+        return report[len(tag) :]
+
+    def send(self, value: Any, source: Source) -> bytes:
+        """Run all that a device runs, with this source in place of the system's, and take off a survey's tag."""
+        return self.payload(self.report(value, source))
+
+    def wrong_entropy(self, people: Iterable[tuple[str, Any]]) -> str:
+        """Of these values with their names, the first whose report a survey does not draw from the system's bytes.
+
+        A report is drawn as it is deployed, and then once more from the random bytes that were read meanwhile.
+        """
+        for name, value in time_left(people) if self.survey is not None else ():
+            with watch_system() as read:
+                sent = self.draw(value)
+            tape, again = ReadTape(read), b""
+            try:
+                self.payload(sent)
+                again = self.report(value, ByteSource(tape.read))
+            except FramingError as error:
+                return f"{name}: {error}"
+            except EOFError:
+                pass
+            if again != sent or not read or tape.rest:
+                return (
+                    f"{name}: the device sends {sent.hex()[:48]}, which is not what it draws from the "
+                    f"{plural(sum(map(len, read)), 'random byte')} that it has read from the operating system"
+                )
+        return ""

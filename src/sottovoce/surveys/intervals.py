@@ -1,0 +1,161 @@
+"""Confidence intervals that hold: for every number of reports, and for these very people as for a population.
+
+An interval holds every true answer that the raw one is not too far from. What is too far depends on the true answer,
+since its variance does (Wilson 1927); the limit is exact or certified (`sottovoce.theory.tails`). Nothing is taken from
+the estimate that was not accounted for in the level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Final, final
+
+import numpy as np
+
+from sottovoce.core.errors import SurveyError
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.report_law import Evidence, ReportLaw, report_law
+from sottovoce.strategies.variance import VarianceCurve
+from sottovoce.theory.tails import EXACT, METHODS, clopper_pearson, deviation
+
+__all__ = ["Interval", "Observed", "certified_interval", "check_level"]
+
+_ROUNDS: Final = 40
+"""Steps in which an end is found; few suffice, and where they do not, the end is taken farther out."""
+
+_CLOSE: Final = 1e-7
+
+_SHARING_TOLD: Final = 1.01
+"""Where sharing rotations adds more to the variance than a hundredth, an interval says so."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Lower and upper ends, one entry per answer, and the inequalities that were used; `low, high = interval`."""
+
+    low: Floats
+    high: Floats
+    method: str
+
+    def __iter__(self) -> Iterator[Floats]:
+        return iter((self.low, self.high))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Raw answers of a design, or combinations of them by `weights`, and the limits of the true ones."""
+
+    design: Strategy
+    raw: Floats
+    n_reports: int
+    counts: Counts | None
+    least: Any
+    most: Any
+    weights: Floats | None = None
+
+
+def check_level(level: object) -> None:
+    """Raise `SurveyError` for an invalid level."""
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise SurveyError("level must be a number between 0 and 1, for example 0.95").at("level")
+
+
+def certified_interval(observed: Observed, level: float, together: int = 1) -> Interval:
+    """Intervals at this level for each answer, or for `together` answers simultaneously (Bonferroni)."""
+    design, n = observed.design, observed.n_reports
+    evidence = Evidence(observed.counts, n, (1 - level) / (2 * together))
+    ends = None if observed.weights is None else (observed.least, observed.most)
+    law = report_law(design, observed.weights, evidence, ends)
+    low, high, used = _ends(observed, law)
+    methods, bias = (*METHODS, EXACT), _bias(observed)
+    low, high = (low - bias).clip(observed.least, observed.most), (high + bias).clip(observed.least, observed.most)
+    return Interval(
+        np.asarray(np.minimum(low, high)),
+        np.asarray(np.maximum(low, high)),
+        "; ".join(methods[i] for i in np.unique(used)) + _rotations(design, n),
+    )
+
+
+def _bias(observed: Observed) -> Any:
+    """How far the expectation of the raw answers can be off: what is proved, and what was measured of rotations."""
+    design, weights = observed.design, observed.weights
+    measured = design.measured_answer_bias(weights)
+    if weights is None:
+        return design.bias_bound + measured
+    return np.abs(weights) @ np.broadcast_to(np.asarray(design.bias_bound), weights.shape[1]) + measured
+
+
+def _rotations(design: Strategy, n: int) -> str:
+    """What is said of public rotations, if there are any."""
+    if not design.measured_bias:
+        return ""
+    told = "; the bias of public rotations as measured"
+    if design.sharing_factor(n) <= _SHARING_TOLD:
+        return told
+    return f"{told}, and people share them: the level is over their random choice, with tails that are not proved"
+
+
+def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
+    """Both ends before bias and clipping, and the inequalities used, as indices; counts of bits need no steps."""
+    if law.bits is None:
+        exact = np.zeros(observed.raw.shape, dtype=np.bool_)
+    else:
+        exact, counted = ~np.isnan(law.bits[0]), _counted(observed, law.bits, law.miss)
+        if exact.all():
+            return *counted, np.array([len(METHODS)])
+    low, low_method = _end(observed, law, -1)
+    high, high_method = _end(observed, law, 1)
+    used = np.append(low_method, high_method)
+    if exact.any():
+        low, high = np.where(exact, counted[0], low), np.where(exact, counted[1], high)
+        used = np.where(np.append(exact, exact), len(METHODS), used)
+    return low, high, used
+
+
+def _counted(observed: Observed, bits: tuple[Floats, Floats], miss: float) -> tuple[Floats, Floats]:
+    """Exact ends where X can be two numbers: the raw answer is an affine function of a count of bits."""
+    zero, one = bits
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.nan_to_num((observed.raw - zero) / (one - zero), posinf=0.0, neginf=0.0)
+    counts = np.rint(share.clip(0, 1) * observed.n_reports).astype(np.int64)
+    ends = [zero + end * (one - zero) for end in clopper_pearson(counts, observed.n_reports, miss)]
+    return np.minimum(*ends), np.maximum(*ends)
+
+
+def _end(observed: Observed, law: ReportLaw, side: int) -> tuple[Floats, Any]:
+    """The last true answer on one side of the raw one that is not too far from it, and the inequality for each."""
+    raw, n = observed.raw, observed.n_reports
+    low, high = np.broadcast_to(observed.least, raw.shape), np.broadcast_to(observed.most, raw.shape)
+    end = raw.clip(low, high)
+    for _ in range(_ROUNDS):
+        curve = law.curve(end)
+        away, method = _deviation(law, curve.at(end), n)
+        last, end = end, _root(raw, curve, curve.at(end), away, side).clip(low, high)
+        if (np.abs(end - last) <= _CLOSE * (np.abs(end - raw) + 1e-300)).all():
+            return end, method
+    # Where steps do not settle: as far as the largest variance of any true answer allows.
+    curve = (law.anywhere or law.curve)(end)
+    away, method = _deviation(law, curve.at(curve.peak.clip(low, high)), n)
+    settled = np.abs(end - last) <= _CLOSE * (np.abs(end - raw) + 1e-300)
+    return np.where(settled, end, (raw + side * away).clip(low, high)), method
+
+
+def _deviation(law: ReportLaw, variance: Floats, n: int) -> Any:
+    return deviation(variance, law.floor, law.reach, n, law.miss, law.proxy, law.skew)
+
+
+def _root(raw: Floats, curve: VarianceCurve, variance: Floats, away: Floats, side: int) -> Floats:
+    """Where (y - raw)^2 = k n Var(y), with k such that both sides agree at the variance of the last step."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        k = np.where(variance > 0, away**2 / variance, 0.0)
+    away_from = raw - curve.centre
+    a, b, c = 1 - k * curve.square, 2 * away_from + k * curve.linear, away_from**2 - k * curve.constant
+    square = b**2 - 4 * a * c
+    root = curve.centre + (b + side * np.sqrt(np.maximum(0.0, square))) / (2 * a)
+    # Where no answer at all is near enough, the raw one: its nearest possible answer is what remains.
+    return np.asarray(np.where(variance > 0, np.where(square >= 0, root, raw), raw + side * away))

@@ -1,0 +1,283 @@
+"""A table of attributes: cells with intervals, sums over parts of it, conditional shares, a test of independence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Final, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import SottovoceError, SurveyError
+from sottovoce.core.extras import import_pandas
+from sottovoce.domain import Domain, ProductDomain
+from sottovoce.mechanisms.base import Floats
+from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, combined, combined_interval, ratio
+from sottovoce.surveys.intervals import Interval, check_level
+from sottovoce.workloads import Identity, Marginals, Stack, Workload
+
+__all__ = ["Independence", "ShareTable", "share_table"]
+
+Selected = Any
+"""One value of an attribute, or several in a list or range."""
+
+_MOST_CELLS: Final = 100
+"""Cells of a table up to which their covariance is computed."""
+
+
+class Independence(NamedTuple):
+    """A test of whether two attributes are independent.
+
+    Attributes
+    ----------
+    statistic, degrees
+        Wald's statistic of the deviations from independence, and its degrees of freedom.
+    p_value
+        The chance of a statistic as large if the attributes are independent; asymptotic, for many reports.
+    largest
+        The cell that deviates most, in standard errors, and by how much its share is above that of independence.
+    """
+
+    statistic: float
+    degrees: int
+    p_value: float
+    largest: tuple[tuple[str, ...], float]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ShareTable:
+    """The share of people in every cell of a table of attributes, as raw answers or sums of raw answers.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> from sottovoce.workloads import Marginals
+    >>> survey = sv.Survey.queries(Marginals(k=2, country=["DE", "FR"], plan=["free", "pro"], age=3), epsilon=2.0)
+    >>> people = [("DE", "free", 0)] * 30_000 + [("DE", "pro", 1)] * 10_000 + [("FR", "free", 2)] * 20_000
+    >>> table = survey.estimate(survey.simulate(people, seed=1)).table("country", "plan")
+    >>> table
+    <table of country and plan: 2 x 2 shares from 60,000 reports>
+    >>> print(table.share({"plan": "pro"}, given={"country": "DE"}))
+    0.2477, 95 % from 0.2341 to 0.2613
+    """
+
+    answers: RawAnswers
+    names: tuple[str, ...]
+    axes: tuple[Domain, ...]
+    cells: NDArray[np.int64]
+    """The numbers of the answers that add up to each cell: the table's axes, then one for the answers of a cell."""
+    scale: float
+    """A cell's share is the sum of its answers, times this."""
+
+    @property
+    def raw(self) -> Floats:
+        """The raw share of every cell."""
+        return np.asarray(self.answers.raw[self.cells].sum(axis=-1) * self.scale)
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Interval:
+        """Confidence intervals of all cells, in the shape of the table."""
+        check_level(level)
+        rows = self._rows
+        found = combined_interval(self.answers, rows, level, len(rows) if simultaneous else 1)
+        return Interval(found.low.reshape(self._shape), found.high.reshape(self._shape), found.method)
+
+    def sum(
+        self, selected: Mapping[str, Selected] | None = None, /, level: float = 0.95, **named: Selected
+    ) -> CombinedAnswer:
+        """The share of people in a part of the table: for each attribute a value, or several in a list or range.
+
+        Attributes that are not named are summed over: `table.sum(age=range(18, 30), plan=["free", "pro"])` is a range
+        of two dimensions. Attributes may also be given as a mapping, whatever they are called.
+        """
+        parts = {**({} if selected is None else _checked(selected, "selected")), **named}
+        return combined(self.answers, self._weights(self._numbers(parts, "selected")), level)
+
+    def share(self, of: Mapping[str, Selected], given: Mapping[str, Selected], level: float = 0.95) -> CombinedAnswer:
+        """The share of `of` among the people of `given`: P(plan = pro | country = DE)."""
+        part, whole = self._numbers(_checked(of, "of"), "of"), self._numbers(_checked(given, "given"), "given")
+        if set(part) & set(whole):
+            raise SurveyError("of and given must name different attributes of the table").at("of")
+        return ratio(self.answers, self._weights({**whole, **part}), self._weights(whole), level)
+
+    def conditional(self, name: str, level: float = 0.95) -> list[tuple[tuple[str, ...], str, CombinedAnswer]]:
+        """The distribution of one attribute among the people of each cell of the others: (others, value, share)."""
+        place = self._place(name)
+        others = [other for other in range(len(self.names)) if other != place]
+        if not others:
+            raise SurveyError("a conditional share needs a table of two attributes or more").at("name")
+        found = []
+        for cell in product(*(range(self.axes[other].size) for other in others)):
+            whole = {other: np.array([at]) for other, at in zip(others, cell, strict=True)}
+            given = tuple(self.axes[other].label(at) for other, at in zip(others, cell, strict=True))
+            for value in range(self.axes[place].size):
+                part = self._weights({**whole, place: np.array([value])})
+                share = ratio(self.answers, part, self._weights(whole), level)
+                found.append((given, self.axes[place].label(value), share))
+        return found
+
+    def independence(self) -> Independence:
+        """Test whether the two attributes of the table are independent.
+
+        Wald's test of p(a, b) - p(a) p(b) = 0 for all but the last row and column, with the exact covariance of the
+        raw shares under the projected distribution.
+        """
+        from scipy.stats import chi2
+
+        if len(self.names) != 2 or min(self._shape) < 2:
+            raise SurveyError("independence is tested for tables of two attributes with two values or more")
+        rows, columns = self._shape
+        if rows * columns > _MOST_CELLS:
+            raise SurveyError(
+                f"the table has {rows * columns:,} cells, and at most {_MOST_CELLS} can be tested for independence; "
+                "merge values first"
+            )
+        shares = self.raw
+        beside, above = shares.sum(axis=1, keepdims=True), shares.sum(axis=0, keepdims=True)
+        off = shares - beside * above
+        # d(p_ab - p_a. p_.b)/dp_cd = [cd = ab] - [c = a] p_.b - [d = b] p_a.
+        slope = np.zeros((rows, columns, rows, columns))
+        for a, b in product(range(rows), range(columns)):
+            slope[a, b, a, b] += 1
+            slope[a, b, a, :] -= above[0, b]
+            slope[a, b, :, b] -= beside[a, 0]
+        jacobian = slope.reshape(rows * columns, -1)
+        covariance = jacobian @ self._covariance() @ jacobian.T
+        kept = np.arange(rows * columns).reshape(rows, columns)[:-1, :-1].reshape(-1)
+        deviations = off.reshape(-1)
+        part = covariance[np.ix_(kept, kept)]
+        statistic = float(deviations[kept] @ np.linalg.pinv(part, hermitian=True) @ deviations[kept])
+        degrees = (rows - 1) * (columns - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.nan_to_num(np.abs(deviations) / np.sqrt(np.maximum(np.diag(covariance), 0.0)))
+        most = np.unravel_index(int(size.argmax()), self._shape)
+        cell = tuple(axis.label(int(at)) for axis, at in zip(self.axes, most, strict=True))
+        return Independence(statistic, degrees, float(chi2.sf(statistic, degrees)), (cell, float(off[most])))
+
+    def to_pandas(self, level: float = 0.95) -> Any:
+        """A DataFrame indexed by the attributes, with columns raw, low, high. Needs pandas."""
+        pd = import_pandas()
+        low, high = self.interval(level)
+        index = pd.MultiIndex.from_product([axis.labels() for axis in self.axes], names=self.names)
+        columns = {"raw": self.raw, "low": low, "high": high}
+        return pd.DataFrame({name: column.reshape(-1) for name, column in columns.items()}, index=index)
+
+    def __repr__(self) -> str:
+        sizes = " x ".join(f"{axis.size:,}" for axis in self.axes)
+        return f"<table of {' and '.join(self.names)}: {sizes} shares from {self.answers.n_reports:,} reports>"
+
+    # --- weights ---------------------------------------------------------------------------
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def _rows(self) -> Floats:
+        """Weights of the answers, one row per cell."""
+        flat = self.cells.reshape(-1, self.cells.shape[-1])
+        rows = np.zeros((len(flat), len(self.answers.raw)))
+        np.put_along_axis(rows, flat, self.scale, axis=1)
+        return rows
+
+    def _place(self, name: object) -> int:
+        if name not in self.names:
+            raise SurveyError(f"the table has no attribute of that name; it has {', '.join(self.names)}").at("name")
+        return self.names.index(str(name))
+
+    def _numbers(self, selected: Mapping[str, Selected], field: str) -> dict[int, NDArray[np.int64]]:
+        """The selected values by number, for the places of their attributes."""
+        if not selected:
+            raise SurveyError(f"{field} must name at least one attribute of {', '.join(self.names)}").at(field)
+        return {self._place(name): self._values(name, values) for name, values in selected.items()}
+
+    def _weights(self, selected: dict[int, NDArray[np.int64]]) -> Floats:
+        """Weights of the answers for the part of the table with the selected values."""
+        kept = [selected.get(place, np.arange(size)) for place, size in enumerate(self._shape)]
+        weights = np.zeros(len(self.answers.raw))
+        weights[self.cells[np.ix_(*kept)].reshape(-1)] = self.scale
+        return weights
+
+    def _values(self, name: str, values: Selected) -> NDArray[np.int64]:
+        axis = self.axes[self._place(name)]
+        listed = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, bytes)) else [values]
+        if not listed:
+            raise SurveyError(f"{name} selects no value: name at least one").at(name)
+        try:
+            found = np.array([axis.index(value) for value in listed], dtype=np.int64)
+        except SottovoceError as error:
+            raise error.at(name) from None
+        if len(np.unique(found)) < len(found):
+            raise SurveyError(f"{name} selects a value twice; name it once").at(name)
+        return found
+
+    def _covariance(self) -> Floats:
+        """The covariance of the raw shares of all cells, for the projected distribution: exact, by polarization."""
+        rows, answers = self._rows, self.answers
+        pairs = np.triu_indices(len(rows), 1)
+        both = rows[pairs[0]] + rows[pairs[1]]
+        design, population = answers.survey.design, self.answers.population
+        own = np.asarray(design.variance(rows, population, answers.n_reports).value)
+        joint = np.asarray(design.variance(both, population, answers.n_reports).value)
+        covariance = np.diag(own)
+        covariance[pairs] = (joint - own[pairs[0]] - own[pairs[1]]) / 2
+        return np.asarray(covariance + np.triu(covariance, 1).T)
+
+
+def share_table(answers: RawAnswers, names: tuple[str, ...]) -> ShareTable:
+    """The table of these attributes, from an estimate that asked for it, or for a table with more attributes."""
+    workload = answers.survey.design.workload
+    parts = [(workload, 0, 1.0)] if not isinstance(workload, Stack) else _parts(workload)
+    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+        raise SurveyError("name the attributes of the table, each once, for example table('country', 'plan')").at(
+            "names"
+        )
+    smallest: tuple[Domain, NDArray[np.int64], float] | None = None
+    for part, start, weight in parts:
+        found = _cells(part, names)
+        if found is not None and (smallest is None or found[1].shape[-1] < smallest[1].shape[-1]):
+            smallest = found[0], found[1] + start, 1 / weight
+    if smallest is None:
+        raise SurveyError(
+            f"this survey did not ask for a table of {', '.join(map(repr, names))}: it needs workload 'marginals' with "
+            f"k of at least {len(names)} over these attributes, or the distribution over all of them"
+        ).at("names")
+    records, cells, scale = smallest
+    inner = dict(records.attributes_of(records))
+    return ShareTable(answers, names, tuple(inner[name] for name in names), cells, scale)
+
+
+def _checked(selected: object, field: str) -> Mapping[str, Selected]:
+    if not isinstance(selected, Mapping):
+        raise SurveyError(f"{field} must map attributes to values, such as {{'plan': 'pro'}}").at(field)
+    return selected
+
+
+def _parts(stack: Stack) -> list[tuple[Workload, int, float]]:
+    starts = np.cumsum([0, *(part.n_queries for part in stack.parts)]).tolist()
+    return list(zip(stack.parts, starts, stack.weights, strict=False))
+
+
+def _cells(workload: Any, names: tuple[str, ...]) -> tuple[Domain, NDArray[np.int64]] | None:
+    """The answers that add up to every cell; None if the workload does not have the table."""
+    if not isinstance(workload, (Marginals, Identity)) or not isinstance(workload.domain, ProductDomain):
+        return None
+    known = [name for name, _ in workload.domain.attributes]
+    if not set(names) <= set(known):
+        return None
+    if isinstance(workload, Identity):
+        order = [*names, *(name for name in known if name not in names)]
+        numbers = np.arange(workload.n_values).reshape([inner.size for _, inner in workload.domain.attributes])
+        numbers = numbers.transpose([known.index(name) for name in order])
+    elif len(names) > workload.k:
+        return None
+    else:
+        sizes = {name: inner.size for name, inner in workload.domain.attributes}
+        spare = sorted((name for name in known if name not in names), key=lambda name: sizes[name])
+        order = [*names, *spare[: workload.k - len(names)]]
+        numbers = workload.table(np.arange(workload.n_queries, dtype=np.float64), *order).astype(np.int64)
+    shape = numbers.shape[: len(names)]
+    return workload.domain, numbers.reshape(*shape, math.prod(numbers.shape[len(names) :]))
