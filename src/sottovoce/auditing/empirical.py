@@ -17,6 +17,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.theory.tails import clopper_pearson
+
 __all__ = ["Certificate", "affordable", "certify"]
 
 _LEAST_SAMPLES: Final = 100
@@ -135,10 +137,8 @@ def _certify_pair(
 
 def _bound(hits_first: int, hits_second: int, n_first: int, n_second: int, delta: float, alpha: float) -> float:
     """log((p_low - delta)/p_high): an event p_low likely or more under one value, at most p_high under the other."""
-    from scipy.special import betaincinv
-
-    low = float(betaincinv(hits_first, n_first - hits_first + 1, alpha / 2)) if hits_first else 0.0
-    high = float(betaincinv(hits_second + 1, n_second - hits_second, 1 - alpha / 2)) if hits_second < n_second else 1.0
+    low = float(clopper_pearson(np.array([hits_first]), n_first, alpha / 2)[0][0])
+    high = float(clopper_pearson(np.array([hits_second]), n_second, alpha / 2)[1][0])
     return math.log((low - delta) / high) if low > delta else -math.inf
 
 

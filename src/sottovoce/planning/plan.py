@@ -21,9 +21,10 @@ from sottovoce.questions.base import Question
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
-from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Criterion, Option, explain, join_reasons, least_error, options, usable_designs
+from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.strategies.variance import Population
 from sottovoce.surveys.choosing import check_setting
 from sottovoce.surveys.survey import Survey

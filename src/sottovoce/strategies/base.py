@@ -13,104 +13,28 @@ from __future__ import annotations
 
 import abc
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, ClassVar, Final, NamedTuple, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
-from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
-from sottovoce.mechanisms.base import Counts, Floats, Mechanism
+from sottovoce.core.errors import CapacityError, SurveyError
+from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.projections.hull import HullProjection, project_hull
+from sottovoce.projections.hull import project_hull
 from sottovoce.projections.operator import Operator
-from sottovoce.projections.simplex import project_simplex
+from sottovoce.strategies.nearest import Projection, answers_of, nearest_answers
+from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.variance import Population, Variance, checked_weights
 from sottovoce.theory.bounds import BY_VARIANCE, Bound
 from sottovoce.theory.offline_bounds import describe_bias, projected_bound
-from sottovoce.workloads import Identity, Workload
-from sottovoce.workloads.ball import Ball
 
-__all__ = ["AUTO", "PerAnswer", "Projection", "Setting", "Statement", "Strategy"]
+__all__ = ["PerAnswer", "Strategy"]
 
 PerAnswer = float | Floats
-
-AUTO: Final = "auto"
-"""Instead of a name: the best of all usable ones."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The requirements of a design.
-
-    Attributes
-    ----------
-    users
-        The expected number of people.
-    strategy, mechanism
-        The only one to consider, or "auto" for all.
-    max_report_bytes
-        Maximum length of a report.
-    max_counters
-        Maximum number of counters for a codebook's rotations.
-    """
-
-    workload: Workload | Ball
-    epsilon: float
-    delta: float
-    users: int
-    strategy: str = AUTO
-    mechanism: str = AUTO
-    max_report_bytes: int = MAX_REPORT_BYTES
-    max_counters: int = DEFAULT_COUNTERS
-
-    def finite_workload(self) -> Workload:
-        """The workload; raises `SurveyError` if the values cannot be listed."""
-        if isinstance(self.workload, Ball):
-            raise SurveyError("this strategy needs values that can be listed; use strategy='direct' for vectors")
-        return self.workload
-
-    def check_mechanism(self, strategy: str, only: str) -> None:
-        """Raise `MechanismError` if another mechanism is named than the only one that the strategy goes with."""
-        if self.mechanism not in (AUTO, only):
-            raise MechanismError(f"strategy {strategy!r} goes with mechanism {only!r}; name that one, or 'auto'")
-
-
-class Statement(NamedTuple):
-    """A design in a survey's JSON, from which it is restored."""
-
-    workload: Workload | Ball
-    epsilon: float
-    delta: float
-    mechanism: object
-    parameters: dict[str, Any]
-    attachment: bytes
-
-    def finite_workload(self) -> Workload:
-        """The workload; raises `SurveyError` if the values cannot be listed."""
-        return Setting(self.workload, self.epsilon, self.delta, 1).finite_workload()
-
-    def check_mechanism(self, expected: type[Mechanism]) -> None:
-        """Raise `SurveyError` unless it states this mechanism, with exactly its parameters, and delta 0."""
-        names = expected.parameter_names()
-        if self.mechanism != expected.name or sorted(self.parameters) != sorted(names) or self.delta != 0:
-            raise SurveyError(
-                f"this strategy goes with mechanism {expected.name!r}, with parameters {sorted(names) or 'none'} and "
-                "delta 0; the survey states something else"
-            )
-
-
-class Projection(NamedTuple):
-    """Projected answers, the certificate in the space of the projection, and the distribution with these answers."""
-
-    values: Floats
-    gap: float
-    support: NDArray[np.int64]
-    weights: Floats
 
 
 class Strategy(abc.ABC):
@@ -407,7 +331,7 @@ class Strategy(abc.ABC):
 
     def project_coordinates(self, raw: Floats) -> Projection:
         """The answers of the distribution whose coordinates are nearest to the raw ones."""
-        return _projection(self.workload, project_hull(self.coordinates, raw))
+        return answers_of(self.workload, project_hull(self.coordinates, raw))
 
     @final
     def projects_answers(self, n_reports: int) -> bool:
@@ -486,18 +410,3 @@ class Strategy(abc.ABC):
     def _hull_formula(self) -> str:
         """The formula of the bound by projection on the hull, with tau^2 the proxy along the columns."""
         return "sqrt(2 tau sqrt(2 log J / n))"
-
-
-def nearest_answers(workload: Workload, raw: Floats) -> Projection:
-    """The answers of a distribution that are nearest to the raw answers."""
-    if isinstance(workload, Identity):
-        shares = project_simplex(raw)
-        support = np.flatnonzero(shares.values)
-        return Projection(shares.values, shares.gap, support, shares.values[support])
-    return _projection(workload, project_hull(workload, raw))
-
-
-def _projection(workload: Workload, found: HullProjection) -> Projection:
-    people = np.zeros(workload.n_values)
-    people[found.support] = found.weights
-    return Projection(workload.matvec(people), found.gap, found.support, found.weights)

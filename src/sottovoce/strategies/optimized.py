@@ -21,10 +21,11 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.base import PerAnswer, Setting, Statement
+from sottovoce.strategies.base import PerAnswer
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
 from sottovoce.strategies.reconstruction import user_noise
+from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.spectrum import check_determined
 from sottovoce.strategies.variance import Population, Variance
 from sottovoce.theory.bounds import maximum_of_proxy

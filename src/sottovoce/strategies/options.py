@@ -11,10 +11,11 @@ from typing import Any, Final, Literal, final
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
-from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.registry import find
+from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.strategies.variance import Status
 from sottovoce.theory.bounds import Bound
 from sottovoce.workloads import Workload

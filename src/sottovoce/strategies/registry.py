@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.strategies.base import Statement, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
@@ -14,6 +14,7 @@ from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.setting import Statement
 from sottovoce.workloads import Workload
 from sottovoce.workloads.ball import Ball
 

@@ -17,10 +17,11 @@ from sottovoce.core.limits import (
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import HOW_TO_BRING_ONE, MECHANISMS, is_foreign, lookup, register
 from sottovoce.questions.base import Question
-from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.options import Criterion, choose
 from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.workloads import Workload
 
 __all__ = ["Asking", "NamedMechanism", "check_setting", "design_for"]

@@ -21,8 +21,9 @@ from sottovoce.questions.queries import Queries
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.randomness import os_source
-from sottovoce.strategies.base import AUTO, Setting, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import Criterion
+from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.aggregate import Aggregate, Reports
 from sottovoce.surveys.choosing import Asking, NamedMechanism, design_for
 from sottovoce.surveys.estimate import Estimate, SparseDistribution

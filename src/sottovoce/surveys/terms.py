@@ -17,9 +17,10 @@ from sottovoce.questions.base import PerAnswer, Question
 from sottovoce.questions.registry import question_from_statement
 from sottovoce.questions.vector import Vector
 from sottovoce.randomness.philox import key_of
-from sottovoce.strategies.base import Setting, Strategy
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import evaluate_design, explain, options
 from sottovoce.strategies.registry import restore
+from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.statement import FORMAT, Attachments, Stated, check_fields, check_format, check_title
 from sottovoce.theory.bounds import Bound

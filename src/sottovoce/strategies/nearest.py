@@ -1,0 +1,40 @@
+"""The possible answers that are nearest to raw ones, and a distribution that has them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Floats
+from sottovoce.projections import project_simplex
+from sottovoce.projections.hull import HullProjection, project_hull
+from sottovoce.workloads import Identity, Workload
+
+__all__ = ["Projection", "answers_of", "nearest_answers"]
+
+
+class Projection(NamedTuple):
+    """Projected answers, the certificate in the space of the projection, and the distribution with these answers."""
+
+    values: Floats
+    gap: float
+    support: NDArray[np.int64]
+    weights: Floats
+
+
+def nearest_answers(workload: Workload, raw: Floats) -> Projection:
+    """The answers of a distribution that are nearest to the raw answers."""
+    if isinstance(workload, Identity):
+        shares = project_simplex(raw)
+        support = np.flatnonzero(shares.values)
+        return Projection(shares.values, shares.gap, support, shares.values[support])
+    return answers_of(workload, project_hull(workload, raw))
+
+
+def answers_of(workload: Workload, found: HullProjection) -> Projection:
+    """The answers of the distribution that a projection on a hull has found."""
+    people = np.zeros(workload.n_values)
+    people[found.support] = found.weights
+    return Projection(workload.matvec(people), found.gap, found.support, found.weights)
