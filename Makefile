@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: setup  ## a service, a million devices, three surveys, a dashboard, report.html (KEEP=1 leaves it running)
+demo: setup  ## a service, a million devices, six surveys, a dashboard, report.html (KEEP=1 leaves it running)
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
 # Hundreds of processes are started, and each would compile every module anew where bytecode is not kept.

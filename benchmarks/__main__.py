@@ -34,6 +34,7 @@ MODULES = (
     "hull",
     "adaptive",
     "heavy_hitters",
+    "questions",
     "collector",
     "browser",
 )

@@ -165,7 +165,8 @@ def prepared_environment(environment: Path, requirements: Path) -> Path:
     except (OSError, subprocess.CalledProcessError) as error:
         raise PeersUnavailable(f"creating {environment.name} failed: {error}") from error
     _say(f"installing {requirements.name} into {environment.name}")
-    pip = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
+    # The file pins everything that is needed; one package in it demands more than is.
+    pip = [str(python), "-m", "pip", "install", "-qq", "--no-deps", "--disable-pip-version-check", "--no-input"]
     run_step(
         f"installing {requirements.name}",
         [*pip, "--retries", "1", "--requirement", str(requirements)],

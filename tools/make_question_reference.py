@@ -20,6 +20,8 @@ KINDS = "| kind | what is to be known | parameters | strategies | projected on |
 PARAMETERS = "| parameter | questions | what it is | allowed | default | example |\n|---|---|---|---|---|---|\n"
 
 _ALLOWED = {
+    "text": "one line",
+    "fields": "a name and labels, a range, a text or a number for each",
     "labels": "distinct texts",
     "range": "integers, first and last included",
     "attributes": "a name and labels, a range or a text for each",
@@ -51,6 +53,8 @@ def parameters() -> str:
 
 def allowed(one: Parameter) -> str:
     """The range of a number, or what else may be given."""
+    if one.choices:
+        return " or ".join(f"`{word}`" for word in one.choices)
     if one.low is None or one.high is None:
         return _ALLOWED[one.kind]
     what = "an integer" if one.kind == "integer" else "a number"
@@ -60,7 +64,9 @@ def allowed(one: Parameter) -> str:
 def default(one: Parameter) -> str:
     """What holds where it is not given."""
     if one.default is not None:
-        return f"{one.default:g}"
+        return f"`{one.default}`" if isinstance(one.default, str) else f"{one.default:g}"
+    if one.optional:
+        return "none"
     return f"one way to give the {one.group}" if one.group else "required"
 
 

@@ -28,15 +28,24 @@ from browser.dashboard import publish, send, signed_in  # noqa: E402
 from browser.survey_page import SurveyPage  # noqa: E402
 from browser.visitor import Visitor  # noqa: E402
 from collector.service import Service, running  # noqa: E402
+from sottovoce.domain.number import NumberGrid  # noqa: E402
+from sottovoce.lab.populations.unlisted import population_of  # noqa: E402
 from sottovoce.surveys.survey import Survey  # noqa: E402
 from sottovoce.workloads import parse_workload  # noqa: E402
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 1.5, "has_touch": True}
 DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 900}, "device_scale_factor": 1}
 
+FEATURES = [
+    "search", "bookmarks", "dark mode", "offline reading", "comments", "newsletters", "podcasts", "puzzles", "maps",
+    "alerts", "sharing", "text to speech",
+]  # fmt: skip
+COUNTRIES = ["Austria", "France", "Italy", "Poland", "Spain", "Sweden"]
 COMMUTE = ["bicycle", "on foot", "bus", "tram", "train", "car", "works at home", "none of these"]
 SHARES = [0.21, 0.09, 0.17, 0.12, 0.14, 0.19, 0.06, 0.02]
 SCROLL = "(found) => { found.scrollIntoView(); scrollBy(0, -24); }"
+
+expect.set_options(timeout=60_000)
 
 SEED = 20
 PORT = "8470"
@@ -52,6 +61,10 @@ class Filled:
     tables: Survey
     talk: Any
     unanswered: Survey
+    minutes: Survey
+    spread: Survey
+    travel: Survey
+    form: Survey
 
 
 def fill(service: Service) -> Filled:
@@ -75,7 +88,30 @@ def fill(service: Service) -> Filled:
     unanswered = Survey.distribution(["tea", "coffee", "water", "none of these"], 1.0, title="What do you drink?")
     publish(service, unanswered, minimum_reports=100)
     many(service, unanswered, ["tea"] * 64)
-    return Filled(commute, sleep, tables, talk(service, people), unanswered)
+    return Filled(commute, sleep, tables, talk(service, people), unanswered, *questions(service, people))
+
+
+def questions(service: Service, people: np.random.Generator) -> list[Survey]:
+    """A number's mean and its distribution, several choices, and a form, each answered by invented people."""
+    weekly = "How many minutes did you read last week?"
+    fields = {
+        "country": COUNTRIES,
+        "plan": ["free", "plus", "pro"],
+        "age": range(18, 90),
+        "minutes": NumberGrid(0, 600, "minutes"),
+    }
+    surveys = [
+        Survey.number(0, 600, 1.0, unit="minutes", title=weekly),
+        Survey.number(0, 600, 2.0, unit="minutes", wants="distribution", points=24, title=f"{weekly} The distribution"),
+        Survey.choices(FEATURES, 1.0, most=5, title="Which of these do you use? Tick up to five"),
+        Survey.records(fields, tables=2, epsilon=2.0, title="You and the app"),
+    ]
+    for survey in surveys:
+        publish(service, survey)
+        population = population_of(survey.question)
+        assert population is not None
+        many(service, survey, population.values(12_000, people))
+    return surveys
 
 
 def talk(service: Service, people: np.random.Generator) -> Any:
@@ -156,6 +192,41 @@ def question(survey: Survey) -> Callable[[Visitor], Page]:
     return pose
 
 
+def filled_in(
+    survey: Survey, give: Callable[[Page], object], scroll_to: str | None = None
+) -> Callable[[Visitor], Page]:
+    """A question with somebody's answer; where a heading to scroll to is given, or "", the report drawn from it."""
+
+    def pose(visitor: Visitor) -> Page:
+        tab = SurveyPage.visit(visitor, survey)
+        give(tab.page)
+        tab.page.evaluate("() => scrollTo(0, 0)")
+        if scroll_to is not None:
+            tab.draw_button.click()
+            expect(tab.send_button).to_be_visible()
+        if scroll_to:
+            tab.page.get_by_role("heading", name=scroll_to).evaluate(SCROLL)
+        return tab.page
+
+    return pose
+
+
+def give_number(page: Page) -> None:
+    page.get_by_label("Your answer").fill("85")
+
+
+def give_choices(page: Page) -> None:
+    for name in ("search", "offline reading", "podcasts", "maps", "sharing"):
+        page.get_by_role("checkbox", name=name).check()
+
+
+def give_form(page: Page) -> None:
+    page.get_by_label("country").select_option("Italy")
+    page.get_by_label("plan").select_option("plus")
+    page.get_by_label("age").fill("47")
+    page.get_by_label("minutes").fill("85")
+
+
 def report(survey: Survey, scroll_to: str = "") -> Callable[[Visitor], Page]:
     def pose(visitor: Visitor) -> Page:
         tab = SurveyPage.visit(visitor, survey)
@@ -179,6 +250,17 @@ def main() -> None:
         made.take("survey_report", PHONE, "light", report(there.unanswered))
         made.take("survey_report", DESK, "light", report(there.unanswered))
         made.take("survey_likelihood", PHONE, "dark", report(there.unanswered, "How little that tells"))
+        for name, survey, give in (
+            ("number", there.minutes, give_number),
+            ("choices", there.travel, give_choices),
+            ("form", there.form, give_form),
+        ):
+            for screen, scheme in ((PHONE, "light"), (PHONE, "dark"), (DESK, "light"), (DESK, "dark")):
+                made.take(f"{name}_question", screen, scheme, filled_in(survey, give))
+            for screen, scheme in ((PHONE, "light"), (DESK, "dark")):
+                made.take(f"{name}_report", screen, scheme, filled_in(survey, give, ""))
+            for screen, scheme in ((PHONE, "dark"), (DESK, "light")):
+                made.take(f"{name}_likelihood", screen, scheme, filled_in(survey, give, "How little that tells"))
         surveys = made.at("/", "How do you get to work?")
         made.take("list", DESK, "light", surveys)
         made.take("list", PHONE, "dark", surveys)
@@ -188,11 +270,17 @@ def main() -> None:
         made.take("bars", PHONE, "light", made.at(bars, "From 12,000 reports.", "Estimate"))
         made.take("cdf", DESK, "dark", made.at(f"/survey/{there.sleep.id}", "From 12,000 reports."))
         made.take("heatmap", DESK, "light", made.at(f"/survey/{there.tables.id}", "From 12,000 reports."))
+        made.take("number", DESK, "light", made.at(f"/survey/{there.spread.id}", "From 12,000 reports."))
+        made.take("number", PHONE, "dark", made.at(f"/survey/{there.minutes.id}", "From 12,000 reports.", "Estimate"))
+        made.take("choices", DESK, "dark", made.at(f"/survey/{there.travel.id}", "From 12,000 reports."))
+        made.take("form", DESK, "light", made.at(f"/survey/{there.form.id}", "From 12,000 reports."))
         made.take("conversation", DESK, "light", made.at(f"/survey/{there.talk.id}", "of people"))
         made.take("conversation", PHONE, "dark", made.at(f"/survey/{there.talk.id}", "of people", "Round 2"))
         made.take("planner", DESK, "light", made.at("/plan", "Which design, and why"))
+        made.take("planner_number", DESK, "dark", made.at("/plan?kind=number&unit=minutes", "Which design, and why"))
         made.take("planner", PHONE, "dark", made.at("/plan", "Which design, and why"))
         made.take("create", DESK, "light", made.at("/new", "What do you want to know?"))
+        made.take("create_form", DESK, "light", made.at("/new?kind=records", "What do you want to know?"))
 
 
 if __name__ == "__main__":

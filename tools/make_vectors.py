@@ -26,8 +26,11 @@ from sottovoce.workloads import Prefix
 from vectors_adaptive import adaptive_vectors
 from vectors_collector import collector_vectors
 from vectors_expressions import expression_vectors
+from vectors_numbers import number_vectors
 from vectors_refused import bad_survey_vectors
+from vectors_sets import set_vectors
 from vectors_strategies import strategy_vectors
+from vectors_tables import table_vectors
 from vectors_workloads import direct_vectors
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -364,6 +367,9 @@ def files() -> dict[str, str]:
     contents["expressions.json"] = expression_vectors()
     contents["adaptive.json"] = adaptive_vectors(Recorder)
     contents["strategies.json"] = strategy_vectors(Recorder)
+    contents["tables.json"] = table_vectors(Recorder)
+    contents["sets.json"] = set_vectors(Recorder)
+    contents["numbers.json"] = number_vectors(Recorder)
     contents["collector.json"] = collector_vectors(Recorder)
     return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in contents.items()}
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sottovoce.auditing import audit
     from sottovoce.core import errors
     from sottovoce.domain import Domain
+    from sottovoce.domain.number import number
     from sottovoce.expressions import Query, query
     from sottovoce.mechanisms import MECHANISMS, Mechanism
     from sottovoce.planning.plan import Plan, plan
@@ -46,6 +47,7 @@ __all__ = [
     "connect",
     "engines",
     "errors",
+    "number",
     "plan",
     "query",
     "questions",
@@ -65,6 +67,7 @@ _HOMES = {
     "Survey": "surveys.survey",
     "audit": "auditing",
     "connect": "analyst",
+    "number": "domain.number",
     "plan": "planning.plan",
     "query": "expressions",
 }

@@ -31,6 +31,7 @@ from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.rejection import Rejection
+from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
@@ -241,6 +242,26 @@ def long_channel(bits: int = 20, size: int = 40) -> ChannelMatrix:
 )
 def test_the_last_outcome_of_a_long_channel(device: Any) -> None:
     broken(planted(MatrixChannel, device)(40, 1.0, long_channel()))
+
+
+def rounded(kind: Any) -> Any:
+    """A rounded channel over three grid points, 4,096 positions apart."""
+    return kind(2 * 4096 + 1, 1.0, MatrixChannel.miniatures(1.0)[-1].matrix)
+
+
+@pytest.mark.parametrize(
+    "device",
+    [
+        lambda sound, m, v, s: sound(v // m.steps * m.steps),
+        lambda sound, m, v, s: m._channel._randomize(min(v // m.steps + (s.below(m.steps) <= v % m.steps), 2), s),
+        lambda sound, m, v, s: sound() if v % m.steps else m._channel._randomize(v // m.steps, s),
+        lambda sound, m, v, s: sound(v ^ 1) if v == 4 * 1021 else sound(),
+        lambda sound, m, v, s: sound(v, NeverTheLast(s)),
+    ],
+    ids=["always down", "one step too far", "no draw at grid points", "one position", "never the last outcome"],
+)
+def test_rounding_at_random(device: Any) -> None:
+    broken(rounded(planted(RoundedChannel, device)))
 
 
 class NeverTheLast:

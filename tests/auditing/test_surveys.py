@@ -17,14 +17,14 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.auditing.channel import Channel, Enumerator, worst_ratio
-from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, serving
+from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, SetMechanism, Tables, serving
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.registry import create
-from sottovoce.questions import Queries, Vector
+from sottovoce.questions import Choices, Queries, Vector
 from sottovoce.randomness import within_epsilon
-from sottovoce.strategies import STRATEGIES, Strategy
+from sottovoce.strategies import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
@@ -32,6 +32,9 @@ from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.sets import SetStrategy
+from sottovoce.strategies.setting import Setting
+from sottovoce.strategies.tables import TablesStrategy
 from sottovoce.surveys import survey as survey_module
 from sottovoce.surveys.panel import Seat
 from sottovoce.workloads import Bins, Dense, Marginals, Prefix, Ranges
@@ -105,6 +108,7 @@ def designs(epsilon: float) -> dict[str, Strategy]:
         "hierarchical": HierarchicalStrategy.best(Prefix(6), epsilon),
         "fourier": FourierStrategy.best(Marginals({"a": 3, "b": 2}, k=2), epsilon),
         "fourier, bins": FourierStrategy.best(Bins(PERSON, [0, 1, 4], attribute="age"), epsilon),
+        "tables": TablesStrategy.designs(Setting(Marginals({"a": 2, "b": 2, "c": 2}, k=2), epsilon, 0.0, 1000))[0],
         "optimized": OptimizedStrategy.of(Prefix(J), epsilon, channel.matrix, np.full(J, 1 / J)),
         "direct, binary": Direct(ONE_QUERY, Binary(1, ONE_QUERY.radius, epsilon, 0.0)),
         "direct, codebook": Direct(Prefix(4), small(4, Prefix(4).radius, epsilon)),
@@ -120,14 +124,14 @@ def test_queries(name: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> 
     design = designs(epsilon)[name]
     survey = sv.Survey(Queries(design.workload), design)
     found = audited(survey, everybody(survey), monkeypatch)
-    if isinstance(survey.mechanism, ChannelMechanism):
+    if isinstance(survey.mechanism, ChannelMechanism | Tables):
         assert found == survey.mechanism.privacy_ratio()
     else:
         assert float(found) > 1 + epsilon / 4
 
 
 def test_every_strategy_was_audited() -> None:
-    assert {design.name for design in designs(1.0).values()} == set(STRATEGIES)
+    assert {design.name for design in designs(1.0).values()} == set(Queries.strategies)
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -137,6 +141,15 @@ def test_vectors_inside_the_ball_and_beyond_it(epsilon: float, monkeypatch: pyte
     assert found == end_ratio(number)
     vector = sv.Survey(Vector(2, 2.0), Direct(Ball(2, 2.0), small(2, 2.0, epsilon)))
     audited(vector, [[-2.0, 0.0], [2.0, 0.0], [0.0, 0.0], [1e308, 5e-324], [1.5, -0.25]], monkeypatch)
+
+
+@pytest.mark.parametrize("kind", serving(SetMechanism).values())
+def test_every_set(kind: type[SetMechanism], monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism = kind.miniatures(1.0)[1]
+    question = Choices(mechanism.options, mechanism.most)
+    survey = sv.Survey(question, SetStrategy(question.workload, mechanism))
+    found = audited(survey, [question.possible_value(i) for i in range(question.n_possible)], monkeypatch)
+    assert 0.8 * mechanism.privacy_ratio() < found <= mechanism.privacy_ratio()
 
 
 # --- rounds -------------------------------------------------------------------------------------

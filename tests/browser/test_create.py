@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -46,7 +47,7 @@ def test_from_the_form_to_the_first_answer(service: Service, visitors: Visitors)
     expect(page.get_by_text("1 report", exact=False).first).to_be_visible()
 
 
-@pytest.mark.parametrize("chosen", ["queries", "vector", "adaptive"])
+@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "adaptive"])
 def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str) -> None:
     page = signed_in(visitor, service, "/new")
     kind(page, chosen)
@@ -54,6 +55,16 @@ def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str)
         page.get_by_role("textbox", name="Workload").fill("prefix:8")
     if chosen == "adaptive":
         page.get_by_role("textbox", name="Labels").fill("red\ngreen\nblue")
+    if chosen == "choices":
+        page.get_by_role("textbox", name="Options").fill("red\ngreen\nblue\nwhite")
+    if chosen == "number":
+        page.get_by_role("combobox", name="Wants").select_option("distribution")
+        page.get_by_role("textbox", name="Points").fill("8")
+    if chosen == "records":
+        for place, (name, values) in enumerate((("plan", "free, pro"), ("minutes", "0 to 600 minutes")), 1):
+            page.get_by_label(f"Name of attribute {place}").fill(name)
+            page.get_by_label(f"Values of attribute {place}").fill(values)
+        expect(page.get_by_text("any number from 0 to 600 minutes")).to_be_visible()
     survey_id = publish(page, title())
     assert service.ask("GET", f"/v1/surveys/{survey_id}/status").json["kind"] == chosen
 
@@ -141,9 +152,10 @@ def test_the_form_asks_what_the_collector_declares(service: Service, visitor: Vi
     page = signed_in(visitor, service, "/new")
     for question in service.ask("GET", "/v1/questions").json["questions"]:
         kind(page, question["kind"])
-        alone = [one["name"] for one in question["parameters"] if not one["group"]]
-        for name in alone:
-            expect(page.get_by_role("textbox", name=name.capitalize(), exact=True)).to_be_visible()
+        for one in question["parameters"]:
+            if not one["group"]:
+                role: Any = {"choice": "combobox", "fields": "group"}.get(one["kind"], "textbox")
+                expect(page.get_by_role(role, name=one["name"].capitalize(), exact=True)).to_be_visible()
         ways = [one["name"] for one in question["parameters"] if one["group"]]
         assert page.locator("input[name^=way-]").evaluate_all("(all) => all.map((one) => one.value)") == ways
 
@@ -159,6 +171,13 @@ def test_the_accuracy_is_the_planners(service: Service, visitor: Visitor) -> Non
     margin = service.ask("POST", "/v1/plans", json=asked).json["margin"]
     words = f"With 10,000 people: Each share is known to about ± {100 * margin:.3g} points"
     expect(page.locator(".accuracy")).to_contain_text(words)
+
+
+def test_the_accuracy_of_a_mean_is_in_its_unit(service: Service, visitor: Visitor) -> None:
+    page = signed_in(visitor, service, "/new?kind=number&unit=minutes")
+    page.get_by_role("textbox", name="Title").fill(title())
+    page.get_by_role("button", name="Check", exact=True).click()
+    expect(page.locator(".accuracy")).to_contain_text(re.compile(r"The mean is known to about ± [\d.]+\s?minutes \(95"))
 
 
 def test_what_was_typed_outlives_a_reload(service: Service, visitor: Visitor) -> None:

@@ -239,6 +239,39 @@ def test_workloads_as_pictures(service: Service, visitors: Visitors, workload: s
     assert faults(page) == []
 
 
+def test_a_number_s_figures_and_histogram(service: Service, visitors: Visitors) -> None:
+    called = f"Minutes {secrets.token_hex(4)}"
+    survey = Survey.number(0, 600, 2.0, unit="minutes", wants="distribution", points=8, strategy="haar", title=called)
+    publish(service, survey)
+    send(service, survey, [30.0, 90.0, 400.0] * 100)
+    page = signed_in(visitors(viewport={"width": 360, "height": 740}), service, f"/survey/{survey.id}")
+    figures = page.locator(".figures-list > div")
+    expect(figures).to_have_count(5)
+    expect(figures.nth(3)).to_contain_text(
+        re.compile(r"Median.*minutes.*95\s%\sinterval: .* to \d+\sminutes", re.DOTALL)
+    )
+    # The curve, the histogram and the bound.
+    expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(3)
+    expect(page.get_by_role("heading", name="Share of people in each bin (minutes)")).to_be_visible()
+    assert too_wide(page) <= 0
+    assert faults(page) == []
+
+
+def test_one_table_out_of_many_by_name(service: Service, visitor: Visitor) -> None:
+    fields = {name: ["no", "yes"] for name in ("cat", "dog", "fish", "bird")}
+    survey = Survey.records(fields, tables=2, epsilon=1.0, title=f"Pets {secrets.token_hex(4)}")
+    publish(service, survey)
+    send(service, survey, [("yes", "no", "no", "yes")] * 200)
+    page = signed_in(visitor, service, f"/survey/{survey.id}")
+    pictures = page.get_by_role("slider", name=re.compile("by arrow keys"))
+    expect(pictures).to_have_count(7)
+    page.get_by_label("Picture", exact=True).select_option("Dog × bird")
+    expect(pictures).to_have_count(2)
+    expect(page.get_by_role("heading", name="Dog × bird")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Show"))).to_be_hidden()
+    assert faults(page) == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessible_and_narrow(service: Service, visitors: Visitors, drinks: Survey, scheme: str) -> None:
     visitor = visitors(viewport={"width": 360, "height": 740}, color_scheme=scheme)

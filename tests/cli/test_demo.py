@@ -21,6 +21,7 @@ import urllib3
 from sottovoce.cli import main
 from sottovoce.lab.demo.adaptive import COUNTRIES, ROUNDS, true_records
 from sottovoce.lab.demo.demo import PEOPLE, crowd_sizes, sample_reports, state_survey
+from sottovoce.lab.demo.forms import people_for_forms
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, true_frequencies
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -83,12 +84,23 @@ def test_everybody_was_counted_once_although_some_reports_came_twice(told):
     found, _ = told
     metrics = found["metrics"]
     fleets = found["fleet"].values()
-    assert metrics["counted"] == 3 * 20_000 - sum(sum(sent["refused"].values()) for sent in fleets)
+    refused = sum(sum(sent["refused"].values()) for sent in fleets)
+    assert metrics["counted"] == 3 * 20_000 + 3 * people_for_forms(20_000) - refused
     assert metrics["duplicates"] == found["fleet"]["distribution"]["resent"] == 1000
     assert metrics["accepted"] == metrics["counted"] + metrics["duplicates"]
     assert metrics["waiting"] == 0
-    assert all(sent["singles"] >= 200 and sent["ended"] == "done" for sent in fleets)
+    assert all(sent["singles"] >= 50 and sent["ended"] == "done" for sent in fleets)
     assert found["ages"]["users"] == 20_000
+
+
+def test_a_number_choices_and_a_form_were_answered(told):
+    found, _ = told
+    forms = found["forms"]
+    assert [one["unit"] for one in forms] == ["minutes", "%", "%", "%"]
+    assert {one["reports"] for one in forms} == {people_for_forms(20_000)}
+    assert forms[0]["truth"] == pytest.approx(600 * 2 / 7)
+    for one in forms:
+        assert one["hit"] == (one["low"] <= one["truth"] <= one["high"])
 
 
 def test_questions_were_asked_in_turn(told):

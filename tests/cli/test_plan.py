@@ -12,7 +12,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.cli.parser import build_parser
 from sottovoce.domain import Domain
-from sottovoce.questions import QUESTIONS, Queries, Shares, Vector
+from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Shares, Vector
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
@@ -23,6 +23,12 @@ ASKED: dict[str, tuple[tuple[str, ...], Question]] = {
     "shares": (("shares", "--values", "40"), Shares(40)),
     "queries": (("queries", "--workload", "prefix:24"), Queries(Prefix(24))),
     "vector": (("vector", "--dimension", "8", "--radius", "3"), Vector(8, 3.0)),
+    "number": (("number", "--low", "0", "--high", "3", "--unit", "m"), Number.of(low=0, high=3, unit="m")),
+    "choices": (("choices", "--options", "a,b,c,d", "--most", "2"), Choices(list("abcd"), 2)),
+    "records": (
+        ("records", "--attributes", "city=a,b,c", "age=0..9", "--tables", "2"),
+        Records({"city": list("abc"), "age": range(10)}),
+    ),
 }
 
 

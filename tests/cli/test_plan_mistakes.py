@@ -15,6 +15,9 @@ PLAN = {
     "shares": ("plan", "shares", "--values", "40", "--epsilon", "1", "--users", "2000"),
     "queries": ("plan", "queries", "--workload", "prefix:12", "--epsilon", "1", "--users", "2000"),
     "vector": ("plan", "vector", "--dimension", "8", "--epsilon", "1", "--users", "2000"),
+    "number": ("plan", "number", "--low", "0", "--high", "3", "--epsilon", "1", "--users", "2000"),
+    "choices": ("plan", "choices", "--options", "a,b,c,d", "--most", "2", "--epsilon", "1", "--users", "2000"),
+    "records": ("plan", "records", "--attributes", "a=1..9", "--tables", "1", "--epsilon", "1", "--users", "2000"),
 }
 SIMULATE = {kind: ("simulate", *words[1:], "--seed", "5") for kind, words in PLAN.items()}
 
@@ -103,6 +106,7 @@ def test_plans_that_cannot_be(run, kind, options, error, helpful):
         ("shares", {"values": None, "labels": "@nowhere.txt"}, "DomainError", "name a file with one label per line"),
         ("shares", {"values": None, "labels": "a,a"}, "DomainError", "more than once"),
         ("shares", {"values": None, "attributes": "age"}, "DomainError", "write it like age=0..99"),
+        ("shares", {"values": None, "attributes": "a=0..9 b=x,y"}, "DomainError", "write attributes apart"),
         ("vector", {"radius": "-1"}, "SurveyError", "radius is -1"),
         ("vector", {"radius": "inf"}, "SurveyError", "radius is inf"),
         ("vector", {"dimension": "1e9"}, "SurveyError", "dimension is 1000000000"),

@@ -9,7 +9,15 @@ import math
 import pytest
 
 from sottovoce.cli.arguments import whole_number
-from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, VectorMechanism, create, serving
+from sottovoce.mechanisms import (
+    ChannelMechanism,
+    FiniteMechanism,
+    SetMechanism,
+    Tables,
+    VectorMechanism,
+    create,
+    serving,
+)
 
 
 @pytest.mark.parametrize(("name", "largest"), [("uniform", 1 / 32), ("geometric", 0.05 / (1 - 0.95**32))])
@@ -66,6 +74,8 @@ def test_audit_of_none_by_name_is_of_all(run):
         "rejection",
         "binary",
         *serving(ChannelMechanism),
+        *serving(Tables),
+        *serving(SetMechanism),
     ]
 
 

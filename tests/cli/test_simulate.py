@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.lab.experiments.survey_error import measure
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.questions import QUESTIONS, Queries, Shares, Vector
+from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Shares, Vector
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4
 from sottovoce.workloads import Prefix
@@ -20,8 +20,18 @@ SIMULATE = {
     "shares": ("simulate", "shares", "--values", "32", *GIVEN),
     "queries": ("simulate", "queries", "--workload", "prefix:12", *GIVEN),
     "vector": ("simulate", "vector", "--dimension", "8", "--radius", "3", *GIVEN),
+    "number": ("simulate", "number", "--low", "0", "--high", "3", *GIVEN),
+    "choices": ("simulate", "choices", "--options", "a,b,c,d", "--most", "2", *GIVEN),
+    "records": ("simulate", "records", "--attributes", "city=a,b,c", "age=0..9", "h=number:0..9", *GIVEN),
 }
-QUESTION = {"shares": Shares(32), "queries": Queries(Prefix(12)), "vector": Vector(8, 3.0)}
+QUESTION = {
+    "shares": Shares(32),
+    "queries": Queries(Prefix(12)),
+    "vector": Vector(8, 3.0),
+    "number": Number.of(low=0, high=3),
+    "choices": Choices(list("abcd"), 2),
+    "records": Records({"city": list("abc"), "age": range(10), "h": sv.number(0, 9)}),
+}
 
 
 @pytest.fixture(autouse=True)

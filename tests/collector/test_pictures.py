@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
+from sottovoce.collector.figures import figures_of, histogram_of
 from sottovoce.collector.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
 from sottovoce.collector.picture import columns_of, largest, projection_of
 from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
+from sottovoce.domain.number import number
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.surveys.survey import Survey
@@ -183,6 +185,50 @@ def test_a_million_answers_come_as_few() -> None:
     assert [int(label) for label in columns.labels] == columns.positions
 
 
+def test_of_many_tables_the_first_ones_come_whole() -> None:
+    survey = Survey.records({"a": range(4), "b": range(5), "c": range(3)}, tables=2, epsilon=2.0)
+    estimate = survey.estimate(survey.simulate([(0, 0, 0)] * 500, seed=1))
+    columns = columns_of(estimate, 0.95, 40)
+    assert [panel.title for panel in columns.panels] == ["a", "b", "c", "a x b"]
+    assert columns.positions == list(range(32))
+    assert columns.labels[-1] == "a=3, b=4"
+
+
+# --- what is said of a number -------------------------------------------------------------------
+
+
+def test_figures_of_a_number_are_those_of_the_estimate() -> None:
+    survey = Survey.number(0, 10, 2.0, unit="km", wants="distribution", points=5, strategy="haar")
+    estimate = survey.estimate(survey.simulate([1.0, 2.0, 7.0] * 400, seed=1))
+    figures = {figure.name: figure for figure in figures_of(estimate, 0.9)}
+    assert list(figures) == ["mean", "standard deviation", "lower quartile", "median", "upper quartile"]
+    mean, median = estimate.mean(level=0.9), estimate.quantile(0.5, 0.9)
+    assert (figures["mean"].value, figures["mean"].low, figures["mean"].high) == (mean.value, mean.low, mean.high)
+    assert figures["median"].high == median.high
+    assert {figure.unit for figure in figures.values()} == {"km"}
+    assert (figures["standard deviation"].most, figures["mean"].most) == (5.0, 10.0)
+    histogram = histogram_of(estimate, 0.9)
+    assert histogram is not None
+    assert histogram.ends == [0, 2, 4, 6, 8, 10]
+    assert sum(histogram.value) == pytest.approx(1)
+    assert np.cumsum(histogram.raw) == pytest.approx(estimate.raw)
+
+
+def test_numbers_of_a_form_have_their_means() -> None:
+    survey = Survey.records({"sex": ["f", "m"], "km": number(0, 9, "km"), "years": number(0, 90)}, epsilon=2.0)
+    estimate = survey.estimate(survey.simulate([("f", 3.0, 30.0)] * 600, seed=1))
+    km, years = figures_of(estimate, 0.9)
+    assert (km.name, km.unit, km.most, years.name, years.unit) == ("mean of km", "km", 9.0, "mean of years", "")
+    assert (km.low, km.high) == (estimate.mean("km", 0.9).low, estimate.mean("km", 0.9).high)
+    assert km.low <= 3.0 <= km.high
+
+
+def test_other_surveys_have_no_figures() -> None:
+    estimate = DRINKS.estimate([report for _, report in PEOPLE])
+    assert figures_of(estimate, 0.95) == []
+    assert histogram_of(estimate, 0.95) is None
+
+
 # --- how they are laid out ----------------------------------------------------------------------
 
 
@@ -211,6 +257,12 @@ def covered(survey: Survey, panels: list[Panel]) -> bool:
         (asked(Marginals(k=2, age=3, sex=2, city=4)), [Heatmap, Heatmap, Heatmap]),
         (asked(Marginals(k=3, age=3, sex=2, city=4)), [Bars]),
         (asked(Stack([Prefix(4), Ranges(4), Identity(4)])), [Cdf, Intervals, Bars]),
+        (Survey.choices(["a", "b", "c"], 1.0, most=2), [Bars]),
+        (
+            Survey.records({"age": range(3), "sex": ["f", "m"], "km": number(0, 9)}, epsilon=1.0),
+            [Bars] * 3 + [Heatmap] * 3,
+        ),
+        (Survey.number(0, 9, 1.0, wants="distribution", points=4, strategy="haar"), [Cdf]),
         (Survey.round(AGES, 1, "age < 30"), [Bars]),
         (Survey.round(AGES, 1, "age // 50", 2), [Bars]),
     ],
@@ -219,7 +271,7 @@ def test_every_survey_has_the_panels_that_suit_it(survey: Survey, views: list[ty
     panels = panels_of(survey)
     assert [type(panel) for panel in panels] == views
     assert covered(survey, panels)
-    assert projection_of(survey) in ("simplex", "hull of the columns", "ball", "interval")
+    assert projection_of(survey) in ("simplex", "hull of the columns", "ball", "interval", survey.question.projected_on)
 
 
 def test_a_heat_map_has_the_cells_of_its_table() -> None:

@@ -44,7 +44,19 @@ LONG = "plans, searches, audits and measurements for real numbers of people, up 
 ELSEWHERE = "files, clusters, databases or services that only the reader has"
 READ = {
     **dict.fromkeys(
-        ("choosing", "cli", "coverage", "findings", "mutation", "reproducing", "scale", "start", "strategies"), LONG
+        (
+            "choosing",
+            "cli",
+            "compared",
+            "coverage",
+            "findings",
+            "mutation",
+            "reproducing",
+            "scale",
+            "start",
+            "strategies",
+        ),
+        LONG,
     ),
     **dict.fromkeys(("device", "engines", "operations", "pages", "settings", "spark"), ELSEWHERE),
 }

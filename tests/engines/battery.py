@@ -22,6 +22,7 @@ from sottovoce.engines import Engine, Tally
 from sottovoce.formats.aggregate_file import write_aggregate
 from sottovoce.formats.sharded import in_shards
 from sottovoce.formats.wire import encode_batch
+from sottovoce.lab.populations.unlisted import population_of
 from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, serving
 from sottovoce.workloads import Marginals, Prefix
 
@@ -43,6 +44,14 @@ SURVEYS: Final[dict[str, Callable[[], Any]]] = {
     "haar": lambda: sv.Survey.queries(Prefix(16), 1.0, strategy="haar"),
     "fourier": lambda: sv.Survey.queries(Marginals({"a": 3, "b": 4, "c": 2}, k=2), 1.0, strategy="fourier"),
     "matrix_channel": lambda: sv.Survey.queries(Prefix(6), 1.0, strategy="optimized"),
+    "rounded_channel": lambda: sv.Survey.number(0, 600, 1.0),
+    **{
+        name: partial(sv.Survey.choices, list("abcdefgh"), 1.0, 3, mechanism=name)
+        for name in ("set_selection", "wheel", "one_option")
+    },
+    "tables": lambda: sv.Survey.records(
+        {"city": list("abcde"), "age": range(12), "hours": sv.number(0, 9)}, epsilon=1.0
+    ),
 }
 """A survey for every mechanism that one may name."""
 
@@ -57,8 +66,11 @@ def survey_of(name: str) -> Any:
 def reports_of(name: str, n: int) -> tuple[bytes, ...]:
     """Reports of so many people."""
     survey, rng = survey_of(name), np.random.default_rng(n)
-    if survey.domain is None:
-        people: Any = rng.uniform(-0.8, 0.8, (n, survey.n_answers))
+    invented = population_of(survey.question)
+    if invented is not None:
+        people: Any = invented.draw(n, rng)
+    elif survey.domain is None:
+        people = rng.uniform(-0.8, 0.8, (n, survey.n_answers))
     else:
         people = rng.integers(0, survey.domain.size, n)
     return tuple(survey.simulate(people, seed=n))

@@ -23,7 +23,17 @@ from sottovoce.engines.spark_session import session as spark_session
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 PATIENCE = 300.0
-ENCODINGS = ("hadamard", "subset_selection", "unary_symmetric", "codebook", "gaussian", "rejection", "binary")
+ENCODINGS = (
+    "hadamard",
+    "subset_selection",
+    "unary_symmetric",
+    "codebook",
+    "gaussian",
+    "rejection",
+    "binary",
+    "set_selection",
+    "tables",
+)
 """A mechanism for each way of encoding; `test_spark_stages` runs the others through the same stages, without Spark."""
 
 OTHERS = set(SURVEYS) - set(ENCODINGS)

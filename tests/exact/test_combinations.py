@@ -178,7 +178,7 @@ def test_tables_of_other_sizes() -> None:
     conditional = found.table("country", "plan").conditional("plan")
     assert [(given, value) for given, value, _ in conditional[:2]] == [(("DE",), "free"), (("DE",), "pro")]
     assert sum(answer.value for *_, answer in conditional[:2]) == pytest.approx(1.0)
-    assert list(found.table("country", "plan").to_pandas().columns) == ["raw", "low", "high"]
+    assert list(found.table("country", "plan").to_pandas().columns) == ["value", "raw", "low", "high"]
 
 
 @pytest.mark.parametrize("name", ["shares", "fourier", "histogram"])

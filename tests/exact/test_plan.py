@@ -170,7 +170,7 @@ def test_curves_pass_through_the_plan() -> None:
         ({"asked": 4, "criterion": "best"}, PlanError, "criterion", "'l2' or 'margin'"),
         ({"asked": 4, "population": [0.5, 0.5]}, SurveyError, "population", "4"),
         ({"asked": 2, "population": [0.5, 0.6]}, SurveyError, "population", "sum"),
-        ({"dimension": 2, "population": [0.5, 0.5]}, PlanError, "population", "leave it out for vectors"),
+        ({"dimension": 2, "population": [0.5, 0.5]}, PlanError, "population", "leave it out here"),
         ({"asked": 4, "strategy": "haar"}, SurveyError, "strategy", "cannot be asked by haar; it takes histogram"),
         ({"asked": 4, "strategy": "best"}, SurveyError, "strategy", "strategy must be one of direct"),
         ({"asked": 1}, DomainError, None, "from 2"),

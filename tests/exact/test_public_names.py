@@ -39,6 +39,7 @@ PUBLIC = [
     "connect",
     "engines",
     "errors",
+    "number",
     "plan",
     "query",
     "questions",

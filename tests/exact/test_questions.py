@@ -9,7 +9,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import DomainError, SimulationError, SurveyError, ValueOutsideDomainError, WorkloadError
-from sottovoce.questions import QUESTIONS, Queries, Shares, Vector, make_question, question_from_statement
+from sottovoce.questions import QUESTIONS, Choices, Queries, Shares, Vector, make_question, question_from_statement
 from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.surveys.panel import Panel
 from sottovoce.workloads import Prefix
@@ -20,6 +20,7 @@ EXAMPLES = [
     Shares(sv.Domain.product(age=range(3), sex=["f", "m"])),
     Queries(Prefix(5)),
     Vector(3, 2.5),
+    Choices(["bus", "tram", "bike"], 2),
 ]
 
 
@@ -46,7 +47,7 @@ def test_answers_are_found_by_name_and_number(question) -> None:
 
 
 def test_every_kind_declares_what_the_doors_need() -> None:
-    assert list(QUESTIONS) == ["shares", "queries", "vector"]
+    assert list(QUESTIONS) == ["shares", "queries", "vector", "choices", "number", "records"]
     for kind in (*QUESTIONS.values(), Panel):
         names = [one.name for one in kind.parameters]
         assert len(set(names)) == len(names)

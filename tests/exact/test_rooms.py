@@ -66,7 +66,7 @@ def test_both_languages_were_read() -> None:
     assert "sottovoce.domain.base" in PYTHON["sottovoce.domain.labels"]
     assert "sottovoce.kernels.compiled.channels" in PYTHON["sottovoce.kernels.channels"], "imported inside functions"
     pages, js = CLIENTS / "pages" / "src", CLIENTS / "js" / "src"
-    assert js / "domain.ts" in TYPESCRIPT[pages / "survey" / "fields.ts"]
+    assert js / "domain.ts" in TYPESCRIPT[pages / "survey" / "domain_field.ts"]
     assert pages / "survey" / "field.ts" in TYPESCRIPT[pages / "survey" / "choices.ts"], "imported for a type alone"
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 import sottovoce as sv
-from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, serving
+from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, SetMechanism, serving
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.fourier import Fourier
@@ -136,6 +136,11 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "fourier": _sought(lambda: Marginals(PERSON, k=2), 2.0, "fourier"),
     "fourier, parities": _sought(lambda: Parities(5, 3), 2.0, "fourier"),
     "fourier, one attribute": _one_attribute,
+    "tables": _sought(lambda: Marginals(PERSON, k=2), 2.0, "tables"),
+    "records": lambda: sv.Survey.records({**PERSON, "minutes": sv.number(0, 600)}, epsilon=2.0, users=PEOPLE),
+    **{
+        f"choices, {name}": partial(sv.Survey.choices, 12, 2.0, 3, name, users=PEOPLE) for name in serving(SetMechanism)
+    },
     "histogram": _sought(lambda: Prefix(12), 2.0, "histogram", "subset_selection"),
     "histogram, hadamard": _sought(lambda: Prefix(12), 2.0, "histogram", "hadamard"),
     "histogram, blocks": _sought(lambda: Prefix(12), 2.0, "histogram", "hadamard_blocks"),
@@ -144,6 +149,9 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "factorized": _factorized,
     "mean": lambda: sv.Survey.mean(5, 2.0, 2.0, mechanism="codebook", users=PEOPLE),
     "mean of a number": lambda: sv.Survey.mean(1, 3.0, 1.0, mechanism="binary"),
+    "number, mean": lambda: sv.Survey.number(-20, 40, 2.0, points=9),
+    "number, spread": lambda: sv.Survey.number(0, 1, 2.0, wants="spread", points=5),
+    "number, distribution": lambda: sv.Survey.number(0, 600, 2.0, wants="distribution", points=12),
     "round, mean": lambda: sv.Survey.round(_panel(), 1, "age / 9 + 0.25 * (sex == 'M')"),
     "round, choice": lambda: sv.Survey.round(_panel(), 2, "find(club, ('c', 'a', 'b'))", 3),
 }
@@ -152,6 +160,16 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
 
 def _people(survey: Any) -> list[Any]:
     rng = np.random.default_rng(PEOPLE)
+    if survey.kind == "records":
+        return [
+            _record(survey, *one) for one in zip(rng.integers(0, 36, PEOPLE), rng.uniform(0, 700, PEOPLE), strict=True)
+        ]
+    if survey.kind == "choices":
+        first = rng.integers(0, 9, size=PEOPLE)
+        return [[] if one == 8 else [int(one), int(one) // 4 + 9] if one > 3 else [int(one)] for one in first]
+    if survey.kind == "number":
+        low, high = survey.question.grid.low, survey.question.grid.high
+        return list(low + (high - low) * rng.beta(2.0, 5.0, PEOPLE))
     if survey.domain is None:
         dimension, radius = survey.question.dimension, survey.question.radius
         return list(np.linspace(1.0, 0.0, dimension) * radius / 2 + rng.uniform(-0.2, 0.2, (PEOPLE, dimension)))
@@ -161,9 +179,20 @@ def _people(survey: Any) -> list[Any]:
 
 def last_value(survey: Any) -> Any:
     """A value that hardly anybody has."""
+    if survey.kind == "records":
+        return _record(survey, 35, 600.0)
+    if survey.kind == "choices":
+        return [9, 11]
+    if survey.kind == "number":
+        return float(survey.question.grid.high)
     if survey.domain is None:
         return np.full(survey.question.dimension, -survey.question.radius / 4)
     return value_at(survey.domain, survey.domain.size - 1)
+
+
+def _record(survey: Any, number: int, minutes: float) -> dict[str, Any]:
+    person = value_at(sv.Domain.of(PERSON), int(number))
+    return {**person, "minutes": round(float(minutes), 3)}
 
 
 def _over_values(survey: Any) -> Case:

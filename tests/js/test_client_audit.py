@@ -60,6 +60,32 @@ ROW = "checkValue(value, domainSize) + 1"
 MULTIPLY = "Math.sign(a * b) * powers[(logarithms[a] + logarithms[b]) % (q - 1)]"
 
 PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
+    "sets as subsets": (
+        lambda: sv.Survey.choices(60, most=3, epsilon=1.0, mechanism="set_selection"),
+        10.0,
+        {
+            "have members by coins alone": (rule("set_selection"), "choose(members.length > 0, later, first)", "first"),
+            "hold no dummies": (
+                rule("set_selection"),
+                "members.push(row[place])",
+                "row[place] < options && members.push(row[place])",
+            ),
+            "are told of a rare option": (
+                rule("set_selection"),
+                "const first = source.bernoulli(threshold);",
+                "const first = source.bernoulli(threshold) || row[place] === 59;",
+            ),
+        },
+    ),
+    "sets in bins": (
+        lambda: sv.Survey.choices(60, most=3, epsilon=1.0, mechanism="wheel", users=50),
+        10.0,
+        {
+            "favour the bins of few": (rule("wheel"), "own[place] ?? other", "own[place % own.length] ?? other"),
+            "count dummies": (rule("wheel"), "all.filter(([member]) => member < options.size)", "all"),
+            "are thrown by another word": (rule("wheel"), "[option & 3]", "[(option + 1) & 3]"),
+        },
+    ),
     "one value in a million": (
         lambda: sv.Survey.distribution(10**6, 1.0, "randomized_response"),
         60.0,
@@ -175,6 +201,15 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
                 "Number(sum <= drawn)",
                 "Number(sum + (row === 17 && value === 23 ? 1 : 0) <= drawn)",
             ),
+        },
+    ),
+    "a number": (
+        lambda: sv.Survey.number(-20, 40, 1.0, points=9),
+        4.0,
+        {
+            "rounded one step too far": (rule("rounded_channel"), "rounding < position", "rounding <= position"),
+            "always rounded down": (rule("rounded_channel"), "Number(rounding < position % STEPS)", "0"),
+            "not clipped at the lower end": ("domains/number.js", "this.low), this.high)", "-1e300), this.high)"),
         },
     ),
     "many bits": (

@@ -30,12 +30,24 @@ Floats = NDArray[np.float64]
 
 def truth(survey: Any, values: list[Any]) -> Floats:
     """What the survey asks, for people with these values."""
+    if survey.kind in ("records", "choices"):
+        inputs = survey.question.people(values).between(0, len(values))
+        return np.asarray(survey.question.workload.columns(inputs).mean(axis=0))
+    if survey.kind == "number":
+        return truth_of_numbers(survey.question, np.array(values))
     if survey.domain is None:
         return np.asarray(np.mean(values, axis=0))
     held = survey.domain.indices(values)
     if survey.seat is not None:
         held = survey.seat.inputs(survey.question, survey.domain.split(held))
     return np.asarray(survey.question.workload.columns(held).mean(axis=0))
+
+
+def truth_of_numbers(question: Any, values: Floats) -> Floats:
+    """Of rounded numbers in place of their squares, as the workload has it."""
+    if question.answers_are_shares:
+        return np.array([np.mean(values <= end) for end in question.ends[1:]])
+    return np.array([np.interp(values, question.grid.values, row).mean() for row in question.workload.dense()])
 
 
 def tolerance(survey: Any, answers: Floats, n: int) -> Floats:

@@ -143,6 +143,11 @@ _GROUPS = (
         ),
     ),
     Group(
+        "sets",
+        (*_in("mechanisms", "sets set_selection wheel one_option"), *_in("projections", "capped")),
+        ("exact/test_sets.py", "vectors/test_set_vectors.py"),
+    ),
+    Group(
         "simplex",
         _in("projections", "simplex ball checks projected"),
         ("exact/test_projection_edges.py", "exact/test_ball.py"),

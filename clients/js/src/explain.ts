@@ -25,6 +25,8 @@ export interface Explanation {
    */
   readonly highest: number;
   readonly lowest: number;
+  /** The natural logarithm of the least one. */
+  readonly logLowest: number;
   /** How many times more likely the one is than the other; never more than e^epsilon. */
   readonly ratio: number;
   readonly epsilon: number;
@@ -71,6 +73,7 @@ export function explain(survey: Survey, report: Uint8Array, value?: unknown): Ex
     logLikelihood,
     highest: probabilityOf(highest),
     lowest: probabilityOf(lowest),
+    logLowest: least,
     ratio,
     epsilon,
     words: [

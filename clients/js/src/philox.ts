@@ -9,6 +9,8 @@ export type Key = readonly [number, number];
 
 /** Purpose of the signs of a rotation's Hadamard layers; the other purposes are those of mechanisms not run here. */
 export const ROTATION_SIGNS = 0;
+/** Purpose of the bins of options under a seed of the wheel. */
+export const WHEEL_BINS = 3;
 
 const ROUNDS = 10;
 

@@ -126,6 +126,41 @@ for (const { design, ...workload } of QUERIES) {
   });
 }
 
+test("records: the same draws and the same work for every record, whichever table is drawn", async () => {
+  const attributes = [
+    { name: "age", domain: { start: 18, step: 1, size: 41 } },
+    { name: "minutes", number: { low: 0, high: 600, unit: "", points: 3 } },
+  ];
+  const tables = [
+    { attributes: [0], weight: 2, mechanism: { name: "projective_geometry", order: 4, dimension: 4 } },
+    { attributes: [0, 1], weight: 3, mechanism: { name: "subset_selection", subset_size: 30 } },
+    { attributes: [1], weight: 4, mechanism: { name: "randomized_response" } },
+  ];
+  const question = { kind: "records", attributes, tables: 2 };
+  const design = { strategy: "tables", mechanism: { name: "tables", tables } };
+  const stated = { format: 2, title: "", epsilon: 1, delta: 0, question, design };
+  const survey = (await readSurvey(JSON.stringify(stated))) as Survey;
+  const records = [
+    [18, 0],
+    [58, 600],
+    [19, 300],
+    [40, 123.456],
+    [31, 1e9],
+  ];
+  for (const share of [0, 0.37, 0.6, 0.999]) {
+    const [asked, done] = [new Set<string>(), new Set<string>()];
+    for (const record of records) {
+      for (const truth of [true, false]) {
+        const draws = script(share, truth);
+        done.add(await work(() => survey.randomize(record, draws.source)));
+        asked.add(draws.asked.join());
+      }
+    }
+    assert.equal(asked.size, 1);
+    assert.equal(done.size, 1, [...done].slice(0, 2).join("\n\n"));
+  }
+});
+
 const LONG = "x".repeat(500);
 const OUTSIDE = ["water", LONG, LONG.repeat(9), "", 7, -1, 10n ** 40n, null, 0.5, true, {}, Symbol("x"), "\ud800"];
 const DOMAINS: [stated: JsonObject, inside: unknown[]][] = [

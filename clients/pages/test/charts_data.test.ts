@@ -5,7 +5,8 @@ import { test } from "node:test";
 import { extent, ordered, told, type BarsSpec } from "../src/charts/bars_data.js";
 import { columnsOf, shapeOf, type LinesSpec } from "../src/charts/lines_data.js";
 import { promise } from "../src/views/bound.js";
-import { drawn, halfWidth, upward, type Choice } from "../src/views/survey_picture.js";
+import { placeOf, written } from "../src/views/figures.js";
+import { drawn, halfWidth, panelsOf, upward, type Choice } from "../src/views/survey_picture.js";
 
 const BARS: BarsSpec = {
   labels: ["a", "b", "c", "d"],
@@ -51,9 +52,12 @@ test("new numbers keep a chart's shape, another kind of series does not", () => 
 });
 
 const PICTURE: Picture = {
+  figures: [],
+  histogram: null,
   survey: "",
   title: "",
   kind: "queries",
+  unit: "",
   mechanism: "codebook",
   epsilon: 1,
   delta: 0,
@@ -125,4 +129,21 @@ test("only bounds that the collector has stated are told, never one guessed betw
   assert.match(promise(curve, { n: 800, l2: 0.99 }, 900, true), /is now 1;/);
   assert.equal(promise(curve, null, 50, true), "Every report makes the answers more precise.");
   assert.equal(promise(curve, null, 900, false), "The bound on the expected error is 1.");
+});
+
+test("a histogram stands beside the panels, with its bins in their order", () => {
+  const histogram = { unit: "minutes", ends: [0, 5, 10], value: [0.25, 0.75], raw: [0.2, 0.8], low: [0.1, 0.7], high: [0.3, 0.9] };
+  const picture = { ...PICTURE, histogram };
+  const [panel] = panelsOf(picture).slice(-1);
+  const { spec } = drawn(picture, panel!, { ...CHOICE, order: "value" });
+  assert.equal(spec.name, "Share of people in each bin (minutes)");
+  assert.deepEqual([(spec as BarsSpec).labels, (spec as BarsSpec).order], [["0 to 5", "5 to 10"], "domain"]);
+  assert.deepEqual(panelsOf(PICTURE), PICTURE.panels);
+});
+
+test("a figure is written to the digits that its interval tells, and lies on its scale", () => {
+  assert.equal(written(301.2345, { low: 295, high: 307 }), "301");
+  assert.equal(written(-0.0123, { low: -0.015, high: -0.01 }), "−0.0123");
+  assert.equal(written(5, { low: 5, high: 5 }), "5");
+  assert.deepEqual([-1, 0, 5, 99].map((value) => placeOf(value, { least: 0, most: 10 })), [0, 0, 0.5, 1]);
 });

@@ -8,6 +8,7 @@ const parameter = (given: Partial<ParameterEntry> & Pick<ParameterEntry, "name" 
   group: "",
   low: null,
   high: null,
+  choices: [],
   ...given,
 });
 
@@ -35,6 +36,26 @@ export const DECLARED: Questions = {
       parameters: [parameter({ name: "dimension", kind: "integer", example: "20", low: 1, high: 2 ** 20 }), RADIUS],
       strategies: ["direct"],
       mechanisms: ["codebook"],
+    },
+    {
+      kind: "number",
+      summary: "one number of each person",
+      parameters: [
+        parameter({ name: "low", kind: "number", example: "0", low: -1e100, high: 1e100 }),
+        parameter({ name: "high", kind: "number", example: "600", low: -1e100, high: 1e100 }),
+        parameter({ name: "unit", kind: "text", example: "minutes", default: "", required: false }),
+        parameter({ name: "wants", kind: "choice", example: "mean", default: "mean", required: false, choices: ["mean", "distribution"] }),
+        parameter({ name: "points", kind: "integer", example: "33", required: false, low: 2, high: 65_536 }),
+      ],
+      strategies: ["minimax"],
+      mechanisms: ["rounded_channel"],
+    },
+    {
+      kind: "records",
+      summary: "tables of a form",
+      parameters: [parameter({ name: "attributes", kind: "fields", example: "country=DE,FR minutes=number:0..600" })],
+      strategies: ["tables"],
+      mechanisms: ["tables"],
     },
     {
       kind: "adaptive",

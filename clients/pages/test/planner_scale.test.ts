@@ -2,6 +2,7 @@
 import type { Planned, PlannedOption } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { measureOf } from "../src/questions/accuracy.js";
 import { nearest, numberOf, stops } from "../src/views/planner_scale.js";
 import { stateOf } from "../src/views/planner_state.js";
 import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames } from "../src/views/planner_words.js";
@@ -35,13 +36,13 @@ test("numbers in words", () => {
   assert.equal(peopleWords(1_200_000), "1.2 million people");
   assert.match(epsilonWords(1), /2\.72 times.*: private$/);
   assert.match(epsilonWords(3), /devices refuse it/);
-  assert.match(errorWords("margin", "shares", 0.01), /± 1 point,/);
+  assert.match(errorWords("margin", measureOf("shares", {}), 0.01), /± 1 point,/);
   assert.equal(readable("error 1e-05 needs 1e+15 people, sha256:1e5a, 12"), "error 0.00001 needs 1 × 10¹⁵ people, sha256:1e5a, 12");
 });
 
 test("a plan leads with the margin, and says both errors", () => {
   const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1 } as Planned;
-  const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), found)).join(" ");
+  const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), measureOf("shares", {}), found)).join(" ");
   const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 0.1.";
   assert.equal(told("error"), `± 3.31 points With 1,000 people at epsilon 1: ${both}`);
   assert.equal(told("users"), `1,000 people are needed at epsilon 1. E${both.slice(1)}`);
@@ -50,7 +51,7 @@ test("a plan leads with the margin, and says both errors", () => {
 
 test("a panel's plan tells its largest error, rounded up", () => {
   const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311 } as Planned;
-  const { large, sentence } = headline(stateOf("?kind=adaptive", DECLARED), found);
+  const { large, sentence } = headline(stateOf("?kind=adaptive", DECLARED), measureOf("adaptive", {}), found);
   assert.equal(large, "Error below 0.0332");
   assert.match(sentence, /over 10 rounds .* below 0\.0332; about 100 people answer each round\.$/);
 });

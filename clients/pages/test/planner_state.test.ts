@@ -15,7 +15,9 @@ const VECTOR = state("?kind=vector&dimension=7&radius=2.5");
 const PANEL = state("?kind=adaptive&rounds=50&users=12345");
 const ROUNDS = state("?kind=adaptive&solve=rounds&error=0.1&radius=2");
 const RECORDS = state(`?kind=shares&attributes=${encodeURIComponent('[{"name":"age","values":"0 to 9"},{"name":"it\'s","values":"a b,c"}]')}`);
-const STATES = [FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS];
+const NUMBER = state("?kind=number&unit=minutes&margin=5&solve=users");
+const FORM = state(`?kind=records&attributes=${encodeURIComponent('[{"name":"plan","values":"a,b"},{"name":"time","values":"0 to 9 hours"}]')}`);
+const STATES = [FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
 
 test("an address brings back what it was made of", () => {
   for (const one of STATES) assert.deepEqual(request(state(searchOf(one))), request(one));
@@ -45,12 +47,16 @@ test("the command line says the same", () => {
   assert.equal(commandLine(VECTOR), "sottovoce plan vector --dimension 7 --radius 2.5 --epsilon 1 --users 100000 --criterion margin");
   assert.equal(commandLine(RECORDS), "sottovoce plan shares --attributes age=0..9 'it'\\''s=a b,c' --epsilon 1 --users 100000 --criterion margin");
   assert.equal(commandLine(ROUNDS), "sottovoce plan adaptive --radius 2 --epsilon 1 --users 100000 --error 0.1");
+  assert.equal(commandLine(NUMBER), "sottovoce plan number --low 0 --high 600 --unit minutes --epsilon 1 --margin 5");
+  assert.match(commandLine(FORM), /--attributes plan=a,b time=number:0\.\.9:hours --epsilon/);
   assert.equal(commandLine(state("?kind=shares&range=18..99&solve=users")), "sottovoce plan shares --range 18..99 --epsilon 1 --margin 0.01");
 });
 
 test("Python says the same", () => {
   assert.equal(pythonLines(FIRST), 'import sottovoce as sv\nsv.plan(40, epsilon=1, users=100_000, criterion="margin")');
   assert.ok(pythonLines(QUERIES).endsWith('sv.plan(workload=parse_workload("marginals:age=10,sex=2:2"), users=100_000, l2=0.02)'));
+  assert.ok(pythonLines(NUMBER).endsWith('sv.plan(make_question("number", low=0, high=600, unit="minutes"), epsilon=1, margin=5)'));
+  assert.ok(pythonLines(FORM).includes('make_question("records", attributes={"plan": ["a", "b"], "time": sv.number(0, 9, "hours")}), '));
   assert.ok(pythonLines(VECTOR).includes("sv.plan(dimension=7, radius=2.5, "));
   assert.ok(pythonLines(RECORDS).includes(`sv.plan({"age": range(0, 10), "it's": ["a b", "c"]}, `));
   assert.ok(pythonLines(PANEL).endsWith("plan_panel(rounds=50, epsilon=1, users=12_345)"));

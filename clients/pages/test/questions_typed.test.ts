@@ -1,7 +1,7 @@
 /** Parameters of declared questions: what is given, how it is read, and how an address holds it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accuracyWords } from "../src/questions/accuracy.js";
+import { accuracyWords, measureOf } from "../src/questions/accuracy.js";
 import { isPanel, questionOf, slotsOf } from "../src/questions/declared.js";
 import { fromAddress, givenOf, nothingTyped, readParameters, toAddress, typedFrom, type Typed } from "../src/questions/typed.js";
 import { DECLARED } from "./declared.js";
@@ -59,6 +59,21 @@ test("attributes without a name, without values, or twice are told", () => {
     assert.deepEqual(read("shares", { ways: { values: "attributes" }, rows: { attributes } }).faults, ["attributes"]);
 });
 
+test("texts, choices and optional numbers: what is left empty is not said, but for a text", () => {
+  assert.deepEqual(read("number"), { found: { low: 0, high: 600, unit: "", wants: "mean" }, faults: [] });
+  const texts = { unit: " minutes ", wants: "distribution", points: "9", low: "-5" };
+  assert.deepEqual(read("number", { texts }).found, { low: -5, high: 600, unit: "minutes", wants: "distribution", points: 9 });
+  assert.deepEqual(read("number", { texts: { wants: "median", points: "1" } }).faults, ["wants", "points"]);
+});
+
+test("the fields of a form may be numbers, those of a record may not", () => {
+  const rows = { attributes: [{ name: "minutes", values: "0 to 600 minutes" }, { name: "weight", values: "0.5 to 2, 5 points" }] };
+  const minutes = { low: 0, high: 600, unit: "minutes" };
+  assert.deepEqual({ ...(read("records", { rows }).found as any).attributes }, { minutes, weight: { low: 0.5, high: 2, points: 5 } });
+  assert.deepEqual(read("shares", { ways: { values: "attributes" }, rows }).faults, ["attributes"]);
+  assert.deepEqual(read("records", { rows: { attributes: [{ name: "a", values: "5 to 2 minutes" }] } }).faults, ["attributes"]);
+});
+
 test("an address brings back what it was made of, and nonsense in it does no harm", () => {
   for (const typed of [
     { ...nothingTyped(), ways: { values: "labels" }, texts: { labels: "a, b\nc & d" } },
@@ -79,7 +94,10 @@ test("what was kept comes back; what was spoilt is blank", () => {
 });
 
 test("the margin of one answer comes first, in the answer's own unit", () => {
-  assert.equal(accuracyWords("shares", 0.004, 0.0123, 40), "Each share is known to about ± 0.4 points (95\u00a0%); all 40 together: L2 0.0123.");
-  assert.equal(accuracyWords("vector", 0.5, 0.5, 1), "Each coordinate is known to about ± 0.5 (95\u00a0%).");
-  assert.match(accuracyWords("constructor", 0.5, 2), /^Each answer is known to about ± 0\.5 .*; all answers together: L2 2\.$/);
+  assert.equal(accuracyWords(measureOf("shares", {}), 0.004, 0.0123, 40), "Each share is known to about ± 0.4 points (95\u00a0%); all 40 together: L2 0.0123.");
+  assert.equal(accuracyWords(measureOf("vector", {}), 0.5, 0.5, 1), "Each coordinate is known to about ± 0.5 (95\u00a0%).");
+  const minutes = { unit: "minutes" };
+  assert.equal(accuracyWords(measureOf("number", minutes), 5, 5, 1), "The mean is known to about ± 5\u00a0minutes (95\u00a0%).");
+  assert.match(accuracyWords(measureOf("number", { ...minutes, wants: "distribution" }), 0.05, 5, 64), /^Each share .* ± 5 points/);
+  assert.match(accuracyWords(measureOf("constructor", {}), 0.5, 2), /^Each answer is known to about ± 0\.5 .*; all answers together: L2 2\.$/);
 });

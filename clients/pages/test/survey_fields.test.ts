@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type RangeDomain, readDomain, type TextDomain } from "../../js/src/domain.js";
-import { narrowed } from "../src/survey/choices.js";
 import { numbersFault, textFault, wholeFault } from "../src/survey/faults.js";
+import { vectorText } from "../src/survey/kinds/vector.js";
+import { narrowed } from "../src/survey/listing.js";
 import { queryText } from "../src/survey/query_text.js";
 import { sendingOf } from "../src/survey/status_view.js";
 import { numbersIn, wholeNumber } from "../src/survey/typed.js";
-import { answerText, labelAt, plain, valueAt } from "../src/survey/values.js";
+import { labelAt, plain, valueAt } from "../src/survey/values.js";
 
 test("whole numbers as people type them, and nothing else", () => {
   assert.equal(wholeNumber(" 42 "), 42n);
@@ -86,9 +87,9 @@ test("every value has its number, in all kinds of domains", () => {
     assert.equal(new Set(labels).size, labels.length);
   }
   assert.equal(labelAt(domains[3]!, 0n), "(empty)");
-  assert.equal(answerText(domains[4]!, ["y", 2]), "a: y · b: 2");
-  assert.equal(answerText(null, [0.5, -0.25]), "0.5, −0.25");
-  assert.match(answerText(null, Array(100).fill(1)), /^(?:1, ){12}… \(100 in all\)$/);
+  assert.equal(labelAt(domains[4]!, 5n), "a: y · b: 2");
+  assert.equal(vectorText([0.5, -0.25]), "0.5, −0.25");
+  assert.match(vectorText(Array(100).fill(1)), /^(?:1, ){12}… \(100 in all\)$/);
 });
 
 test("what cannot be seen is made visible, and joiners stay", () => {

@@ -6,18 +6,17 @@ import { readSurvey, type Survey } from "../../js/src/index.js";
 import { range, shares } from "../../js/test/stated.js";
 import { runs } from "../src/survey/picture.js";
 import { hex } from "../src/survey/bytes_view.js";
-import { Measured, sentence, summary, viewFor } from "../src/survey/shares.js";
+import { viewOf } from "../src/survey/kinds/kind.js";
+import { Measured, sentence, summary } from "../src/survey/shares.js";
 import { valueAt } from "../src/survey/values.js";
 
 const read = async (size: number, name: string) =>
   (await readSurvey(JSON.stringify(shares(range(size), { name })))) as Survey;
 
 test("how a report is drawn depends on how many answers there are", () => {
-  assert.equal(viewFor(4n, true), "rows");
-  assert.equal(viewFor(50n, true), "stripes");
-  assert.equal(viewFor(2n ** 40n, true), "groups");
-  assert.equal(viewFor(2n ** 40n, false), "ends");
-  assert.equal(viewFor(null, false), "ends");
+  assert.equal(viewOf(4n), "rows");
+  assert.equal(viewOf(50), "stripes");
+  assert.equal(viewOf(2n ** 40n), null);
 });
 
 for (const [mechanism, size] of [["hadamard", 20], ["unary_optimized", 2000], ["randomized_response", 4]] as const) {
@@ -25,7 +24,7 @@ for (const [mechanism, size] of [["hadamard", 20], ["unary_optimized", 2000], ["
     const survey = await read(size, mechanism);
     const domain = survey.domain!;
     const found = explain(survey, survey.randomize(3n));
-    const measured = new Measured(found, domain);
+    const measured = new Measured(found);
     const all = Array.from({ length: size }, (_, i) => measured.times(valueAt(domain, BigInt(i))));
     assert.ok(all.every((height) => height >= 1 && height <= Math.E));
     assert.ok(Math.abs(Math.min(...all) - 1) < 1e-9);
@@ -42,8 +41,8 @@ for (const [mechanism, size] of [["hadamard", 20], ["unary_optimized", 2000], ["
 
 test("many groups are put together, and none is shown lower than it is", () => {
   const groups = Array.from({ length: 13 }, (_, i) => ({ probability: 0.26 - 0.01 * i, count: 2n }));
-  const found = { logLikelihood: () => 0, lowest: 0.14, ratio: 0.26 / 0.14, groups };
-  const bars = new Measured(found, null).groups(0.24 / 0.14);
+  const found = { logLikelihood: () => 0, lowest: 0.14, logLowest: Math.log(0.14), ratio: 0.26 / 0.14, groups };
+  const bars = new Measured(found).groups(0.24 / 0.14);
   assert.equal(bars.length, 5);
   assert.deepEqual(bars.map((bar) => bar.label), ["6 answers", "6 answers", "6 answers", "6 answers", "2 answers"]);
   assert.deepEqual(bars.map((bar) => bar.mine), [true, false, false, false, false]);

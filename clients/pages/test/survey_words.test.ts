@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSurvey } from "../../js/src/index.js";
 import { panel, queries, range, shares, vector } from "../../js/test/stated.js";
-import { asked, atMost, elseLabel, grouped, ledgerAfter, ledgerBefore } from "../src/survey/words.js";
+import { kindOf } from "../src/survey/kinds/registry.js";
+import { atMost, elseLabel, grouped, ledgerAfter, ledgerBefore } from "../src/survey/words.js";
 import { promise, strength, surestOf, times } from "../src/survey/words.js";
 
 test("factors are rounded up, never down, to three digits", () => {
@@ -62,16 +63,16 @@ test("what is asked, by kind of survey", async () => {
   const labels = ["tea", "water"];
   const read = (stated: object) => readSurvey(JSON.stringify(stated));
   const drinks = await read(shares({ labels }, { name: "hadamard" }));
-  assert.match(asked(drinks).join(" "), /about how many people give each answer, and not who/);
+  assert.match(kindOf(drinks).words.join(" "), /about how many people give each answer, and not who/);
   const line = { domain: range(4), type: "prefix" };
-  assert.match(asked(await read(queries(line, { name: "haar", tilt: 0 }))).join(" "), /at or below each value\.$/);
+  assert.match(kindOf(await read(queries(line, { name: "haar", tilt: 0 }))).words.join(" "), /at or below each value\.$/);
   const number = await read(vector(1, 1, { name: "binary" }));
-  assert.match(asked(number).join(" "), /^Say one number\. .* average over everybody/);
+  assert.match(kindOf(number).words.join(" "), /^Say one number\. .* average over everybody/);
   const rounds = panel({ labels }, 10);
-  assert.match(asked(await read(rounds)).join(" "), /Up to 10 questions .* only one of them/);
+  assert.match(kindOf(await read(rounds)).words.join(" "), /Up to 10 questions .* only one of them/);
   const seat = { panel: rounds, query: ["==", ["attribute", "value"], "tea"], round: 3 };
   const round = await read(vector(1, 1, { name: "binary" }, { seat }));
-  assert.match(asked(round).join(" "), /^Say what is true of you\. .* average over everybody/);
+  assert.match(kindOf(round).words.join(" "), /^Say what is true of you\. .* average over everybody/);
 });
 
 test("fingerprints come in groups of four", () => {

@@ -9,7 +9,7 @@ from sottovoce.auditing.result import AuditResult, Verdict
 
 if TYPE_CHECKING:
     from sottovoce.auditing.subject import AuditedSurvey
-    from sottovoce.mechanisms import ChannelMechanism, VectorMechanism
+    from sottovoce.mechanisms import AnyMechanism
 
 __all__ = ["DEFAULT_DELTA", "AuditResult", "Verdict", "audit", "auditable"]
 
@@ -22,7 +22,7 @@ MAX_SECONDS = 1_000_000
 _VECTOR_USERS = 10_000
 
 
-def auditable() -> dict[str, type[ChannelMechanism | VectorMechanism]]:
+def auditable() -> dict[str, type[AnyMechanism]]:
     """Every mechanism that a survey may use, those of other packages last."""
     from sottovoce.mechanisms.registry import MECHANISMS, registered
 
@@ -30,7 +30,7 @@ def auditable() -> dict[str, type[ChannelMechanism | VectorMechanism]]:
 
 
 def audit(
-    subject: str | ChannelMechanism | VectorMechanism | AuditedSurvey,
+    subject: str | AnyMechanism | AuditedSurvey,
     epsilon: float = 1.0,
     *,
     domain_size: int = DEFAULT_DOMAIN_SIZE,
@@ -47,7 +47,8 @@ def audit(
     subject
         A survey, which is audited at its own size and with all that a device runs: from a person's value to the bytes.
         Or a mechanism. Or a registry name (then `epsilon` and `domain_size` say which instance; for a vector mechanism
-        `domain_size` is the dimension, and `delta` counts for `gaussian` alone).
+        `domain_size` is the dimension, and `delta` counts for `gaussian` alone; for one of sets it is the number of
+        options).
     samples
         Real device reports drawn for each value of each pair in the empirical part; unless given 20,000 (2,000 for
         vectors), or fewer where they take long.
@@ -67,10 +68,12 @@ def audit(
     """
     from sottovoce.auditing.budget import Budget
     from sottovoce.auditing.finite import audit_finite
+    from sottovoce.auditing.records import audit_records
+    from sottovoce.auditing.sets import audit_sets
     from sottovoce.auditing.subject import Subject
     from sottovoce.auditing.vector import audit_vector
     from sottovoce.core.limits import check_integer
-    from sottovoce.mechanisms import ChannelMechanism, VectorMechanism
+    from sottovoce.mechanisms import ChannelMechanism, SetMechanism, Tables, VectorMechanism
 
     if samples is not None:
         check_integer("samples", samples, 100, 10**9)
@@ -81,12 +84,16 @@ def audit(
     survey = None
     if isinstance(subject, str):
         mechanism = _named(subject, epsilon, domain_size, delta)
-    elif isinstance(subject, ChannelMechanism | VectorMechanism):
+    elif isinstance(subject, ChannelMechanism | VectorMechanism | SetMechanism | Tables):
         mechanism = subject
     else:
         survey, mechanism = subject, subject.mechanism
     if isinstance(mechanism, VectorMechanism):
         return audit_vector(Subject(mechanism, survey), samples, alpha, budget)
+    if isinstance(mechanism, SetMechanism):
+        return audit_sets(Subject(mechanism, survey), samples, alpha, budget)
+    if isinstance(mechanism, Tables):
+        return audit_records(Subject(mechanism, survey), samples, alpha, budget)
     return audit_finite(Subject(mechanism, survey), samples, alpha, budget)
 
 
@@ -106,7 +113,7 @@ def check_seconds(seconds: float) -> float:
     return seconds
 
 
-def _named(name: str, epsilon: float, domain_size: int, delta: float) -> ChannelMechanism | VectorMechanism:
+def _named(name: str, epsilon: float, domain_size: int, delta: float) -> AnyMechanism:
     """The instance of a mechanism that is audited by its name."""
     from sottovoce.core.errors import MechanismError
     from sottovoce.mechanisms import VectorMechanism

@@ -16,13 +16,13 @@ from typing import Any, Final, final
 import numpy as np
 
 from sottovoce.auditing.runs import edge_values
-from sottovoce.auditing.subject import AuditedSurvey
+from sottovoce.auditing.subject import AuditedSurvey, Subject
 from sottovoce.auditing.tape import Coin, Recorder, Replay
 from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.mechanisms.sampled import LevelResponse
-from sottovoce.workloads.naming import value_at
 
 __all__ = ["RunBatch", "RunPlan"]
 
@@ -71,9 +71,9 @@ class RunPlan:
 
     def __init__(self, survey: AuditedSurvey, seconds: float) -> None:
         self._survey, self._mechanism, self._rng = survey, survey.mechanism, SystemRandom()
-        domain = survey.domain
-        self.size = None if domain is None else domain.size
-        self._value: Callable[[int], Any] = self._vector if domain is None else lambda number: value_at(domain, number)
+        subject = Subject(survey.mechanism, survey)
+        self.size = subject.size
+        self._value: Callable[[int], Any] = self._vector if self.size is None else subject.value
         self._seconds, self._ends = seconds, time.process_time() + seconds
         self.values: set[int] = set()
         """Numbers of the values that were run with each coin up and down."""
@@ -170,6 +170,14 @@ class RunPlan:
                 for reached in np.cumsum(mechanism.matrix.integers[:, self._input(number)], dtype=np.uint64).tolist():
                     yield number, "any", {0: reached - 1}
                     yield number, "any", {0: reached}
+        elif isinstance(mechanism, RoundedChannel):
+            # To every grid point from positions that are just rounded down to it, and just up.
+            steps, last = mechanism.steps, mechanism.domain_size - 1
+            for point, column in enumerate(np.cumsum(mechanism.matrix.integers.T, axis=1, dtype=np.uint64).tolist()):
+                for reached in column[:-1]:
+                    rounding = self._rng.randrange(steps)
+                    yield min(steps * point + rounding, last), "any", {0: rounding, 1: reached - 1}
+                    yield max(steps * (point - 1) + rounding + 1, 0), "any", {0: rounding, 1: reached}
         elif isinstance(mechanism, LevelResponse) and sum(mechanism.columns) <= _OUTCOMES:
             # The first draw is of a level, by its weight; the last one of a column.
             for first, size in zip(accumulate(mechanism.weights, initial=0), mechanism.columns, strict=False):

@@ -14,6 +14,7 @@ from sottovoce.auditing.primitives import wrong_draw
 from sottovoce.auditing.projective import ProjectiveReference
 from sottovoce.auditing.reference import REFERENCES, Reference
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
+from sottovoce.auditing.rounded import RoundedReference
 from sottovoce.auditing.runs import Runs, edge_values, run_device
 from sottovoce.auditing.script import unpredictable
 from sottovoce.auditing.stated import StatedReference
@@ -23,6 +24,7 @@ from sottovoce.core.errors import ReportError
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.randomness import epsilon_of, within_epsilon
 
 __all__ = ["audit_finite", "reference_of"]
@@ -40,6 +42,8 @@ def reference_of(mechanism: ChannelMechanism) -> Reference[Any]:
     """What the mechanism's device must ask for and send."""
     if isinstance(mechanism, ProjectiveGeometry):
         return ProjectiveReference(mechanism)
+    if isinstance(mechanism, RoundedChannel):
+        return RoundedReference(mechanism)
     kind = next((kind for known, kind in REFERENCES.items() if isinstance(mechanism, known)), StatedReference)
     return kind(mechanism)
 

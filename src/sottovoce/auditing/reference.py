@@ -378,4 +378,4 @@ REFERENCES: dict[type[ChannelMechanism], type[Reference[Any]]] = {
     Fourier: _Fourier,
     MatrixChannel: _MatrixChannel,
 }
-"""One reference per mechanism; that of projective geometry stands in a file of its own."""
+"""One reference per mechanism; those of projective geometry and rounded channels stand in files of their own."""

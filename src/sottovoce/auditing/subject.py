@@ -41,7 +41,7 @@ class AuditedSurvey(Protocol):
 
     @property
     def question(self) -> Any:
-        """What is asked: for vectors, with their dimension and radius."""
+        """What is asked: for vectors, with their dimension and radius; else with people's values by number."""
 
     @property
     def attachments(self) -> Mapping[str, bytes]:
@@ -77,13 +77,17 @@ class Subject(Generic[M_co]):
     def size(self) -> int | None:
         """How many values a person may have; None for vectors."""
         if self.survey is not None:
-            return None if self.survey.domain is None else self.survey.domain.size
+            domain = self.survey.domain
+            found: int | None = self.survey.question.n_possible if domain is None else domain.size
+            return found
         return self.mechanism.domain_size if isinstance(self.mechanism, ChannelMechanism) else None
 
     def value(self, number: int) -> Any:
         """The value of that number, as a person has it."""
-        domain = None if self.survey is None else self.survey.domain
-        return number if domain is None else value_at(domain, number)
+        if self.survey is None:
+            return number
+        domain = self.survey.domain
+        return self.survey.question.possible_value(number) if domain is None else value_at(domain, number)
 
     def input(self, value: Any) -> Any:
         """The mechanism's input for it."""

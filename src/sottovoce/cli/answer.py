@@ -25,9 +25,9 @@ the report, send it. Run again, it sends the same bytes until they have arrived,
 """
 
 _EXAMPLES = """\
-SURVEY is an id, the first 8 or more digits of one, or a title. VALUE is a label, an integer, a record such as
-age=31,country=FR, or a vector such as 0.5,-1,2; "-" reads it from standard input, where other users of this machine
-cannot see it. Write -- before a value that begins with a dash.
+SURVEY is an id, the first 8 or more digits of one, or a title. VALUE is a label, a number, a record such as
+age=31,country=FR, several choices such as tea,water (or '' for none), or a vector such as 0.5,-1,2; "-" reads it from
+standard input, where other users of this machine cannot see it. Write -- before a value that begins with a dash.
 
 examples:
   sottovoce answer http://127.0.0.1:8470 Colours red

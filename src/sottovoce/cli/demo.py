@@ -28,7 +28,7 @@ __all__ = ["register"]
 REPORT_NAME = "report.html"
 
 _DESCRIPTION = """\
-Run the whole system on this machine, in about a minute: start the service, publish three surveys, let a million
+Run the whole system on this machine, in about a minute: start the service, publish six surveys, let a million
 simulated devices answer over HTTP, ask adaptive questions, and compare the estimates with the truth, which no
 collector sees. Writes report.html, one page that needs no network. The service is stopped at the end.
 """
@@ -96,6 +96,7 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
     """Run the demonstration and show each part as it ends."""
     from sottovoce.cli import demo_words as words
     from sottovoce.lab.demo.demo import assemble, crowd_sizes, smaller_crowds, state_survey
+    from sottovoce.lab.demo.forms import people_for_forms
     from sottovoce.lab.demo.wire import HOSTILE, DemoResult, DemoSurveys
 
     with contextlib.closing(DemoSurveys(service, users, seed)) as stage:
@@ -120,13 +121,17 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
         with progress("adaptive questions", users, "reports") as advance:
             asked, turns_sent = stage.ask_in_turn(advance)
         words.show_asked(out, asked, users)
+        with progress("a number, choices and a form", 3 * people_for_forms(users), "devices") as advance:
+            forms, forms_sent = stage.ask_forms(advance)
+        words.show_forms(out, forms)
         owner, device = next(iter(stage.owners.devices.items()))
         result = DemoResult(
             music=demo,
             influence=influence,
             ages=ages,
             asked=asked,
-            sent=(sent, ages_sent, turns_sent),
+            forms=forms,
+            sent=(sent, ages_sent, turns_sent, *forms_sent),
             owner=owner,
             ledger=device.ledger,
             figures=stage.figures(),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sottovoce.lab.demo.adaptive import AskedQuestion
     from sottovoce.lab.demo.ages import Ages
     from sottovoce.lab.demo.demo import MusicResult, SampleReport
+    from sottovoce.lab.demo.forms import FormAnswer
     from sottovoce.lab.demo.service import DemoService
     from sottovoce.lab.demo.wire import DemoSurveys, ServiceMetrics
     from sottovoce.lab.fleet import Sent
@@ -25,6 +26,7 @@ __all__ = [
     "show_ages",
     "show_asked",
     "show_estimate",
+    "show_forms",
     "show_guarantee",
     "show_influence",
     "show_ledger",
@@ -39,7 +41,7 @@ _AT_LEAST = 62
 
 
 def show_service(out: Console, service: DemoService, stage: DemoSurveys) -> None:
-    """The service and its three surveys."""
+    """The service and its surveys."""
     from sottovoce.surveys.panel import Panel
 
     out.print()
@@ -48,11 +50,12 @@ def show_service(out: Console, service: DemoService, stage: DemoSurveys) -> None
     out.print(f"[bold]Its dashboard[/] shows the reports as they arrive: {service.url}/")
     out.print(f"[dim]Sign in with[/] {service.token}", soft_wrap=True)
     epsilon = stage.music.survey.epsilon
-    table = titled_table(f"Three surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its statement")
+    table = titled_table(f"Six surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its statement")
     table.add_column("survey", no_wrap=True)
     table.add_column("title")
     table.add_column("asks for")
-    for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} queries"), (stage.turns, "")):
+    others = zip(stage.forms, ("the mean of a number", "shares of {} options", "{} cells of tables"), strict=True)
+    for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} queries"), (stage.turns, ""), *others):
         survey = live.survey
         words = "adaptive questions" if isinstance(survey, Panel) else asks.format(survey.n_answers)
         table.add_row(f"[dim]{survey.id[:12]}[/]", survey.title, words)
@@ -164,6 +167,24 @@ def show_ages(out: Console, ages: Ages) -> None:
         f"error of all answers is [bold]{ages.l2_projected:.3f}[/] ({ages.l2_raw:.3f} before projection); its "
         f"expectation is proved to be below {ages.l2_bound:.3f}.\n"
     )
+
+
+def show_forms(out: Console, forms: tuple[FormAnswer, ...]) -> None:
+    """Answers of the number, the choices and the form."""
+    table = titled_table(
+        "A number, choices and a form, one report per person",
+        f"{forms[0].reports:,} devices for each survey.",
+    )
+    table.add_column("survey", style="bold")
+    table.add_column("answer")
+    for heading in ("truth", "estimate", "95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("contains truth", justify="center")
+    for one in forms:
+        ends = f"{one.low:.1f} to {one.high:.1f} {one.unit}"
+        table.add_row(one.title, one.answer, f"{one.truth:.1f}", f"[cyan]{one.value:.1f}[/]", ends, _mark(one.hit))
+    out.print(table)
+    out.print()
 
 
 def show_asked(out: Console, asked: tuple[AskedQuestion, ...], users: int) -> None:

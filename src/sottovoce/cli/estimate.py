@@ -220,9 +220,7 @@ def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str
 
 def _by_size(arguments: argparse.Namespace, estimate: Estimate) -> bool:
     """Whether the largest answers come first."""
-    from sottovoce.questions.shares import Shares
-
-    return arguments.top is not None or estimate.survey.kind == Shares.kind
+    return arguments.top is not None or estimate.survey.question.listed_by_size
 
 
 def _sums(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:

@@ -37,18 +37,15 @@ def show_plan(found: Plan, publish: str) -> None:
 
 def _accuracy(question: Question, margin: float, l2: float) -> str:
     """The accuracy of one answer and of all together."""
-    if _in_points(question):
+    if question.answers_are_shares:
         one = f"each share is known to about ±{_points(_about(100 * margin))} (95 %)"
     else:
-        one = f"each answer is known to about ±{_about(margin)} (95 %)"
+        one = f"each answer is known to about ±{_about(margin)}{_unit(question)} (95 %)"
     return one if question.n_answers == 1 else f"{one}; all {question.n_answers:,} together: L2 {_about(l2)}"
 
 
-def _in_points(question: Question) -> bool:
-    """Whether answers are shares, whose margins are shown in percentage points."""
-    from sottovoce.questions.shares import Shares
-
-    return isinstance(question, Shares)
+def _unit(question: Question) -> str:
+    return f" {question.unit}" if question.unit else ""
 
 
 def _points(figure: str) -> str:
@@ -65,8 +62,11 @@ def _problem(found: Plan) -> str:
     people = plural(found.users, "person", "people")
     if found.target is None:
         return f"{people} at {guarantee(found.epsilon, found.setting.delta)}: what error?"
-    points = found.criterion == "margin" and _in_points(found.question)
-    reached = f"{found.criterion} at most " + (_points(f"{100 * found.target:g}") if points else f"{found.target:g}")
+    margin, question = found.criterion == "margin", found.question
+    target = f"{found.target:g}{_unit(question) if margin else ''}"
+    if margin and question.answers_are_shares:
+        target = _points(f"{100 * found.target:g}")
+    reached = f"{found.criterion} at most {target}"
     if found.solved_for == "users":
         return f"{guarantee(found.epsilon, found.setting.delta)}, {reached}: how many people?"
     return f"{people}{delta_suffix(found.setting.delta)}, {reached}: what epsilon?"
@@ -82,13 +82,14 @@ def _table(found: Plan) -> Table:
         f"errors are for {people}; margin: of one answer, at 95 %; variance: exact, an upper bound, or within a stated "
         f"truncation error; × error: {found.criterion}, relative to the best",
     )
-    points = _in_points(question)
+    points = question.answers_are_shares
     least = found.best.error(found.criterion)
     fetches = any(option.fetched_bytes for option in found.options)
     table.add_column("", no_wrap=True)
     table.add_column("strategy", style="bold", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
-    for heading in ("margin, points" if points else "margin", "L2 over all", "variance", "report"):
+    unit = ", points" if points else f", {question.unit}" if question.unit else ""
+    for heading in (f"margin{unit}", "L2 over all", "variance", "report"):
         table.add_column(heading, justify="right", no_wrap=True)
     if fetches:
         table.add_column("fetch", justify="right", no_wrap=True)

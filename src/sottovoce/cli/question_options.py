@@ -39,6 +39,13 @@ _ATTRIBUTES: Final = """\
                                            records; an attribute is a range of integers, labels as above, a number
                                            of values, or text of at most that many letters a to z
 """
+_FIELDS: Final = (
+    _ATTRIBUTES.replace("records; an attribute is", "a form; a field is")
+    + """\
+  --attributes minutes=number:0..600:minutes
+                                           a number from 0 to 600, with or without a unit
+"""
+)
 _WORKLOADS: Final = """\
 workloads:
   identity:1024                            the share of each value
@@ -50,11 +57,21 @@ workloads:
   dense:FILE.npy                           a matrix written by numpy.save, one row per query
 """
 
-_FORMS: Final = {"labels": _LABELS, "range": _RANGE_FORMS, "attributes": _ATTRIBUTES, "workload": _WORKLOADS}
+_FORMS: Final = {
+    "labels": _LABELS,
+    "range": _RANGE_FORMS,
+    "attributes": _ATTRIBUTES,
+    "fields": _FIELDS,
+    "workload": _WORKLOADS,
+}
 """How parameters that are not plain numbers are written."""
 
+_SECOND: Final = re.compile(r"\s\w+=")
+"""Where a second attribute begins within the values of one."""
 _RANGE: Final = re.compile(r"(-?[0-9]{1,18})\.\.(-?[0-9]{1,18})", re.ASCII)
 _TEXT: Final = re.compile(r"text:([0-9]{1,3})", re.ASCII)
+_REAL: Final = r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e-?[0-9]{1,3})?"
+_NUMBER: Final = re.compile(rf"number:({_REAL})\.\.({_REAL})(?::(.*))?", re.ASCII)
 _SIZE: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 _LONGEST_FILE: Final = 2**26
 
@@ -75,9 +92,13 @@ def add_parameters(parser: Parser, parameters: Iterable[Parameter], *, optional:
             settings["type"] = whole_number
         elif one.kind == "number":
             settings["type"] = number
-        elif one.kind == "attributes":
+        elif one.kind in ("attributes", "fields"):
             settings["nargs"] = "+"
-        if one.default is not None:
+        elif one.kind == "choice":
+            settings["choices"] = one.choices
+        if isinstance(one.default, str):
+            settings |= {"default": one.default, "help": one.help + (one.default and f" (default: {one.default})")}
+        elif one.default is not None:
             settings |= {"default": one.default, "help": f"{one.help} (default: {one.default:,g})"}
         elif one.kind in _FORMS:
             settings["help"] = f"{one.help}; see below"
@@ -141,7 +162,7 @@ def given_parameters(parameters: Iterable[Parameter], arguments: argparse.Namesp
 
 
 def _unchanged(value: Any) -> Any:
-    """Numbers, which argparse has parsed."""
+    """Numbers, texts and choices, which argparse has parsed."""
     return value
 
 
@@ -152,15 +173,30 @@ def _range(text: str) -> range:
     return range(int(ends[1]), int(ends[2]) + 1)
 
 
-def _attributes(texts: list[str]) -> dict[str, Any]:
+def _attributes(texts: list[str], read: Callable[[str], Any] | None = None) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         if not equals or not name or name in attributes:
             message = f"{text!r} is not an attribute, or its name is repeated; write it like age=0..99"
             raise DomainError(message).at("attributes")
-        attributes[name] = parse_values(values)
+        if _SECOND.search(values):
+            message = f"attribute {name!r} holds another one; write attributes apart, without quotes around all of them"
+            raise DomainError(message).at("attributes")
+        attributes[name] = (read or parse_values)(values)
     return attributes
+
+
+def _fields(texts: list[str]) -> dict[str, Any]:
+    return _attributes(texts, _field)
+
+
+def _field(text: str) -> Any:
+    """A number as number:0..600 or number:0..600:minutes; else the values of an attribute."""
+    from sottovoce.domain.number import number as number_field
+
+    found = _NUMBER.fullmatch(text)
+    return parse_values(text) if found is None else number_field(float(found[1]), float(found[2]), found[3] or "")
 
 
 def parse_values(text: str) -> Any:
@@ -208,9 +244,12 @@ def _workload(text: str) -> Any:
 _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "integer": _unchanged,
     "number": _unchanged,
+    "text": _unchanged,
+    "choice": _unchanged,
     "labels": _labels,
     "range": _range,
     "attributes": _attributes,
+    "fields": _fields,
     "workload": _workload,
 }
 """How each kind of parameter is parsed."""

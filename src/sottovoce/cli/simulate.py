@@ -43,7 +43,9 @@ populations:
   words, cities, surnames
               real data, the most common first (pip install 'sottovoce[data]')
   FILE        one non-negative number per value, summing to one: text or CSV without a heading, or a .npy array
-Vectors have norms uniform from 0 to the radius, and directions scattered around a common one.
+Vectors have norms uniform from 0 to the radius, and directions scattered around a common one. Numbers, sets and records
+come from a population of their own: numbers have a long tail, earlier options and values are more frequent, and the
+fields of a record depend on each other.
 """
 
 

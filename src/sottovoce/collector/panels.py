@@ -5,7 +5,7 @@ A panel says how a slice of the answers, in their own order, is to be looked at;
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import Final, TypeAlias
@@ -13,12 +13,15 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sottovoce.domain import Domain, ProductDomain
+from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.terms import Terms
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Ranges, Stack, Workload
-from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
 from sottovoce.workloads.naming import is_text_labelled
 from sottovoce.workloads.order import is_decreasing
+from sottovoce.workloads.record_tables import RecordTables
+from sottovoce.workloads.sets import Sets
 
 __all__ = ["Bars", "Cdf", "Heatmap", "Intervals", "Panel", "panels_of"]
 
@@ -42,7 +45,7 @@ class Bars(_Slice, tag="bars"):
 class Cdf(_Slice, tag="cdf"):
     """Shares of the people up to each value of a line: a distribution function. `x` are the values."""
 
-    x: list[int | str]
+    x: list[float | str]
 
 
 class Heatmap(_Slice, tag="heatmap"):
@@ -67,7 +70,7 @@ Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
 
 
 def panels_of(survey: Terms) -> list[Panel]:
-    """The pictures of a survey's answers; they cover each answer at least once.
+    """The pictures of a survey's answers; they cover each answer at least once, but for moments of a number.
 
     Examples
     --------
@@ -78,10 +81,30 @@ def panels_of(survey: Terms) -> list[Panel]:
     if survey.seat is not None:
         shares = survey.kind == Shares.kind
         return [Bars("share of each choice" if shares else "mean", 0, survey.n_answers, shares)]
+    if isinstance(survey.question, Number):
+        return list(_number(survey.question))
     workload = survey.question.workload
-    if isinstance(workload, Ball):
-        return [Bars("mean of each coordinate", 0, survey.n_answers, shares=False)]
+    if isinstance(workload, Body):
+        return list(_body(workload))
     return list(_workload(workload, 0, ""))
+
+
+def _number(question: Number) -> Iterator[Panel]:
+    """A distribution's curve; of a mean and a spread there are figures instead, see `sottovoce.collector.figures`."""
+    if question.wants == "distribution":
+        title = f"share of people at or below each number{question.grid.unit and f' ({question.grid.unit})'}"
+        yield Cdf(title, 0, question.n_answers, True, list(question.ends[1:].tolist()))
+
+
+def _body(body: Body) -> Iterator[Panel]:
+    match body:
+        case Sets():
+            yield Bars("share of people who tick each option", 0, body.n_queries, shares=True)
+        case RecordTables():
+            for table, start in zip(body.tables, body.starts, strict=False):
+                yield from _table([body.cells.attributes[place] for place in table], start, "")
+        case _:
+            yield Bars("mean of each coordinate", 0, body.n_queries, shares=False)
 
 
 def _workload(workload: Workload, start: int, times: str) -> Iterator[Panel]:
@@ -116,13 +139,17 @@ def _values(domain: Domain, start: int, times: str, title: str) -> Iterator[Pane
 def _tables(workload: Marginals, start: int, times: str) -> Iterator[Panel]:
     """In the workload's order: lexicographic in the attributes, the last one's values fastest."""
     for attributes in combinations(workload.domain.attributes, workload.k):
+        yield from _table(attributes, start, times)
+        start += prod(inner.size for _, inner in attributes)
+
+
+def _table(attributes: Sequence[tuple[str, Domain]], start: int, times: str) -> Iterator[Panel]:
+    if len(attributes) == 2:
+        (row_name, rows), (column_name, columns) = attributes
+        yield _heatmap(start, row_name, rows, column_name, columns, times)
+    else:
         size = prod(inner.size for _, inner in attributes)
-        if workload.k == 2:
-            (row_name, rows), (column_name, columns) = attributes
-            yield _heatmap(start, row_name, rows, column_name, columns, times)
-        else:
-            yield Bars(" x ".join(name for name, _ in attributes) + times, start, start + size, not times)
-        start += size
+        yield Bars(" x ".join(name for name, _ in attributes) + times, start, start + size, not times)
 
 
 def _heatmap(start: int, row_name: str, rows: Domain, column_name: str, columns: Domain, times: str) -> Heatmap:
@@ -138,7 +165,7 @@ def _heatmap(start: int, row_name: str, rows: Domain, column_name: str, columns:
     )
 
 
-def _line(domain: Domain) -> list[int | str]:
+def _line(domain: Domain) -> list[float | str]:
     return [label if is_text_labelled(domain) else int(label) for label in domain.labels()]
 
 

@@ -28,7 +28,9 @@ class Columns(NamedTuple):
 
 
 def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str] = ()) -> Columns:
-    """The answers with their intervals, or the `most` largest of them; `names` are those of a round's choices.
+    """The answers with their intervals; `names` are those of a round's choices.
+
+    Where there are more than `most`: the first pictures that hold no more, or else the largest answers.
 
     Examples
     --------
@@ -39,13 +41,14 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     ['tea', 'water']
     """
     survey = estimate.survey
-    chosen = None if len(estimate) <= most else largest(estimate.values, most)
+    panels, chosen = panels_of(survey), None
+    if len(estimate) > most:
+        whole = [panel for panel in panels if panel.stop <= most]
+        chosen = np.arange(max(panel.stop for panel in whole)) if whole else largest(estimate.values, most)
+        several = f"the {most:,} largest answers"
+        panels = whole or [Bars(several, 0, most, all(panel.shares for panel in panels))]
     places = range(len(estimate)) if chosen is None else chosen.tolist()
     labels = [names[place] for place in places] if names else [survey.answer_label(place) for place in places]
-    panels = panels_of(survey)
-    if chosen is not None:
-        panels = [Bars(f"the {most:,} largest answers", 0, most, all(panel.shares for panel in panels))]
-
     columns = {
         name: (column if chosen is None else column[chosen]).tolist()
         for name, column in estimate.columns(level).items()

@@ -13,6 +13,7 @@ from typing import Any, Final, final
 from sottovoce.core.errors import BudgetError, SurveyError
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = ["ANALYST", "DEVICE", "Effort"]
@@ -38,7 +39,7 @@ class Effort:
     report_bytes: int
     """Size of a report; it also limits mechanisms whose work grows with the domain."""
     dimension: int
-    """Dimension of vectors; a codebook may rotate them in twice as many."""
+    """Dimension of vectors, which a codebook may rotate in twice as many; or options that a set may hold."""
 
     def __post_init__(self) -> None:
         for name, amount in vars(self).items():
@@ -66,6 +67,8 @@ class Effort:
         if isinstance(mechanism, VectorMechanism):
             found = max(mechanism.dimension, mechanism.size // 2 if isinstance(mechanism, Codebook) else 0)
             _check("a vector", found, "coordinates", self.dimension, "dimension")
+        if isinstance(mechanism, SetMechanism):
+            _check("a set", mechanism.most, "options", self.dimension, "dimension")
 
 
 DEVICE: Final = Effort(

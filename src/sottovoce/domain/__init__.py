@@ -6,9 +6,19 @@ value, so a domain of 2**63 values takes no memory.
 
 from sottovoce.domain.base import Domain, Indices
 from sottovoce.domain.labels import LabelDomain
+from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.product import ProductDomain
 from sottovoce.domain.ranges import RangeDomain
 from sottovoce.domain.statement import domain_from_statement
 from sottovoce.domain.text import TextDomain
 
-__all__ = ["Domain", "Indices", "LabelDomain", "ProductDomain", "RangeDomain", "TextDomain", "domain_from_statement"]
+__all__ = [
+    "Domain",
+    "Indices",
+    "LabelDomain",
+    "NumberGrid",
+    "ProductDomain",
+    "RangeDomain",
+    "TextDomain",
+    "domain_from_statement",
+]

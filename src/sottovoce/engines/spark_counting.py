@@ -88,7 +88,8 @@ def count_ranges(job: Job) -> Stage:
                 continue
             payloads, gone = _distinct(job, bodies)
             duplicates += gone
-            yield from in_table(by_place(payloads, mechanism.codec.decode_many(payloads) // wide))
+            numbers = mechanism.codec.decode_many(payloads).astype(np.int64, copy=False)
+            yield from in_table(by_place(payloads, numbers // wide))
         yield from _note_duplicates(duplicates)
 
     return stage

@@ -6,6 +6,8 @@ from sottovoce.mechanisms.base import Mechanism, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import MECHANISMS, candidates, create, find, register, serving
+from sottovoce.mechanisms.sets import SetMechanism
+from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.vector import VectorMechanism
 
 __all__ = [
@@ -15,6 +17,8 @@ __all__ = [
     "FiniteMechanism",
     "Mechanism",
     "Report",
+    "SetMechanism",
+    "Tables",
     "VectorMechanism",
     "candidates",
     "create",
@@ -23,5 +27,5 @@ __all__ = [
     "serving",
 ]
 
-AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism
-"""What a survey can ask with: a mechanism for values of a finite domain, or one for vectors in a ball."""
+AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism | SetMechanism | Tables
+"""What a survey can ask with: a mechanism for values of a finite domain, vectors in a ball, sets, or records."""

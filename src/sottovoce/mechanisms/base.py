@@ -34,8 +34,8 @@ Floats: TypeAlias = NDArray[np.float64]
 class Mechanism(abc.ABC):
     """One local randomizer. Abstract or final: a final one implements what is abstract and overrides nothing.
 
-    Dataclass fields beyond the family's are the mechanism's own integer parameters; they are frozen in the
-    survey, because choosing them takes floating point and both sides must agree on them.
+    Dataclass fields beyond the family's are the mechanism's own parameters, integers but for `tables`; they are frozen
+    in the survey, because choosing them takes floating point and both sides must agree on them.
     """
 
     name: ClassVar[str]
@@ -189,6 +189,13 @@ class Mechanism(abc.ABC):
         return self.codec.width
 
     @final
-    def parameters(self) -> dict[str, int]:
-        """The mechanism's own integer parameters, as they stand in a survey."""
-        return {name: getattr(self, name) for name in self.parameter_names()}
+    def parameters(self) -> dict[str, Any]:
+        """The mechanism's own parameters, as they stand in a survey: integers, or lists of them or of objects."""
+        return {name: _stated(getattr(self, name)) for name in self.parameter_names()}
+
+
+def _stated(value: Any) -> Any:
+    """A parameter as plain JSON values."""
+    if isinstance(value, tuple) and value and hasattr(value[0], "to_statement"):
+        return [one.to_statement() for one in value]
+    return value

@@ -185,6 +185,11 @@ class ProjectiveGeometry(SupportMechanism):
         deviations = weighted_hyperplane_sums(squares - mean, self.order, self.dimension)[:, : self.domain_size]
         return np.asarray(mean + float(levels.each_inside - levels.each_outside) * deviations)
 
+    @property
+    def least_probability(self) -> Fraction:
+        """The least probability of a report, over all values."""
+        return self._levels.each_outside
+
     def report_chances(self, shares: Floats) -> Floats:
         """The lower probability for everybody; on a value's hyperplane the difference more."""
         points = np.zeros(self.cells)

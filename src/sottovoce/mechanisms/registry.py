@@ -24,14 +24,20 @@ from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.mechanisms.one_option import OneOption
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.rejection import Rejection
+from sottovoce.mechanisms.rounded_channel import RoundedChannel
+from sottovoce.mechanisms.set_selection import SetSelection
+from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.sphere import Sphere
 from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.unary_optimized import UnaryOptimized
 from sottovoce.mechanisms.unary_symmetric import UnarySymmetric
 from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.mechanisms.wheel import Wheel
 
 __all__ = [
     "ENTRY_POINTS",
@@ -49,7 +55,7 @@ __all__ = [
 
 M = TypeVar("M", bound=Mechanism)
 
-MECHANISMS: Final[dict[str, type[ChannelMechanism | VectorMechanism]]] = {
+MECHANISMS: Final[dict[str, type[ChannelMechanism | VectorMechanism | SetMechanism | Tables]]] = {
     kind.name: kind
     for kind in (
         RandomizedResponse,
@@ -68,6 +74,11 @@ MECHANISMS: Final[dict[str, type[ChannelMechanism | VectorMechanism]]] = {
         Haar,
         Fourier,
         MatrixChannel,
+        RoundedChannel,
+        Tables,
+        SetSelection,
+        Wheel,
+        OneOption,
     )
 }
 """Every mechanism of this package; where two are equally good, the first is chosen."""
@@ -97,7 +108,7 @@ def serving(family: type[M]) -> dict[str, type[M]]:
     }
 
 
-def lookup(name: object) -> type[ChannelMechanism | VectorMechanism] | None:
+def lookup(name: object) -> type[ChannelMechanism | VectorMechanism | SetMechanism | Tables] | None:
     """The mechanism of that name: one of this package, one that is registered, or one that an entry point offers.
 
     Raises

@@ -96,7 +96,7 @@ class Plan:
     @property
     def reason(self) -> str:
         """Why this design, in a sentence or two."""
-        return explain(self.options, self.best, self.criterion)
+        return explain(self.options, self.best, self.criterion, self.question.unit)
 
     def survey(self, title: str = "") -> Survey:
         """The planned survey: what "auto" makes with the same epsilon, users, limits and criterion."""
@@ -108,6 +108,7 @@ class Plan:
         return {
             "question": self.question.kind,
             "answers": self.question.n_answers,
+            "unit": self.question.unit,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "users": self.users,
@@ -191,7 +192,8 @@ def plan(
     )
     people = _population(question, population)
     solver = _Solver(setting, question.strategies, by, people, epsilon is not None)
-    if epsilon is None and (strategy == _SEARCHED or mechanism == MatrixChannel.name):
+    searched = strategy == _SEARCHED or mechanism == MatrixChannel.name or question.strategies == (_SEARCHED,)
+    if epsilon is None and searched:
         raise PlanError(
             f"{_SEARCHED} searches a channel for one epsilon: give epsilon, and ask for users or the error"
         ).at("epsilon")
@@ -247,7 +249,7 @@ def _population(question: Question, population: ArrayLike | Population | None) -
     if population is None:
         return None
     if question.domain is None:
-        raise PlanError("population goes with values that can be listed; leave it out for vectors").at("population")
+        raise PlanError("population goes with values that can be listed; leave it out here").at("population")
     try:
         return Population.of(population, question.workload)
     except SurveyError as error:

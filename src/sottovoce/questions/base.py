@@ -1,7 +1,7 @@
 """`Question`: a person's value, the quantities to estimate, and their names.
 
-A question is a set of linear queries over a finite domain (a `Workload`) or over a ball (a `Ball`). A design says how
-it is asked, see `sottovoce.strategies`.
+A question is a set of linear queries over a finite domain (a `Workload`) or on values that cannot be listed (a `Body`).
+A design says how it is asked, see `sottovoce.strategies`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from sottovoce.core.errors import SimulationError, SurveyError
 from sottovoce.domain import Domain
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
-from sottovoce.workloads.ball import Ball
 from sottovoce.workloads.base import Workload
+from sottovoce.workloads.body import Body
+from sottovoce.workloads.naming import value_at
 
 __all__ = ["PerAnswer", "Question"]
 
@@ -58,7 +59,7 @@ class Question(abc.ABC):
     if TYPE_CHECKING:  # a field or a property of each kind; a property here would conflict at run time
 
         @property
-        def workload(self) -> Workload | Ball:
+        def workload(self) -> Workload | Body:
             """The linear queries."""
 
         @property
@@ -80,6 +81,36 @@ class Question(abc.ABC):
     @abc.abstractmethod
     def label(self, index: int) -> str:
         """The label of an answer."""
+
+    # --- people's values by number, for audits: what a kind without a domain may know ----------
+
+    @property
+    def n_possible(self) -> int | None:
+        """How many values people may have, as far as a mechanism tells them apart; None if they have no numbers."""
+        return None if self.domain is None else self.domain.size
+
+    def possible_value(self, number: int) -> Any:
+        """The value of that number, as a person has it."""
+        if self.domain is None:
+            raise SurveyError("these values have no numbers")
+        return value_at(self.domain, number)
+
+    # --- how answers are shown: what a kind may know better -----------------------------------
+
+    @property
+    def unit(self) -> str:
+        """The unit of the answers; empty if they have none."""
+        return ""
+
+    @property
+    def answers_are_shares(self) -> bool:
+        """Whether every answer is a share of the people, whose margin is shown in percentage points."""
+        return False
+
+    @property
+    def listed_by_size(self) -> bool:
+        """Whether answers are listed with the largest first; otherwise in their own order."""
+        return False
 
     # --- derived ---------------------------------------------------------------
 

@@ -8,10 +8,17 @@ from typing import Any, Final, Literal
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer, check_number
 
-__all__ = ["Kind", "Parameter", "check_parameters"]
+__all__ = ["MAX_TEXT", "Kind", "Parameter", "check_parameters"]
 
-Kind = Literal["integer", "number", "labels", "range", "attributes", "workload"]
-"""The type: a number, labels, the ends of a range of integers, named attributes of a record, or a set of queries."""
+Kind = Literal["integer", "number", "text", "choice", "labels", "range", "attributes", "fields", "workload"]
+"""The type of a parameter.
+
+A number; a line of text, or one of a few words; labels, the ends of a range of integers, or named attributes of a
+record; the fields of a form, which are attributes or numbers; a set of queries.
+"""
+
+MAX_TEXT: Final = 40
+"""Maximum length of a text parameter, such as a unit."""
 
 _NUMBERS: Final = ("integer", "number")
 
@@ -29,9 +36,13 @@ class Parameter:
     example
         A value as it is written on the command line.
     default
-        The default value; None if it must be given.
+        The default value; None if there is none.
+    optional
+        Whether it may be left out although there is no default.
     low, high
         Smallest and largest value; for numbers only.
+    choices
+        The words of which one is given; for choices only.
     group
         Parameters of one group are alternatives: exactly one of them is given.
     """
@@ -40,18 +51,24 @@ class Parameter:
     kind: Kind
     help: str
     example: str
-    default: float | int | None = None
+    default: float | int | str | None = None
+    optional: bool = False
     low: float | int | None = None
     high: float | int | None = None
+    choices: tuple[str, ...] = ()
     group: str = ""
 
     @property
     def required(self) -> bool:
         """Whether it must be given."""
-        return self.default is None and not self.group
+        return self.default is None and not self.group and not self.optional
 
     def check(self, value: Any) -> Any:
-        """Check the range of a number; other types are checked by the question."""
+        """Check a number's range, a text and a choice; other types are checked by the question."""
+        if self.kind == "text":
+            return _check_text(self.name, value)
+        if self.kind == "choice" and value not in self.choices:
+            raise SurveyError(f"{self.name} must be one of {', '.join(self.choices)}").at(self.name)
         if self.kind == "integer" and self.low is not None and self.high is not None:
             return check_integer(self.name, value, int(self.low), int(self.high))
         if self.kind == "number" and self.low is not None and self.high is not None:
@@ -69,8 +86,15 @@ class Parameter:
             "default": self.default,
             "required": self.required,
             "group": self.group,
+            "choices": list(self.choices),
             **ends,
         }
+
+
+def _check_text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_TEXT or not value.isprintable():
+        raise SurveyError(f"{name} must be one line of printable text, at most {MAX_TEXT} characters").at(name)
+    return value
 
 
 def check_parameters(what: str, declared: tuple[Parameter, ...], given: dict[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Queries(Question):
         "hierarchical",
         "haar",
         "fourier",
+        "tables",
         "histogram",
     )
     projected_on: ClassVar[str] = "hull of the columns"

@@ -6,13 +6,18 @@ from typing import Any, Final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.questions.base import Question
+from sottovoce.questions.choices import Choices
+from sottovoce.questions.number import Number
 from sottovoce.questions.queries import Queries
+from sottovoce.questions.records import Records
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 
 __all__ = ["QUESTIONS", "make_question", "question_from_statement"]
 
-QUESTIONS: Final[dict[str, type[Question]]] = {one.kind: one for one in (Shares, Queries, Vector)}
+QUESTIONS: Final[dict[str, type[Question]]] = {
+    one.kind: one for one in (Shares, Queries, Vector, Choices, Number, Records)
+}
 """Every kind of question, by its name."""
 
 
@@ -25,7 +30,7 @@ def make_question(kind: object, **parameters: Any) -> Question:
     3
     >>> make_question("median", dimension=3)
     Traceback (most recent call last):
-    sottovoce.core.errors.SurveyError: kind must be one of shares, queries, vector
+    sottovoce.core.errors.SurveyError: kind must be one of shares, queries, vector, ...
     """
     return _find(kind).of(**parameters)
 

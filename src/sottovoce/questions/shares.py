@@ -74,6 +74,14 @@ class Shares(Question):
     def workload(self) -> Identity:
         return Identity(self.domain)
 
+    @property
+    def answers_are_shares(self) -> bool:
+        return True
+
+    @property
+    def listed_by_size(self) -> bool:
+        return True
+
     def private_input(self, value: object) -> int:
         return self.domain.index(value)
 

@@ -23,6 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.sets import SetMechanism
+from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
 from sottovoce.projections.operator import Operator
@@ -49,8 +51,8 @@ class Strategy(abc.ABC):
     """Whether there is an `attachment`."""
 
     workload: Any
-    """A `Workload`; for the direct strategy a `Ball` too."""
-    mechanism: ChannelMechanism | VectorMechanism
+    """A `Workload`; or a `Body`."""
+    mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables
 
     @classmethod
     @abc.abstractmethod
@@ -68,6 +70,10 @@ class Strategy(abc.ABC):
     def for_users(self, users: int, max_counters: int) -> Self:
         """The design for another number of people; only public rotations change."""
         return self
+
+    def remark(self, users: int) -> str:
+        """What else there is to say about the design for so many people, in a sentence; empty for most."""
+        return ""
 
     # --- the device's side ------------------------------------------------------------------
 

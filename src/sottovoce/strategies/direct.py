@@ -22,6 +22,7 @@ from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
 
 __all__ = ["Direct"]
 
@@ -40,7 +41,7 @@ class Direct(VectorStrategy):
     (array([0.00468]), 0.134)
     """
 
-    workload: Workload | Ball
+    workload: Workload | Body
     mechanism: VectorMechanism
 
     name: ClassVar[str] = "direct"

@@ -25,6 +25,9 @@ MOST_WORK: Final = 2**29
 MAX_HELD: Final = 2**25
 """Maximum number of entries of a matrix in memory."""
 
+_FEW: Final = 2**16
+"""Entries of the queries up to which variances are bounded answer by answer too."""
+
 _BLOCK: Final = 2**20
 
 
@@ -99,7 +102,11 @@ class ListedStrategy(Strategy):
         if people.shares is not None:
             return Variance(max(0.0, float(people.shares @ self._value_moments) - square), "exact")
         note = "upper bound: the shares of the values are unknown"
-        return Variance(max(0.0, float(self._value_moments.max()) - square), "bound", note)
+        together = max(0.0, float(self._value_moments.max()) - square)
+        if self.workload.n_queries * self.workload.n_values > _FEW:
+            return Variance(together, "bound", note)
+        # Answer by answer it is less where answers are far from zero.
+        return Variance(min(together, float(self._each(people).value.sum())), "bound", note)
 
     @cached_property
     def _worst(self) -> Worst:
@@ -116,7 +123,6 @@ class ListedStrategy(Strategy):
         return np.asarray(self._value_moments - squares)
 
     @property
-    @final
     def worst(self) -> float:
         return float(self._value_noise.max())
 

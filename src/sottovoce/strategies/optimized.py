@@ -20,6 +20,7 @@ from sottovoce.core.errors import MechanismError, WorkloadError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.base import PerAnswer
 from sottovoce.strategies.factorize_root import gram_of
@@ -30,8 +31,9 @@ from sottovoce.strategies.spectrum import check_determined
 from sottovoce.strategies.variance import Population, Variance
 from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads import Workload
+from sottovoce.workloads.moments import Moments
 
-__all__ = ["OptimizedStrategy", "pack_channel", "unpack_channel"]
+__all__ = ["OptimizedStrategy", "channel_kind", "pack_channel", "unpack_channel", "unpack_numbers"]
 
 _LENGTH: Final = struct.Struct("<Q")
 
@@ -53,7 +55,7 @@ class OptimizedStrategy(ListedStrategy):
     """Any channel matrix, with the weights of its reconstruction; `strategies.optimize` searches for good ones."""
 
     workload: Workload
-    mechanism: MatrixChannel
+    mechanism: MatrixChannel | RoundedChannel
     weights: tuple[float, ...]
 
     name: ClassVar[str] = "optimized"
@@ -61,7 +63,7 @@ class OptimizedStrategy(ListedStrategy):
     summary: ClassVar[str] = "a channel searched for these very queries"
 
     def __post_init__(self) -> None:
-        if self.mechanism.domain_size != self.workload.domain.size:
+        if self.mechanism.matrix.values != self.workload.domain.size:
             raise WorkloadError("the channel and the workload have different numbers of values")
         _check_weights(self.weights, self.workload.domain.size)
 
@@ -69,20 +71,23 @@ class OptimizedStrategy(ListedStrategy):
     def of(cls, workload: Workload, epsilon: float, matrix: ChannelMatrix, weights: Floats) -> Self:
         """The strategy with this channel."""
         _check_weights(weights, workload.domain.size)
-        return cls(workload, MatrixChannel(workload.domain.size, epsilon, matrix), tuple(float(w) for w in weights))
+        inputs = workload.grid.positions if isinstance(workload, Moments) else workload.domain.size
+        return cls(workload, channel_kind(workload)(inputs, epsilon, matrix), tuple(float(w) for w in weights))
 
     @classmethod
     def designs(cls, setting: Setting) -> list[Self]:
         """Search for a channel, or take the cached one."""
-        setting.check_mechanism(cls.name, MatrixChannel.name)
-        return [cls.search(setting.finite_workload(), setting.epsilon, cache=True)]
+        workload = setting.finite_workload()
+        setting.check_mechanism(cls.name, channel_kind(workload).name)
+        return [cls.search(workload, setting.epsilon, cache=True)]
 
     @classmethod
     def search(cls, workload: Workload, epsilon: float, *, cache: bool) -> Self:
         """The design with the channel that `optimize` finds; with `cache` also a cached one."""
         from sottovoce.strategies.optimize import optimize
 
-        found = optimize(workload, epsilon, cache=cache)
+        # The same channel serves every range of a number.
+        found = optimize(workload.centred if isinstance(workload, Moments) else workload, epsilon, cache=cache)
         if not found.finished:
             # Without a time limit only the keyboard ends a search, and a design must not depend on when that was.
             raise KeyboardInterrupt
@@ -93,8 +98,9 @@ class OptimizedStrategy(ListedStrategy):
     @classmethod
     def restore(cls, stated: Statement) -> Self:
         """With the channel in the attachment, which is verified."""
-        stated.check_mechanism(MatrixChannel)
-        return cls.of(stated.finite_workload(), stated.epsilon, *unpack_channel(stated.attachment))
+        workload = stated.finite_workload()
+        stated.check_mechanism(channel_kind(workload))
+        return cls.of(workload, stated.epsilon, *unpack_channel(stated.attachment))
 
     @cached_property
     def attachment(self) -> bytes:
@@ -230,6 +236,17 @@ class OptimizedStrategy(ListedStrategy):
         """max_u sum_o Q[o, u]/q_o - 1: the squared length of one report's coordinates, for the worst value."""
         return float((1 / self._mean @ self._channel).max()) - 1
 
+    @property
+    def bias_bound(self) -> PerAnswer:
+        """Of numbers that are rounded to a grid: what that changes."""
+        return self.workload.rounding_error if isinstance(self.workload, Moments) else 0.0
+
+    @property
+    def coordinate_bias(self) -> float:
+        if not isinstance(self.workload, Moments):
+            return 0.0
+        return float(np.linalg.norm(self.workload.rounding_error)) / self.operator_norm
+
     @cached_property
     def operator_norm(self) -> float:
         """The largest singular value of the map from coordinates to answers."""
@@ -238,14 +255,26 @@ class OptimizedStrategy(ListedStrategy):
         return float(np.sqrt(max(0.0, np.linalg.eigvalsh((product + product.T) / 2)[-1])))
 
 
+def channel_kind(workload: Workload) -> type[MatrixChannel] | type[RoundedChannel]:
+    """Numbers between the points of a grid are rounded to these."""
+    return RoundedChannel if isinstance(workload, Moments) else MatrixChannel
+
+
 def pack_channel(matrix: ChannelMatrix, weights: Floats) -> bytes:
-    """The weights as little-endian doubles after their number, then the matrix."""
+    """The weights, or estimates, as little-endian doubles after their number, then the matrix."""
     numbers = np.ascontiguousarray(weights, dtype="<f8")
     return _LENGTH.pack(len(numbers)) + numbers.tobytes() + matrix.to_bytes()
 
 
 def unpack_channel(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
     """The inverse of `pack_channel`; raises `MechanismError` for anything else."""
+    matrix, weights = unpack_numbers(attachment)
+    _check_weights(weights, matrix.values)
+    return matrix, weights
+
+
+def unpack_numbers(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
+    """The same for any numbers beside the matrix, which the caller checks."""
     if not isinstance(attachment, bytes) or len(attachment) < _LENGTH.size:
         raise MechanismError("the channel is malformed: too short")
     (count,) = _LENGTH.unpack_from(attachment)
@@ -253,9 +282,7 @@ def unpack_channel(attachment: bytes) -> tuple[ChannelMatrix, Floats]:
     if start > len(attachment):
         raise MechanismError("the channel is malformed: it ends too early")
     matrix = ChannelMatrix.from_bytes(attachment[start:])
-    weights = np.frombuffer(attachment, "<f8", count, _LENGTH.size).astype(np.float64)
-    _check_weights(weights, matrix.values)
-    return matrix, weights
+    return matrix, np.frombuffer(attachment, "<f8", count, _LENGTH.size).astype(np.float64)
 
 
 def _check_weights(weights: Any, size: int) -> None:

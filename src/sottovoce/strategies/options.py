@@ -10,15 +10,15 @@ from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
-from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import FactorizedStrategy
-from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.optimized import OptimizedStrategy, channel_kind
 from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.strategies.variance import Status
 from sottovoce.theory.bounds import Bound
 from sottovoce.workloads import Workload
+from sottovoce.workloads.moments import Moments
 
 __all__ = [
     "FACTORIZED_VALUES",
@@ -233,11 +233,13 @@ def _quick_designs(kind: type[Strategy], setting: Setting) -> Sequence[Strategy]
     workload = setting.workload
     if isinstance(workload, Workload) and kind is OptimizedStrategy:
         if workload.n_values > SEARCHED_VALUES:
+            remedy = f"'sottovoce optimize --workload ... --epsilon {setting.epsilon:g}' tries it"
+            if isinstance(workload, Moments):
+                remedy = f"ask with at most {SEARCHED_VALUES} points, or name it to have it: strategy='optimized'"
             raise CapacityError(
-                f"not tried: searching for a channel over {workload.n_values:,} values takes minutes; "
-                f"'sottovoce optimize --workload ... --epsilon {setting.epsilon:g}' tries it"
+                f"not tried: searching for a channel over {workload.n_values:,} values takes minutes; {remedy}"
             )
-        setting.check_mechanism(kind.name, MatrixChannel.name)
+        setting.check_mechanism(kind.name, channel_kind(workload).name)
         return [_searched(workload, setting.epsilon)]
     if isinstance(workload, Workload) and kind is FactorizedStrategy and workload.n_values > FACTORIZED_VALUES:
         raise CapacityError(
@@ -331,7 +333,7 @@ def _bits(option: Option) -> int:
     return 0 if option.design is None else option.design.mechanism.report_bits
 
 
-def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2") -> str:
+def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2", unit: str = "") -> str:
     """The reason for an option in one or two sentences: its error, and those of the next ones.
 
     Examples
@@ -347,7 +349,8 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     answers = 1 if chosen.design is None else chosen.design.workload.n_queries
     together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""
     size = "1 byte" if chosen.report_bytes == 1 else f"{chosen.report_bytes:,} bytes"
-    sentences = [f"{chosen.name}: margin {chosen.margin:.3g} of one answer (95 %){together}, {size} per report"]
+    margin = f"margin {chosen.margin:.3g} {unit}".rstrip()
+    sentences = [f"{chosen.name}: {margin} of one answer (95 %){together}, {size} per report"]
     place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))
     ahead = [one for number, one in enumerate(found) if one.design is not None and (number < place or one.reason)]
     for one in [one for one in ahead if _error_ratio(one, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:
@@ -359,7 +362,8 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
         times = _error_ratio(one, chosen, criterion)
         much = f"{times:.3g} times as much" if math.isfinite(times) else f"by {one.error(criterion):.3g}"
         sentences.append(f"The next best that fits, {one.name}, errs {much}")
-    return ". ".join(sentences) + "."
+    remark = "" if chosen.design is None else chosen.design.remark(chosen.users)
+    return ". ".join([*sentences, *([remark] if remark else [])]) + "."
 
 
 def _error_ratio(one: Option, chosen: Option, criterion: Criterion) -> float:

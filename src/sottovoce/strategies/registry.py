@@ -13,10 +13,13 @@ from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Statement
+from sottovoce.strategies.tables import TablesStrategy
 from sottovoce.workloads import Workload
-from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
 
 __all__ = ["STRATEGIES", "find", "restore"]
 
@@ -29,7 +32,10 @@ STRATEGIES: Final[dict[str, type[Strategy]]] = {
         HierarchicalStrategy,
         HaarStrategy,
         FourierStrategy,
+        TablesStrategy,
         Histogram,
+        SetStrategy,
+        MinimaxStrategy,
     )
 }
 """Every strategy, by its name in JSON."""
@@ -44,7 +50,7 @@ def find(name: object) -> type[Strategy]:
 
 
 def restore(
-    statement: Any, workload: Workload | Ball, epsilon: float, delta: float, attachments: Mapping[str, bytes]
+    statement: Any, workload: Workload | Body, epsilon: float, delta: float, attachments: Mapping[str, bytes]
 ) -> Strategy:
     """The design from a survey's JSON; anything missing, extra or changed is refused.
 

@@ -7,15 +7,13 @@ u, is h_u, and for everybody together the true answer y.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Final, final
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 
-from sottovoce.core.errors import CapacityError, MechanismError
-from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.core.errors import MechanismError
+from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
@@ -24,71 +22,31 @@ from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.law_of_listed import law_of_listed, law_of_number
+from sottovoce.strategies.law_of_sets import law_of_sets
+from sottovoce.strategies.law_of_tables import law_of_tables
 from sottovoce.strategies.levels import LevelStrategy
-from sottovoce.strategies.listed import ListedStrategy, row_blocks
+from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.rows import combined_ranges, row_ranges, squared_norms, two_valued
 from sottovoce.strategies.sampled import SampledStrategy
+from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.spread import UNLUCKY_BITS
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.strategies.variance import Parabola, VarianceCurve, tangent
+from sottovoce.strategies.tables import TablesStrategy
+from sottovoce.strategies.variance import Parabola, VarianceCurve
 from sottovoce.strategies.vectors import VectorStrategy
-from sottovoce.theory.tails import clopper_pearson, mean_limit
+from sottovoce.theory.tails import clopper_pearson
 from sottovoce.workloads import Dense, Identity
 
-__all__ = ["Evidence", "ReportLaw", "report_law"]
+__all__ = ["report_law"]
 
 _SPENT: Final = 0.05
 """The part of a miss that goes to a limit of E X^2 where the counts tell it."""
 
 _MOST_HELD: Final = 2**22
 """Numbers held, so that second moments are computed once for an interval's many steps."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """The counts behind an estimate, from which more is known than from the true answers alone."""
-
-    counts: Counts | None
-    n_reports: int
-    miss: float
-    """One-sided miss of the interval that is asked for."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class ReportLaw:
-    """X of some answers, or combinations of answers.
-
-    Attributes
-    ----------
-    curve
-        n Var of the raw answers at most, around given true answers.
-    floor
-        The variance of X at least, whatever a person's value is.
-    reach
-        X is at most so far from its expectation, whatever a person's value is.
-    bits
-        The two numbers that X can be, or NaN where there are more.
-    proxy
-        tau^2 such that X is sub-Gaussian; None if unknown.
-    skew
-        A bound on rho/sigma^3 where more is known than `reach` and `proxy` say.
-    miss
-        What is left of the one-sided miss.
-    anywhere
-        n Var at most around given true answers and wherever the true ones are; None if `curve` is that.
-    """
-
-    curve: Callable[[Floats], VarianceCurve]
-    floor: Floats
-    reach: Floats
-    bits: tuple[Floats, Floats] | None
-    proxy: Any
-    skew: Any
-    miss: float
-    anywhere: Callable[[Floats], VarianceCurve] | None = None
 
 
 def report_law(
@@ -101,8 +59,14 @@ def report_law(
     match design:
         case VectorStrategy():
             return _of_vectors(design, weights, evidence, ends)
+        case SetStrategy():
+            return law_of_sets(design, weights, evidence)
+        case TablesStrategy():
+            return law_of_tables(design, weights, evidence)
         case SampledStrategy():
             return _of_levels_and_coefficients(design, weights, evidence, ends)
+        case MinimaxStrategy():
+            return law_of_number(design, weights, evidence)
         case Histogram() | OptimizedStrategy() if weights is not None:
             rows = np.stack([design.workload.rmatvec(row) for row in weights])
             combined: Any = replace(design, workload=Dense(rows, design.workload.domain))
@@ -114,12 +78,8 @@ def report_law(
         case Histogram(mechanism=SymmetricMechanism()):
             return _of_symmetric(design, evidence)
         case Histogram() | OptimizedStrategy():
-            return _of_listed(design, evidence)
+            return law_of_listed(design, evidence, _bits(design) if isinstance(design, Histogram) else None)
     raise MechanismError(f"the law of one report is not known for the strategy {design.name!r}")
-
-
-def _fixed(curve: VarianceCurve) -> Callable[[Floats], VarianceCurve]:
-    return lambda _: curve
 
 
 # --- vector mechanisms ------------------------------------------------------------------------
@@ -144,7 +104,7 @@ def _of_vectors(
     if m.two_outcomes and isinstance(design, Direct):
         bits = np.broadcast_to(-reach, shape), np.broadcast_to(reach, shape)
     return ReportLaw(
-        _fixed(curve),
+        fixed(curve),
         np.broadcast_to(parabola.floor, shape),
         np.broadcast_to(reach + np.maximum(np.abs(parabola.low), np.abs(parabola.high)), shape),
         bits,
@@ -180,7 +140,7 @@ def _of_levels_and_coefficients(
         reach = _moved(design, weights, moments)
     parabola = Parabola(offset, moments, 0.0, 0.0, low - offset, high - offset, True)
     away = np.maximum(np.abs(low - offset), np.abs(high - offset))
-    return ReportLaw(_fixed(parabola.curve), parabola.floor, reach + away, None, reach**2, None, evidence.miss)
+    return ReportLaw(fixed(parabola.curve), parabola.floor, reach + away, None, reach**2, None, evidence.miss)
 
 
 def _moved(design: SampledStrategy, weights: Floats, moments: Floats) -> Floats:
@@ -206,10 +166,10 @@ def _of_shares(design: Histogram, evidence: Evidence) -> ReportLaw:
         nothing = np.zeros(J)
         bits = np.full(J, low), np.full(J, high)
         return ReportLaw(
-            _fixed(VarianceCurve(nothing, nothing, -1.0)), nothing, nothing, bits, None, None, evidence.miss
+            fixed(VarianceCurve(nothing, nothing, -1.0)), nothing, nothing, bits, None, None, evidence.miss
         )
     if not isinstance(m, HadamardBlocks):
-        return _of_listed(design, evidence)
+        return law_of_listed(design, evidence, _bits(design))
     # X^2 is kappa^2 in v's block, else 0: how many reports fall there is a count of bits too.
     (own, other), kappa, miss = m._hit, math.sqrt(m.proxy), evidence.miss
     hit, blocks = np.full(m.blocks, own), np.arange(J) // m.values_per_block
@@ -219,7 +179,7 @@ def _of_shares(design: Histogram, evidence: Evidence) -> ReportLaw:
         miss *= 1 - _SPENT
     curve = VarianceCurve(m.proxy * hit[blocks], np.zeros(J), -1.0)
     floor = np.full(J, max(0.0, min(m.proxy * other, m.proxy * own - 1)))
-    return ReportLaw(_fixed(curve), floor, np.full(J, kappa + 1), None, m.proxy, None, miss)
+    return ReportLaw(fixed(curve), floor, np.full(J, kappa + 1), None, m.proxy, None, miss)
 
 
 def _of_weighted_shares(design: Histogram, evidence: Evidence) -> ReportLaw:
@@ -229,7 +189,7 @@ def _of_weighted_shares(design: Histogram, evidence: Evidence) -> ReportLaw:
     curve = (law.anywhere or law.curve)(np.zeros(design.workload.n_values))
     constant, linear, square, centre = (np.broadcast_to(part, design.workload.n_values)[values] for part in curve)
     return ReportLaw(
-        _fixed(VarianceCurve(constant * weights**2, linear * weights, square, centre * weights)),
+        fixed(VarianceCurve(constant * weights**2, linear * weights, square, centre * weights)),
         law.floor[values] * weights**2,
         law.reach[values] * np.abs(weights),
         None if law.bits is None else (law.bits[0][values] * weights, law.bits[1][values] * weights),
@@ -250,7 +210,7 @@ def _of_symmetric(design: Histogram, evidence: Evidence) -> ReportLaw:
         curve = VarianceCurve(*(np.where(mixed, told, known) for told, known in zip(exact, curve, strict=True)))
         miss *= 1 - _SPENT
     reach = spread(design).per_answer
-    return ReportLaw(_fixed(curve), parabola.floor, reach, _bits(design), _proxy(design), None, miss)
+    return ReportLaw(fixed(curve), parabola.floor, reach, _bits(design), _proxy(design), None, miss)
 
 
 def _limit_of_squares(design: Histogram, parabola: Parabola, evidence: Evidence) -> Floats:
@@ -306,81 +266,3 @@ def _single_entries(design: Histogram) -> tuple[Any, Floats]:
         return np.zeros(workload.n_queries, dtype=np.bool_), np.zeros(workload.n_queries)
     rows = workload.dense()
     return np.count_nonzero(rows, axis=1) == 1, np.asarray(rows.sum(axis=1))
-
-
-# --- listed channels --------------------------------------------------------------------------
-
-
-def _of_listed(design: ListedStrategy, evidence: Evidence) -> ReportLaw:
-    """Row by row. Where the counts are of single reports, the mean of (X - y)^2 is known from them."""
-    try:
-        blocks = [(rows, *_moments(design, rows, evidence)) for rows in row_blocks(design.workload)]
-    except CapacityError:
-        return _of_bounded(design, evidence)
-    miss, seen, anywhere = evidence.miss, None, partial(_tangents, blocks, None)
-    if all(part is not None for *_, part in blocks):
-        means = np.concatenate([part for *_, part in blocks], axis=1)
-        seen, miss = _Seen(means, evidence.n_reports, _SPENT * miss), miss * (1 - _SPENT)
-    floor = np.concatenate([np.maximum(0.0, moments - rows**2).min(axis=1) for rows, moments, _ in blocks])
-    bits = _bits(design) if isinstance(design, Histogram) else None
-    reach = spread(design).per_answer
-    return ReportLaw(partial(_tangents, blocks, seen), floor, reach, bits, reach**2 / 4, None, miss, anywhere)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """Means of X and X^2 over the reports, and the least and the largest X: what the counts tell of every answer."""
-
-    means: Floats
-    n: int
-    miss: float
-
-    def variance_limit(self, y: Floats) -> Floats:
-        """An upper limit of the mean of (X - y)^2, and so of the variance, if y are the true answers."""
-        mean, square, least, most = self.means
-        largest = np.maximum((least - y) ** 2, (most - y) ** 2)
-        return mean_limit(np.maximum(0.0, square - 2 * y * mean + y**2), largest, self.n, self.miss)
-
-
-def _moments(design: ListedStrategy, rows: Floats, evidence: Evidence) -> tuple[Floats, Floats | None]:
-    """M(u) of every row and value; and for every row what `_Seen` keeps, by the counts."""
-    if isinstance(design, OptimizedStrategy):
-        answers: Floats | None = rows @ design._report_shares
-    else:
-        assert isinstance(design, Histogram)
-        answers = design.mechanism.report_answers(rows)
-    if answers is None or evidence.counts is None:
-        return design._second_moments(rows), None
-    shares = evidence.counts / evidence.n_reports
-    seen = answers @ shares, answers**2 @ shares, answers.min(axis=1), answers.max(axis=1)
-    return design._second_moments(rows), np.stack(seen)
-
-
-def _tangents(blocks: list[Any], seen: _Seen | None, at: Floats) -> VarianceCurve:
-    """env(t) - t^2 below its tangent at the given answers; or what the reports tell, where that is less.
-
-    What they tell is a limit that holds if the given answers are the true ones, and only then.
-    """
-    level, slope, start = np.empty(len(at)), np.empty(len(at)), 0
-    for rows, moments, _ in blocks:
-        end = start + len(rows)
-        level[start:end], slope[start:end], _ = tangent(rows, moments, at[start:end])
-        start = end
-    constant, linear = level + slope * at - at**2, slope - 2 * at
-    if seen is not None:
-        limit = seen.variance_limit(at)
-        better = limit < constant
-        constant, linear = np.where(better, limit, constant), np.where(better, 0.0, linear)
-    return VarianceCurve(constant, linear, -1.0, at)
-
-
-def _of_bounded(design: ListedStrategy, evidence: Evidence) -> ReportLaw:
-    """Too many entries to list: from the largest ratio of two values' probabilities of one report."""
-    if not isinstance(design, OptimizedStrategy):
-        raise CapacityError("the variances of so many answers cannot be listed; ask fewer queries")
-    centre = design.workload.matvec(design._w)
-    low, high, _ = row_ranges(design.workload)
-    parabola = Parabola(centre, design._bounded_moments, 0.0, 0.0, low - centre, high - centre, False)
-    zero, reach = np.zeros(design.workload.n_queries), spread(design).per_answer
-    return ReportLaw(_fixed(parabola.curve), zero, reach, None, reach**2 / 4, None, evidence.miss)

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
+from sottovoce.workloads.record_tables import RecordTables
+from sottovoce.workloads.sets import Sets
 
 __all__ = [
     "MAX_LISTED",
@@ -108,7 +111,7 @@ def row_ranges(workload: Workload) -> tuple[Floats, Floats, bool]:
     return low, high, True
 
 
-def combined_ranges(workload: Workload | Ball, weights: Floats) -> tuple[Floats, Floats]:
+def combined_ranges(workload: Workload | Body, weights: Floats) -> tuple[Floats, Floats]:
     """The least and the largest answer that a person can give to every combination; bounds where values are many.
 
     Examples
@@ -117,10 +120,17 @@ def combined_ranges(workload: Workload | Ball, weights: Floats) -> tuple[Floats,
     >>> combined_ranges(Prefix(3), np.array([[1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]]))
     (array([0., 0.]), array([2., 1.]))
     """
-    if not isinstance(workload, Ball) and workload.n_values <= _MOST_COMBINED:
-        ends = np.array([(h.min(), h.max()) for h in map(workload.rmatvec, weights)])
-        return ends[:, 0], ends[:, 1]
-    low, high = workload.answer_range if isinstance(workload, Ball) else row_ranges(workload)[:2]
+    if isinstance(workload, Sets):
+        return workload.combined_range(weights)
+    if not isinstance(workload, Body) and workload.n_values <= _MOST_COMBINED:
+        listed = np.array([(h.min(), h.max()) for h in map(workload.rmatvec, weights)])
+        return listed[:, 0], listed[:, 1]
+    if isinstance(workload, RecordTables):
+        # A record lies in one cell of every table, so the ends of the tables add up.
+        starts = workload.starts[:-1]
+        ends = np.minimum.reduceat(weights, starts, axis=1), np.maximum.reduceat(weights, starts, axis=1)
+        return ends[0].sum(axis=1), ends[1].sum(axis=1)
+    low, high = workload.answer_range if isinstance(workload, Body) else row_ranges(workload)[:2]
     down, up = np.minimum(weights, 0.0), np.maximum(weights, 0.0)
     least, most = (up * low + down * high).sum(axis=1), (up * high + down * low).sum(axis=1)
     if isinstance(workload, Ball):

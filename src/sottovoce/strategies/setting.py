@@ -9,7 +9,7 @@ from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_REPORT_BYTES
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.workloads import Workload
-from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
 
 __all__ = ["AUTO", "Setting", "Statement"]
 
@@ -33,7 +33,7 @@ class Setting:
         Maximum number of counters for a codebook's rotations.
     """
 
-    workload: Workload | Ball
+    workload: Workload | Body
     epsilon: float
     delta: float
     users: int
@@ -44,8 +44,8 @@ class Setting:
 
     def finite_workload(self) -> Workload:
         """The workload; raises `SurveyError` if the values cannot be listed."""
-        if isinstance(self.workload, Ball):
-            raise SurveyError("this strategy needs values that can be listed; use strategy='direct' for vectors")
+        if isinstance(self.workload, Body):
+            raise SurveyError("this strategy needs values that can be listed; name another strategy, or 'auto'")
         return self.workload
 
     def check_mechanism(self, strategy: str, only: str) -> None:
@@ -57,7 +57,7 @@ class Setting:
 class Statement(NamedTuple):
     """A design in a survey's JSON, from which it is restored."""
 
-    workload: Workload | Ball
+    workload: Workload | Body
     epsilon: float
     delta: float
     mechanism: object

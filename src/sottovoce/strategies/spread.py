@@ -51,6 +51,9 @@ class Spread:
         For all projected answers together; an upper bound.
     exact, l2_exact
         Whether two reports are that far apart; otherwise it is an upper bound.
+    approximate
+        Empty; or under which condition the numbers are upper bounds, and then only to first order in the number of
+        reports.
     """
 
     per_answer: Floats
@@ -58,6 +61,7 @@ class Spread:
     projected: float
     exact: bool
     l2_exact: bool
+    approximate: str = ""
 
 
 @final

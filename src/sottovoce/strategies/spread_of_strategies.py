@@ -21,10 +21,14 @@ from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.levels import LevelStrategy
+from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.spread import Floats, Spread, norms_of_columns, spread_of_vectors
 from sottovoce.strategies.spread_of_histograms import spread_of_histogram
 from sottovoce.strategies.spread_of_levels import spread_of_levels
+from sottovoce.strategies.spread_of_tables import spread_of_tables
+from sottovoce.strategies.tables import TablesStrategy
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.parities import Parities
 
@@ -66,12 +70,20 @@ def _spread(design: Strategy) -> Spread:
             return _factorized(design)
         case OptimizedStrategy():
             return _optimized(design)
+        case MinimaxStrategy():
+            width = float(np.ptp(design.report_answers))
+            return Spread(np.array([width]), width, width, True, True)
         case LevelStrategy():
             return spread_of_levels(design)
         case FourierStrategy():
             return _fourier(design)
+        case TablesStrategy():
+            return spread_of_tables(design)
         case Histogram():
             return spread_of_histogram(design)
+        case SetStrategy():
+            each, l2, exact = design.spread_of_supports
+            return Spread(each, l2, l2, exact=design.mechanism.groups == 1, l2_exact=exact)
     raise MechanismError(f"what one report can do to the answers of the strategy {design.name!r} is not known")
 
 

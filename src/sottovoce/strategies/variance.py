@@ -20,7 +20,7 @@ import numpy as np
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.workloads import Identity, Workload
-from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
 
 __all__ = [
     "Parabola",
@@ -79,7 +79,7 @@ class Population:
         return cls(None, np.asarray(answers, dtype=np.float64))
 
     @classmethod
-    def of(cls, people: Any, workload: Workload | Ball) -> Population:
+    def of(cls, people: Any, workload: Workload | Body) -> Population:
         """From None (unknown), shares of all values, or a `Population`; raises `SurveyError` if it does not fit."""
         if people is None:
             return _ANYBODY
@@ -95,9 +95,9 @@ class Population:
             if people.answers is not None:
                 return people
             people = people.shares
-        if isinstance(workload, Ball):
+        if isinstance(workload, Body):
             raise SurveyError(
-                "the values of a ball cannot be listed, so they have no shares; give Population.answering(mean) instead"
+                "these values cannot be listed, so they have no shares; give Population.answering(answers) instead"
             )
         shares = _checked_shares(people, workload.n_values)
         return cls(shares, workload.matvec(shares))

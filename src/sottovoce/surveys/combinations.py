@@ -20,7 +20,9 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.rows import combined_ranges
 from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.surveys.terms import Terms
-from sottovoce.workloads.ball import Ball
+from sottovoce.workloads.body import Body
+from sottovoce.workloads.record_tables import RecordTables
+from sottovoce.workloads.sets import Sets
 
 __all__ = ["CombinedAnswer", "RawAnswers", "Weights", "combined", "combined_interval", "ratio", "weights_of"]
 
@@ -54,6 +56,8 @@ class RawAnswers:
     counts: Counts | None
     population: Any
     """The population of the projected answers, for covariances."""
+    values: Floats
+    """The projected answers."""
 
 
 @final
@@ -180,14 +184,30 @@ class _Held:
 
     over: Floats | None
     under: Floats | None
+    listed: bool = True
 
     @classmethod
     def of(cls, workload: Any, over: Floats, under: Floats) -> _Held:
-        if isinstance(workload, Ball) or workload.n_values > _MOST_HELD:
+        if isinstance(workload, RecordTables):
+            return cls._of_tables(workload, over, under)
+        if isinstance(workload, Sets):
+            # Every option alone is a set, and all others are sums of these: enough for limits, but not for ends.
+            return cls(over, under, listed=False)
+        if isinstance(workload, Body) or workload.n_values > _MOST_HELD:
             return cls(None, None)
         # As complex numbers: sorting columns of two is ten times slower.
         pairs = np.unique(workload.rmatvec(over) + 1j * workload.rmatvec(under))
         return cls(pairs.real, pairs.imag)
+
+    @classmethod
+    def _of_tables(cls, workload: RecordTables, over: Floats, under: Floats) -> _Held:
+        """The pairs of one table's cells; unknown where several tables are combined."""
+        used = np.flatnonzero((over != 0) | (under != 0))
+        tables = np.unique(np.searchsorted(workload.starts, used, "right") - 1)
+        if len(tables) != 1:
+            return cls(None, None)
+        cells = slice(workload.starts[tables[0]], workload.starts[tables[0] + 1])
+        return cls(over[cells], under[cells])
 
     def limits(self) -> tuple[float, float]:
         """The least and the largest ratio of two sums over people."""
@@ -197,7 +217,7 @@ class _Held:
 
     def ends(self, ratios: Floats) -> tuple[Floats, Floats] | None:
         """The least and the largest answer of a person to over - r under, for every r."""
-        if self.over is None or self.under is None:
+        if self.over is None or self.under is None or not self.listed:
             return None
         found = self.over - ratios[:, None] * self.under
         return found.min(axis=1), found.max(axis=1)

@@ -24,6 +24,13 @@ from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, Weights, 
 from sottovoce.surveys.influence import Influence, influence
 from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.surveys.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
+from sottovoce.surveys.numbers import (
+    HistogramBin,
+    number_histogram,
+    number_mean,
+    number_quantile,
+    number_standard_deviation,
+)
 from sottovoce.surveys.tables import ShareTable, share_table
 from sottovoce.surveys.terms import Terms
 from sottovoce.theory.bounds import Bound
@@ -68,9 +75,10 @@ class Estimate:
     Attributes
     ----------
     values
-        The projected estimate: answers of a possible population. For distributions, means, the direct strategy, and
-        wherever the design `projects_answers`, never farther from the truth in L2 than `raw`; otherwise the nearest
-        with respect to the noise covariance, which may be farther on a single draw.
+        The projected estimate: answers of a possible population; tables of records only agree with each other. For
+        distributions, means, tables, the direct strategy, and wherever the design `projects_answers`, never farther
+        from the truth in L2 than `raw`; otherwise the nearest with respect to the noise covariance, which may be
+        farther on a single draw.
     raw
         The estimate before projecting, unbiased but for the grid of `gaussian`; entries may be negative or sum to
         something other than one.
@@ -195,9 +203,42 @@ class Estimate:
         """The table of these attributes, of which parts can be summed and compared; see `ShareTable`."""
         return share_table(self._combinable, names)
 
+    # --- a number -----------------------------------------------------------------------------
+
+    def mean(self, field: str | None = None, level: float = 0.95) -> CombinedAnswer:
+        """The mean of a number, in its unit, with its interval; of numbers clipped to the survey's ends.
+
+        Of records, `field` names the number; `table` gives its mean within categories.
+        """
+        if field is not None:
+            return self.table(field).mean(field, level=level)
+        return number_mean(self._combinable, level)
+
+    def standard_deviation(self, level: float = 0.95) -> CombinedAnswer:
+        """The standard deviation of a number, with its interval; needs wants="spread" or "distribution"."""
+        return number_standard_deviation(self._combinable, level)
+
+    def quantile(self, q: float, level: float = 0.95) -> CombinedAnswer:
+        """The number that a share q of people is at or below, with its interval; needs wants="distribution".
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> survey = sv.Survey.number(0, 600, epsilon=2.0, unit="minutes", wants="distribution")
+        >>> estimate = survey.estimate(survey.simulate(range(600), seed=1))
+        >>> median = estimate.quantile(0.5)
+        >>> median.low < 300 < median.high
+        True
+        """
+        return number_quantile(self._combinable, self.values, self.interval(level), q, level)
+
+    def histogram(self, level: float = 0.95) -> list[HistogramBin]:
+        """The share of people in every bin of a number, each with its interval; needs wants="distribution"."""
+        return number_histogram(self._combinable, level)
+
     @property
     def _combinable(self) -> RawAnswers:
-        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, self._population)
+        return RawAnswers(self.survey, self.n_reports, self.raw, self.counts, self._population, self.values)
 
     @property
     def _population(self) -> Any:
@@ -313,6 +354,7 @@ class Estimate:
             "survey": self.survey.id,
             "title": self.survey.title or self.survey.query_text,
             "kind": self.survey.kind,
+            "unit": self.survey.question.unit,
             "mechanism": self.survey.mechanism.name,
             "epsilon": self.epsilon,
             "delta": self.delta,

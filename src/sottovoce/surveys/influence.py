@@ -115,7 +115,7 @@ def influence(survey: Terms, n_reports: int, hostile: int | float = 0.01) -> Inf
         min(share * found.projected, survey.question.workload.diameter),
         found.exact,
         found.l2_exact,
-        _sentence(k, n, largest, found.exact),
+        _sentence(k, n, largest, found.exact, found.approximate),
     )
 
 
@@ -138,11 +138,13 @@ def hostile_count(hostile: object, n_reports: int) -> int:
     return max(1, math.ceil(share * n_reports - _ROUNDING))
 
 
-def _sentence(k: int, n: int, largest: float, exact: bool) -> str:
+def _sentence(k: int, n: int, largest: float, exact: bool, approximate: str) -> str:
     devices = "1 malicious device" if k == 1 else f"{k:,} malicious devices"
     moved = f"{_rounded_up(largest):.3g}"
     if exact:
         return f"{devices} among {n:,} reports can move an answer by up to {moved}"
+    if approximate:
+        return f"{devices} among {n:,} reports move no answer by much more than {moved}, {approximate}"
     return f"{devices} among {n:,} reports cannot move any answer by more than {moved}"
 
 

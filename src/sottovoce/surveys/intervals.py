@@ -17,7 +17,8 @@ import numpy as np
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.report_law import Evidence, ReportLaw, report_law
+from sottovoce.strategies.law import Evidence, ReportLaw
+from sottovoce.strategies.report_law import report_law
 from sottovoce.strategies.variance import VarianceCurve
 from sottovoce.theory.tails import EXACT, METHODS, clopper_pearson, deviation
 
@@ -77,7 +78,7 @@ def certified_interval(observed: Observed, level: float, together: int = 1) -> I
     return Interval(
         np.asarray(np.minimum(low, high)),
         np.asarray(np.maximum(low, high)),
-        "; ".join(methods[i] for i in np.unique(used)) + _rotations(design, n),
+        "; ".join(methods[i] for i in np.unique(used)) + _rotations(design, n) + law.note,
     )
 
 
@@ -105,7 +106,7 @@ def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
     if law.bits is None:
         exact = np.zeros(observed.raw.shape, dtype=np.bool_)
     else:
-        exact, counted = ~np.isnan(law.bits[0]), _counted(observed, law.bits, law.miss)
+        exact, counted = ~np.isnan(law.bits[0]), _counted(observed, law)
         if exact.all():
             return *counted, np.array([len(METHODS)])
     low, low_method = _end(observed, law, -1)
@@ -117,13 +118,20 @@ def _ends(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats, Any]:
     return low, high, used
 
 
-def _counted(observed: Observed, bits: tuple[Floats, Floats], miss: float) -> tuple[Floats, Floats]:
+def _counted(observed: Observed, law: ReportLaw) -> tuple[Floats, Floats]:
     """Exact ends where X can be two numbers: the raw answer is an affine function of a count of bits."""
-    zero, one = bits
+    zero, one = law.bits if law.bits is not None else (observed.raw, observed.raw)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.nan_to_num((observed.raw - zero) / (one - zero), posinf=0.0, neginf=0.0)
-    counts = np.rint(share.clip(0, 1) * observed.n_reports).astype(np.int64)
-    ends = [zero + end * (one - zero) for end in clopper_pearson(counts, observed.n_reports, miss)]
+        share = np.nan_to_num((observed.raw - zero) / (one - zero), posinf=0.0, neginf=0.0).clip(0, 1)
+    if law.counted is None:
+        shares = clopper_pearson(np.rint(share * observed.n_reports).astype(np.int64), observed.n_reports, law.miss)
+    else:
+        shares = np.empty_like(share), np.empty_like(share)
+        for n in np.unique(law.counted).tolist():
+            of = law.counted == n
+            sure = (0.0, 1.0) if n == 0 else clopper_pearson(np.rint(share[of] * n).astype(np.int64), n, law.miss)
+            shares[0][of], shares[1][of] = sure
+    ends = [zero + end * (one - zero) for end in shares]
     return np.minimum(*ends), np.maximum(*ends)
 
 

@@ -16,8 +16,11 @@ from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import Question
+from sottovoce.questions.choices import Choices
+from sottovoce.questions.number import Number
 from sottovoce.questions.people import People
 from sottovoce.questions.queries import Queries
+from sottovoce.questions.records import Records
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.randomness import os_source
@@ -41,7 +44,7 @@ __all__ = ["Survey"]
 class Survey(Terms):
     """One collection: a question, its design and epsilon; and for a round, its seat in a panel.
 
-    Make one with `distribution`, `queries` or `mean`; `adaptive` makes a panel.
+    Make one with `distribution`, `queries`, `mean` or `choices`; `adaptive` makes a panel.
 
     Examples
     --------
@@ -159,6 +162,97 @@ class Survey(Terms):
         """
         return cls.ask(Vector(dimension, radius, clip), epsilon, delta, mechanism=mechanism, **others)
 
+    @classmethod
+    def choices(
+        cls,
+        options: object,
+        epsilon: float,
+        most: int | None = None,
+        mechanism: str = AUTO,
+        **others: Unpack[Asking],
+    ) -> Self:
+        """Ask which options people tick, under pure epsilon-LDP; a person's value is a set of options.
+
+        Parameters
+        ----------
+        options
+            Labels, an integer number of options, or a range.
+        most
+            How many options a person may tick; all by default. The error grows with it.
+        others
+            As for `ask`.
+
+        Examples
+        --------
+        >>> survey = Survey.choices(["bus", "tram", "bike", "car"], most=2, epsilon=1.0)
+        >>> reports = survey.simulate([{"bus", "tram"}] * 6000 + [{"bike"}] * 3000 + [set()] * 1000, seed=1)
+        >>> estimate = survey.estimate(reports)
+        >>> estimate.values.round(1)
+        array([0.6, 0.6, 0.3, 0. ])
+        """
+        listed = Domain.of(options)
+        question = Choices(listed, listed.size if most is None else most)
+        return cls.ask(question, epsilon, mechanism=mechanism, **others)
+
+    @classmethod
+    def number(
+        cls,
+        low: float,
+        high: float,
+        epsilon: float,
+        unit: str = "",
+        wants: str = "mean",
+        points: int | None = None,
+        **others: Unpack[Asking],
+    ) -> Self:
+        """Ask for the mean of a number between two ends; or its spread, or its distribution.
+
+        Numbers outside the ends are clipped, on devices and in simulations.
+
+        Parameters
+        ----------
+        unit
+            Of the number, and of the answers.
+        wants
+            "mean"; "spread" for the mean and the standard deviation; or "distribution" for the curve, quantiles, the
+            histogram and the mean, each less precise.
+        points
+            Grid points, or bins of a distribution; as many as suit by default.
+        others
+            As for `ask`.
+
+        Examples
+        --------
+        >>> survey = Survey.number(low=0, high=600, unit="minutes", epsilon=1.0)
+        >>> estimate = survey.estimate(survey.simulate([90.0] * 5000 + [30.5] * 5000, seed=1))
+        >>> mean = estimate.mean()
+        >>> mean.low < 60.25 < mean.high, mean.high - mean.low < 30
+        (True, True)
+        """
+        return cls.ask(Number.of(low=low, high=high, unit=unit, wants=wants, points=points), epsilon, **others)
+
+    @classmethod
+    def records(
+        cls,
+        attributes: Mapping[str, Any],
+        tables: int = 2,
+        *,
+        epsilon: float,
+        **others: Unpack[Asking],
+    ) -> Self:
+        """Ask for the tables of a record's attributes, from one report per person.
+
+        Parameters
+        ----------
+        attributes
+            Names, each with its values as for `distribution`, or a number: `sottovoce.number(0, 600, "minutes")`.
+        tables
+            The most attributes of a table: 1 for every attribute alone, 2 for all pairs too.
+        others
+            As for `ask`.
+        """
+        return cls.ask(Records(attributes, tables), epsilon, **others)
+
     @staticmethod
     def adaptive(domain: object, rounds: int, epsilon: float, *, radius: float = 1.0, title: str = "") -> Panel:
         """A panel: questions in sequence, each chosen after the answers before it.
@@ -234,7 +328,9 @@ class Survey(Terms):
         raw = self.design.raw_coordinates(counts, n_reports)
         projected = self.design.project(raw, n_reports)
         domain = self.question.domain
-        behind = None if domain is None else SparseDistribution(domain, projected.support, projected.weights)
+        # Tables are projected without a distribution behind them.
+        known = domain is not None and len(projected.support) > 0
+        behind = SparseDistribution(domain, projected.support, projected.weights) if known and domain else None
         answers, whole = self.design.answers(raw), counts if isinstance(counts, np.ndarray) else None
         return Estimate(self, n_reports, answers, projected.values, projected.gap, self.bound(n_reports), behind, whole)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final, NamedTuple, final
 
@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.core.extras import import_pandas
 from sottovoce.domain import Domain, ProductDomain
+from sottovoce.domain.number import NumberGrid
 from sottovoce.mechanisms.base import Floats
 from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, combined, combined_interval, ratio
 from sottovoce.surveys.intervals import Interval, check_level
 from sottovoce.workloads import Identity, Marginals, Stack, Workload
+from sottovoce.workloads.record_tables import RecordTables
 
 __all__ = ["Independence", "ShareTable", "share_table"]
+
+Attributes = tuple[tuple[str, Domain], ...]
+"""Names and domains."""
 
 Selected = Any
 """One value of an attribute, or several in a list or range."""
@@ -78,6 +83,11 @@ class ShareTable:
         """The raw share of every cell."""
         return np.asarray(self.answers.raw[self.cells].sum(axis=-1) * self.scale)
 
+    @property
+    def values(self) -> Floats:
+        """The projected share of every cell."""
+        return np.asarray(self.answers.values[self.cells].sum(axis=-1) * self.scale)
+
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Interval:
         """Confidence intervals of all cells, in the shape of the table."""
         check_level(level)
@@ -119,6 +129,33 @@ class ShareTable:
                 found.append((given, self.axes[place].label(value), share))
         return found
 
+    def mean(self, name: str, given: Mapping[str, Selected] | None = None, level: float = 0.95) -> CombinedAnswer:
+        """The mean of a number among all people, or among the people of `given`, in the number's unit.
+
+        `table.mean("minutes", given={"country": "DE"})` is a ratio of two answers, with its interval.
+        """
+        workload, place = self.answers.survey.design.workload, self._place(name)
+        grid = dict(workload.fields)[name] if isinstance(workload, RecordTables) else None
+        if not isinstance(grid, NumberGrid):
+            raise SurveyError(f"{name} is not a number of this survey, so it has no mean").at("name")
+        whole = {} if given is None else self._numbers(_checked(given, "given"), "given")
+        if place in whole:
+            raise SurveyError("given must name other attributes than the one whose mean is asked for").at("given")
+        steps = sum(
+            at * self._weights({**whole, place: np.array([at])}) / (grid.points - 1) for at in range(grid.points)
+        )
+        if whole:
+            found = ratio(self.answers, np.asarray(steps), self._weights(whole), level)
+        else:
+            found = combined(self.answers, np.asarray(steps), level)
+        width, error = grid.high - grid.low, grid.position_error
+        return replace(
+            found,
+            value=grid.low + width * min(max(found.value, 0.0), 1.0),
+            low=max(grid.low, grid.low + width * found.low - error),
+            high=min(grid.high, grid.low + width * found.high + error),
+        )
+
     def independence(self) -> Independence:
         """Test whether the two attributes of the table are independent.
 
@@ -158,11 +195,11 @@ class ShareTable:
         return Independence(statistic, degrees, float(chi2.sf(statistic, degrees)), (cell, float(off[most])))
 
     def to_pandas(self, level: float = 0.95) -> Any:
-        """A DataFrame indexed by the attributes, with columns raw, low, high. Needs pandas."""
+        """A DataFrame indexed by the attributes, with columns value, raw, low, high. Needs pandas."""
         pd = import_pandas()
         low, high = self.interval(level)
         index = pd.MultiIndex.from_product([axis.labels() for axis in self.axes], names=self.names)
-        columns = {"raw": self.raw, "low": low, "high": high}
+        columns = {"value": self.values, "raw": self.raw, "low": low, "high": high}
         return pd.DataFrame({name: column.reshape(-1) for name, column in columns.items()}, index=index)
 
     def __repr__(self) -> str:
@@ -235,18 +272,21 @@ def share_table(answers: RawAnswers, names: tuple[str, ...]) -> ShareTable:
         raise SurveyError("name the attributes of the table, each once, for example table('country', 'plan')").at(
             "names"
         )
-    smallest: tuple[Domain, NDArray[np.int64], float] | None = None
+    smallest: tuple[Attributes, NDArray[np.int64], float] | None = None
     for part, start, weight in parts:
         found = _cells(part, names)
         if found is not None and (smallest is None or found[1].shape[-1] < smallest[1].shape[-1]):
             smallest = found[0], found[1] + start, 1 / weight
+    if smallest is None and isinstance(workload, RecordTables):
+        for name in names:
+            workload.place(name)
     if smallest is None:
         raise SurveyError(
-            f"this survey did not ask for a table of {', '.join(map(repr, names))}: it needs workload 'marginals' with "
-            f"k of at least {len(names)} over these attributes, or the distribution over all of them"
+            f"this survey did not ask for a table of {', '.join(map(repr, names))}: it needs records with tables of "
+            f"{len(names)} or more, or workload 'marginals' with such a k, or the distribution over all attributes"
         ).at("names")
-    records, cells, scale = smallest
-    inner = dict(records.attributes_of(records))
+    attributes, cells, scale = smallest
+    inner = dict(attributes)
     return ShareTable(answers, names, tuple(inner[name] for name in names), cells, scale)
 
 
@@ -261,8 +301,13 @@ def _parts(stack: Stack) -> list[tuple[Workload, int, float]]:
     return list(zip(stack.parts, starts, stack.weights, strict=False))
 
 
-def _cells(workload: Any, names: tuple[str, ...]) -> tuple[Domain, NDArray[np.int64]] | None:
+def _cells(workload: Any, names: tuple[str, ...]) -> tuple[Attributes, NDArray[np.int64]] | None:
     """The answers that add up to every cell; None if the workload does not have the table."""
+    if isinstance(workload, RecordTables):
+        if not set(names) <= set(workload.names) or len(names) > workload.order:
+            return None
+        answers = workload.table(np.arange(workload.n_queries), *names).astype(np.int64)
+        return workload.cells.attributes, answers[..., None]
     if not isinstance(workload, (Marginals, Identity)) or not isinstance(workload.domain, ProductDomain):
         return None
     known = [name for name, _ in workload.domain.attributes]
@@ -280,4 +325,4 @@ def _cells(workload: Any, names: tuple[str, ...]) -> tuple[Domain, NDArray[np.in
         order = [*names, *spare[: workload.k - len(names)]]
         numbers = workload.table(np.arange(workload.n_queries, dtype=np.float64), *order).astype(np.int64)
     shape = numbers.shape[: len(names)]
-    return workload.domain, numbers.reshape(*shape, math.prod(numbers.shape[len(names) :]))
+    return workload.domain.attributes, numbers.reshape(*shape, math.prod(numbers.shape[len(names) :]))

@@ -153,7 +153,8 @@ class Terms(Stated):
         """Why this design: a comparison with every other usable design."""
         limit = DEFAULT_REPORT_BYTES  # the limit of "auto", so that this agrees with a plan
         setting = Setting(self.question.workload, self.epsilon, self.delta, users, max_report_bytes=limit)
-        return explain(options(setting, self.question.strategies), evaluate_design(self.design, setting))
+        found, unit = options(setting, self.question.strategies), self.question.unit
+        return explain(found, evaluate_design(self.design, setting), unit=unit)
 
     # --- values -------------------------------------------------------------------------
 

@@ -13,16 +13,15 @@ from sottovoce.core.entries import as_integer
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.core.limits import check_dimension, check_radius
 from sottovoce.workloads.base import Floats
+from sottovoce.workloads.body import Body
 
 __all__ = ["Ball"]
 
 
 @final
 @dataclass(frozen=True)
-class Ball:
+class Ball(Body):
     """The mean of people's vectors, coordinate by coordinate; no vector is longer than `radius`.
-
-    It has the part of `Workload` that strategies and questions use. Its values cannot be listed, so `n_values` is None.
 
     Attributes
     ----------
@@ -49,8 +48,6 @@ class Ball:
     names: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
-
-    n_values = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dimension", check_dimension(self.dimension))

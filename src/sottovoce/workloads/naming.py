@@ -10,12 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, Protocol, final
 
 from sottovoce.core.errors import ValueOutsideDomainError, WorkloadError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, TextDomain
 
 __all__ = [
+    "Attributed",
     "Names",
     "find_label",
     "find_record",
@@ -95,13 +96,21 @@ def find_label(domain: Domain, text: str) -> int:
         return -1
 
 
-def record_name(domain: ProductDomain, parts: Sequence[tuple[int, int]]) -> str:
+class Attributed(Protocol):
+    """Anything with named attributes: a product domain, or the tables of records."""
+
+    @property
+    def attributes(self) -> tuple[tuple[str, Domain], ...]:
+        """Names and domains."""
+
+
+def record_name(domain: Attributed, parts: Sequence[tuple[int, int]]) -> str:
     """A name such as "age=30, sex=F", from pairs of an attribute's position and a value's number."""
     named = ((*domain.attributes[place], index) for place, index in parts)
     return ", ".join(f"{name}={quote_label(inner.label(index), ', ')}" for name, inner, index in named)
 
 
-def find_record(domain: ProductDomain, text: str) -> dict[int, int] | None:
+def find_record(domain: Attributed, text: str) -> dict[int, int] | None:
     """The inverse of `record_name`, with attributes in any order; None if the text is not such a name."""
     places = {name: place for place, (name, _) in enumerate(domain.attributes)}
     found: dict[int, int] = {}

@@ -22,21 +22,36 @@ const MAGIC = 0x4d435653; // "SVCM"
 
 const refused = (why: string) => new MechanismError(`the channel cannot be used: ${why}`);
 
-/** The mechanism of the channel in an attachment, and the digest that a survey must name it by. */
+/** A mechanism from an attachment, and the digest that a survey must name that by. */
+export interface Channel<Made = FiniteMechanism> {
+  readonly digest: string;
+  readonly mechanism: Made;
+}
+
+/** Refuses the numbers beside a channel, which are for the collector, unless they are what they should be. */
+export type CheckNumbers = (numbers: Float64Array, reports: number, values: number) => void;
+
+/** Weights of all values. */
+export const weightsOfValues: CheckNumbers = (numbers, _, values) => {
+  if (numbers.length !== values) throw refused("it is not over the survey's values");
+  checkWeights(numbers);
+};
+
+/** The mechanism of the channel in an attachment; all of it is verified. */
 export async function readChannel(
   attachment: Uint8Array,
   domainSize: number,
   epsilon: number,
-): Promise<{ readonly digest: string; readonly mechanism: FiniteMechanism }> {
+  checkNumbers = weightsOfValues,
+): Promise<Channel> {
   const view = viewOf(attachment);
-  const start = 8 + 8 * domainSize;
-  if (attachment.length < start + HEADER_BYTES || view.getBigUint64(0, true) !== BigInt(domainSize)) {
-    throw refused("it is not over the survey's values");
-  }
-  checkWeights(Float64Array.from({ length: domainSize }, (_, v) => view.getFloat64(8 + 8 * v, true)));
+  const count = attachment.length < 8 ? 0 : Number(view.getBigUint64(0, true));
+  const start = 8 + 8 * count;
+  if (!(attachment.length >= start + HEADER_BYTES)) throw refused("it ends too early");
   const [magic, reports, values] = [0, 4, 8].map((at) => view.getUint32(start + at, true)) as [number, number, number];
   const bits = view.getUint8(start + 12);
   if (magic !== MAGIC || values !== domainSize || bits < 1 || bits > 32) throw refused("its header is not one");
+  checkNumbers(Float64Array.from({ length: count }, (_, v) => view.getFloat64(8 + 8 * v, true)), reports, values);
   if (reports < 2 || values < 2 || reports * values > MOST_ENTRIES) throw refused("its size is out of range");
   const header = attachment.subarray(start, start + HEADER_BYTES);
   const body = await inflate(attachment.subarray(start + HEADER_BYTES), 8 * reports + 4 * reports * values);
@@ -113,10 +128,16 @@ function checkRows(view: DataView, reports: number, epsilon: number): void {
   if (!withinEpsilon({ n, d }, epsilon)) throw refused("some report tells more than epsilon allows");
 }
 
-/** The matrix is read off the randomizer, draw by draw. */
-export function matrixChannelLaw({ mechanism, size, payload }: Reported): Law {
-  const one = probe(mechanism, 0).asked[0] as number;
-  const drawn = (value: number, draw: number) => Number(decodeIndex(probe(mechanism, value, draw).payload, 2 ** 32));
+/** What is read off a randomizer, draw by draw. */
+interface ReadOff {
+  readonly says: string;
+  /** How many draws out of `one` give the report. */
+  readonly chanceOf: (value: number) => number;
+}
+
+/** `sent` is the payload for a value, where the draw of the matrix, out of `one`, comes out like this. */
+export function readOff(one: number, sent: (value: number, draw: number) => Uint8Array, payload: Uint8Array): ReadOff {
+  const drawn = (value: number, draw: number) => Number(decodeIndex(sent(value, draw), 2 ** 32));
   const reports = drawn(0, one - 1) + 1; // every report is possible, and the last draw gives the last
   const report = Number(decodeIndex(payload, reports));
 
@@ -131,13 +152,22 @@ export function matrixChannelLaw({ mechanism, size, payload }: Reported): Law {
     return low;
   }
 
-  const chanceOf = (value: number) => below(value, report + 1) - below(value, report);
+  return {
+    says: `One number below ${counted(reports)}: ${counted(report)}.`,
+    chanceOf: (value) => below(value, report + 1) - below(value, report),
+  };
+}
+
+/** The matrix is read off the randomizer. */
+export function matrixChannelLaw({ mechanism, size, payload }: Reported): Law {
+  const one = probe(mechanism, 0).asked[0] as number;
+  const sent = (value: number, draw: number) => probe(mechanism, value, draw).payload;
+  const { says, chanceOf } = readOff(one, sent, payload);
   const counts = new Map<number, bigint>();
   for (let value = 0; value < size; value++) {
     const chance = chanceOf(value);
     counts.set(chance, (counts.get(chance) ?? 0n) + 1n);
   }
   const groups = Array.from(counts, ([chance, count]) => ({ chance: ratio(chance, one), count }));
-  const says = `One number below ${counted(reports)}: ${counted(report)}.`;
   return { chance: (value: number) => ratio(chanceOf(value), one), common: 0, groups, says };
 }

@@ -1,6 +1,7 @@
 /** Every mechanism that this client runs. To add one: write its file, add its lines here. */
 import type { Law, Reported } from "../explain/law.js";
 import type { Json } from "../json.js";
+import type { Terms } from "../mechanism.js";
 import { binary, binaryLaw } from "./binary.js";
 import { codebook, codebookLaw } from "./codebook.js";
 import type { FiniteKind, FiniteMechanism } from "./finite.js";
@@ -9,12 +10,18 @@ import { hadamard, hadamardLaw } from "./hadamard.js";
 import { hadamardBlocks, hadamardBlocksLaw } from "./hadamard_blocks.js";
 import { haarLaw, hierarchicalLaw } from "./levels.js";
 import { matrixChannelLaw } from "./matrix_channel.js";
+import { oneOption, oneOptionLaw } from "./one_option.js";
 import { projectiveGeometry, projectiveGeometryLaw } from "./projective_geometry.js";
 import { randomizedResponse, randomizedResponseLaw } from "./randomized_response.js";
+import { roundedChannelLaw } from "./rounded_channel.js";
+import { setSelection, setSelectionLaw } from "./set_selection.js";
+import type { AskedSets, SetKind, SetMechanism } from "./sets.js";
 import { findMechanism } from "./stated.js";
 import { subsetSelection, subsetSelectionLaw } from "./subset_selection.js";
+import { tablesLaw } from "./tables.js";
 import { unaryLaw, unaryOptimized, unarySymmetric } from "./unary.js";
 import type { Ball, VectorKind, VectorMechanism } from "./vector.js";
+import { wheel, wheelLaw } from "./wheel.js";
 
 /** For a value out of finitely many. */
 export const FINITE: ReadonlyMap<string, FiniteKind> = new Map([
@@ -33,6 +40,13 @@ const VECTORS: ReadonlyMap<string, VectorKind> = new Map([
   ["binary", binary],
 ]);
 
+/** For a set of options. */
+const SETS: ReadonlyMap<string, SetKind> = new Map([
+  ["set_selection", setSelection],
+  ["wheel", wheel],
+  ["one_option", oneOption],
+]);
+
 /** How likely each mechanism's reports are; only what explains reports loads this. */
 export const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
   ["randomized_response", randomizedResponseLaw],
@@ -48,6 +62,11 @@ export const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
   ["haar", haarLaw],
   ["fourier", fourierLaw],
   ["matrix_channel", matrixChannelLaw],
+  ["rounded_channel", roundedChannelLaw],
+  ["tables", tablesLaw],
+  ["set_selection", setSelectionLaw],
+  ["wheel", wheelLaw],
+  ["one_option", oneOptionLaw],
 ]);
 
 /** The mechanism for `domainSize` values, as a survey states it. */
@@ -60,4 +79,10 @@ export function readMechanism(stated: Json | undefined, domainSize: number, epsi
 export function readVectorMechanism(stated: Json | undefined, ball: Ball): VectorMechanism {
   const [kind, own] = findMechanism(VECTORS, stated);
   return kind.make(ball, own);
+}
+
+/** The mechanism for sets of options, as a survey states it. */
+export function readSetMechanism(stated: Json | undefined, asked: AskedSets, terms: Terms): SetMechanism {
+  const [kind, own] = findMechanism(SETS, stated);
+  return kind.make(asked, terms, own);
 }

@@ -44,7 +44,7 @@ export const subsetSelection: FiniteKind = {
 };
 
 /** The values of a set of known size, in increasing order; refused unless in canonical form. */
-function subsetMembers(payload: Uint8Array, size: number, count: number): number[] {
+export function subsetMembers(payload: Uint8Array, size: number, count: number): number[] {
   let members: number[];
   if (payload.length === bitmapWidth(size)) {
     members = bitmapMembers(payload, size);
@@ -63,7 +63,7 @@ function subsetMembers(payload: Uint8Array, size: number, count: number): number
 }
 
 /** The logarithm of the number of sets of k out of n. */
-function logChoose(n: number, k: number): number {
+export function logChoose(n: number, k: number): number {
   let sum = 0;
   for (let i = 1; i <= Math.min(k, n - k); i++) sum += Math.log((n + 1 - i) / i);
   return sum;

@@ -1,16 +1,22 @@
 /** Every kind of question. To add one: write its file, add its line. */
 import { SurveyError } from "../errors.js";
 import { isObject, type Json, type JsonObject } from "../json.js";
+import { Choices } from "./choices.js";
+import { NumberQuestion } from "./number.js";
 import { Queries } from "./queries.js";
+import { Records } from "./records.js";
 import { Shares } from "./shares.js";
 import { Vector } from "./vector.js";
 
-export type AnyQuestion = Shares | Queries | Vector;
+export type AnyQuestion = Shares | Queries | Vector | NumberQuestion | Choices | Records;
 
 const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
   ["shares", Shares],
   ["queries", Queries],
   ["vector", Vector],
+  ["number", NumberQuestion],
+  ["choices", Choices],
+  ["records", Records],
 ]);
 
 /** The question in a survey's JSON; refuses what is not exactly the fields of its kind, in their ranges. */

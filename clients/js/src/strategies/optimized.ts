@@ -1,5 +1,7 @@
 /** Optimized: the value itself is randomized, by a channel that was computed for these queries. */
+import type { NumberGrid } from "../domains/number.js";
 import { readChannel } from "../mechanisms/matrix_channel.js";
+import { readRounded } from "../mechanisms/rounded_channel.js";
 import { parametersOf } from "../mechanisms/stated.js";
 import type { Workload } from "../workloads/workload.js";
 import { type StrategyKind, valuesOf } from "./strategy.js";
@@ -10,4 +12,10 @@ export const optimized: StrategyKind<Workload, bigint> = {
     parametersOf(mechanism, "matrix_channel", []);
     return { ...(await readChannel(attachment, valuesOf(domain, terms), terms.epsilon)), input: Number };
   },
+};
+
+/** The same over the grid of a number, to which it is rounded at random. */
+export const optimizedNumber: StrategyKind<NumberGrid, number> = {
+  isAttached: true,
+  make: (grid, terms, mechanism, attachment) => readRounded(attachment, grid, terms, mechanism),
 };

@@ -6,8 +6,9 @@ import { fourier } from "./fourier.js";
 import { histogram } from "./histogram.js";
 import { optimized } from "./optimized.js";
 import type { Strategies } from "./strategy.js";
+import { tables } from "./tables.js";
 import { haar, hierarchical } from "./trees.js";
 
 export const STRATEGIES: Strategies<Workload, bigint> = new Map(
-  Object.entries({ direct, factorized, optimized, hierarchical, haar, fourier, histogram }),
+  Object.entries({ direct, factorized, optimized, hierarchical, haar, fourier, tables, histogram }),
 );

@@ -5,7 +5,7 @@ import { checkInteger } from "../limits.js";
 import { checkQueries, type Family, parameters } from "./workload.js";
 
 /** For k = 0 .. order, the sum over all sets of k of the numbers of their product. */
-function symmetric(numbers: readonly bigint[], order: number): bigint[] {
+export function symmetric(numbers: readonly bigint[], order: number): bigint[] {
   const sums = [1n, ...Array<bigint>(order).fill(0n)];
   for (const number of numbers) for (let k = order; k > 0; k--) sums[k]! += number * sums[k - 1]!;
   return sums;
@@ -48,7 +48,7 @@ export const marginals: Family = (domain, own) => {
     });
   };
   const layout = { sizes: sizes.map(Number), order: k, only: 0 };
-  return { domain, queries, radius: Math.sqrt(tables), fill, layout };
+  return { domain, queries, radius: Math.sqrt(tables), fill, layout, tables: k };
 };
 
 /** For sets of 1 .. order bits, by size, then in lexicographic order: 1 where the value has evenly many, else -1. */

@@ -27,6 +27,8 @@ export interface Workload extends Linear<bigint> {
   readonly intervals?: boolean;
   /** The coefficients that answer it, where parities of the values' codes can. */
   readonly layout?: Layout;
+  /** How many attributes its tables have, where it is tables of attributes. */
+  readonly tables?: number;
 }
 
 /** Makes a workload from its domain and its own parameters; refuses any that are missing, extra or out of range. */

@@ -55,7 +55,7 @@ export interface Defaults {
 export interface Draft {
   /** a kind of /v1/questions */
   kind: string;
-  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges, a workload as text */
+  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects of low, high, and optionally unit and points), a workload as text */
   parameters?: Record<string, unknown>;
   users?: number | null;
   delta?: number | null;
@@ -120,6 +120,8 @@ export interface EstimateBody {
   survey: string;
   title: string;
   kind: string;
+  /** the unit of the answers; empty for none */
+  unit: string;
   mechanism: string;
   epsilon: number;
   /** 0 where the promise is pure epsilon-LDP */
@@ -201,6 +203,27 @@ export interface NewToken {
   note?: string;
 }
 
+/** One figure with its interval, and the ends between which it can lie. */
+export interface NumberFigure {
+  name: string;
+  unit: string;
+  value: number;
+  low: number;
+  high: number;
+  least: number;
+  most: number;
+}
+
+/** Shares of people between `ends`, projected and raw, with intervals. */
+export interface NumberHistogram {
+  unit: string;
+  ends: number[];
+  value: number[];
+  raw: number[];
+  low: number[];
+  high: number[];
+}
+
 /** One report: its id in hexadecimal and its bytes in base64url. */
 export interface OneReport {
   id: string;
@@ -210,16 +233,18 @@ export interface OneReport {
 /** A parameter of a question; `low` and `high` are the bounds of a number. */
 export interface ParameterEntry {
   name: string;
-  kind: "attributes" | "integer" | "labels" | "number" | "range" | "workload";
+  kind: "attributes" | "choice" | "fields" | "integer" | "labels" | "number" | "range" | "text" | "workload";
   help: string;
   /** as on the command line */
   example: string;
-  default: number | null;
+  default: number | string | null;
   required: boolean;
   /** exactly one parameter of a group is given; empty for none */
   group: string;
   low: number | null;
   high: number | null;
+  /** the words of which one is given; empty for other kinds */
+  choices: string[];
 }
 
 /** Answers with intervals as columns, and how to draw them; null stands for a number that is not finite. */
@@ -227,6 +252,8 @@ export interface Picture {
   survey: string;
   title: string;
   kind: string;
+  /** the unit of the answers; empty for none */
+  unit: string;
   mechanism: string;
   epsilon: number;
   /** 0 where the promise is pure epsilon-LDP */
@@ -254,13 +281,17 @@ export interface Picture {
   low: (number | null)[];
   high: (number | null)[];
   panels: (Bars | Cdf | Heatmap | Intervals)[];
+  /** of a number: its mean, deviation and quantiles; of a form, the mean of each number */
+  figures: NumberFigure[];
+  /** of a number's distribution */
+  histogram: NumberHistogram | null;
 }
 
 /** A question and two of `epsilon`, `users` and the error; the third is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. */
 export interface PlanRequest {
   /** a kind of /v1/questions */
   kind: string;
-  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges, a workload as text */
+  /** by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects of low, high, and optionally unit and points), a workload as text */
   parameters?: Record<string, unknown>;
   users?: number | null;
   delta?: number | null;
@@ -281,6 +312,8 @@ export interface PlanRequest {
 export interface Planned {
   question: string;
   answers: number | null;
+  /** the unit of the answers, and so of a margin; empty for none */
+  unit: string;
   epsilon: number;
   /** 0 where the promise is pure epsilon-LDP */
   delta: number;
@@ -497,6 +530,8 @@ export interface TableBody {
   survey: string;
   title: string;
   kind: string;
+  /** the unit of the answers; empty for none */
+  unit: string;
   mechanism: string;
   epsilon: number;
   /** 0 where the promise is pure epsilon-LDP */

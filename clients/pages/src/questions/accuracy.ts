@@ -2,20 +2,38 @@
 import { count, figure } from "../parts/format.js";
 import { capital } from "../parts/trouble.js";
 
-/** What one answer is called, by the question's kind. */
-const ONE: Record<string, string> = { shares: "each share", queries: "each answer", vector: "each coordinate" };
+/** What one answer of a question is called, and what it is measured in. */
+export interface Measure {
+  one: string;
+  /** Null for a share, whose margin is told in points, that is, hundredths; empty for a bare number. */
+  unit: string | null;
+}
 
-/** A margin in the answer's own unit: shares in points, that is, hundredths. */
-export function marginWords(kind: string, margin: number): string {
-  if (kind !== "shares") return `± ${figure(margin)}`;
+const SHARE: Measure = { one: "each share", unit: null };
+const MEASURES: Record<string, Measure> = {
+  shares: SHARE,
+  choices: SHARE,
+  records: SHARE,
+  vector: { one: "each coordinate", unit: "" },
+};
+
+/** The measure of a question with these parameters. */
+export function measureOf(kind: string, parameters: Readonly<Record<string, unknown>>): Measure {
+  if (kind === "number" && parameters["wants"] === "distribution") return SHARE;
+  if (kind === "number" && parameters["wants"] !== "spread") return { one: "the mean", unit: String(parameters["unit"] ?? "") };
+  return Object.hasOwn(MEASURES, kind) ? MEASURES[kind]! : { one: "each answer", unit: "" };
+}
+
+/** A margin in the answer's own unit. */
+export function marginWords({ unit }: Measure, margin: number): string {
+  if (unit !== null) return `± ${figure(margin)}${unit && `\u00a0${unit}`}`;
   const points = figure(100 * margin);
   return `± ${points} point${points === "1" ? "" : "s"}`;
 }
 
 /** "Each share is known to about ± 0.4 points (95 %); all 40 together: L2 0.012." */
-export function accuracyWords(kind: string, margin: number, l2: number, answers: number | null = null): string {
+export function accuracyWords(measure: Measure, margin: number, l2: number, answers: number | null = null): string {
   const all = answers === null ? "all answers" : `all ${count(answers)}`;
-  const together = answers === 1 ? "" : `; ${all} together: L2 ${figure(l2)}`;
-  const one = Object.hasOwn(ONE, kind) ? ONE[kind]! : "each answer";
-  return `${capital(one)} is known to about ${marginWords(kind, margin)} (95\u00a0%)${together}.`;
+  const together = answers === 1 || measure.one === "the mean" ? "" : `; ${all} together: L2 ${figure(l2)}`;
+  return `${capital(measure.one)} is known to about ${marginWords(measure, margin)} (95\u00a0%)${together}.`;
 }

@@ -1,5 +1,5 @@
 /** Numbers, labels and ranges, read from what was typed. */
-import { count } from "../parts/format.js";
+import { count, figure } from "../parts/format.js";
 
 /** Whole numbers from start to stop, both included. */
 export interface Range {
@@ -7,13 +7,23 @@ export interface Range {
   stop: number;
 }
 
-export type Values = string[] | Range;
+/** Any number between two ends, in a unit. */
+export interface Span {
+  low: number;
+  high: number;
+  unit?: string;
+  points?: number;
+}
+
+export type Values = string[] | Range | Span;
 
 /** What was read, or what is wrong with it. */
 export type Read<Found> = { found: Found } | { wrong: string };
 
 const WHOLE = /^[-−]?\d{1,16}$/;
-const BOTH_ENDS = /^([-−]?\d{1,16})\s*(?:\.\.|…|–|to)\s*([-−]?\d{1,16})$/;
+/** Two numbers, what they are of, and into how many points it is divided: "0 to 600 minutes, 5 points". */
+const BOTH_ENDS =
+  /^([-−]?\d+(?:\.\d+)?)\s*(?:\.\.|…|–|to)\s*([-−]?\d+(?:\.\d+)?)(?:\s*([^\s\d,][^,\n]{0,39}))?(?:,\s*(\d{1,5})\s*points)?$/u;
 
 /** One label per line; blank lines and spaces around are of no account. */
 export function readLabels(text: string): Read<string[]> {
@@ -29,20 +39,35 @@ export function readRange(from: string, to: string): Read<Range> {
   return { found: { start, stop } };
 }
 
-/** Values of one attribute: "0 to 99", labels one per line, or on one line with commas between. */
-export function readValues(text: string): Read<Values> {
-  const ends = BOTH_ENDS.exec(text.trim());
-  if (ends !== null) return readRange(ends[1] ?? "", ends[2] ?? "");
+/**
+ * Values of one attribute: "0 to 99", labels one per line, or on one line with commas between.
+ *
+ * In a form, two numbers with decimals, a unit or points are the ends of any number, as in "0 to 600 minutes".
+ */
+export function readValues(text: string, inForm = false): Read<Values> {
+  const [, from = "", to = "", unit, points] = BOTH_ENDS.exec(text.trim()) ?? [];
+  const isSpanned = unit !== undefined || points !== undefined || /\./.test(from + to);
+  if (isSpanned && inForm) return readSpan(from, to, unit, points);
+  if (from !== "" && !isSpanned) return readRange(from, to);
   const lines = text.trim().split(/\r\n|\r|\n/);
   return lines.length > 1 ? distinct(lines, "on lines") : distinct(text.split(","), "at places");
 }
 
+function readSpan(from: string, to: string, unit?: string, points?: string): Read<Span> {
+  const [low, high] = [from, to].map((end) => numberFrom(end.replace("−", "-"))) as [number, number];
+  if (high <= low) return { wrong: `The last number must be larger than the first, ${figure(low)}.` };
+  return { found: { low, high, ...(unit ? { unit: unit.trim() } : {}), ...(points ? { points: Number(points) } : {}) } };
+}
+
+export const isSpan = (values: object): values is Span => "low" in values && typeof values.low === "number";
+
 /** How many values these are. */
-export const sizeOf = (values: Values): number =>
+export const sizeOf = (values: Exclude<Values, Span>): number =>
   Array.isArray(values) ? values.length : values.stop - values.start + 1;
 
 /** What was understood, in a few words. */
 export function understood(values: Values): string {
+  if (isSpan(values)) return `any number from ${figure(values.low)} to ${figure(values.high)} ${values.unit ?? ""}`.trimEnd();
   if (!Array.isArray(values)) return `${count(sizeOf(values))} whole numbers, ${values.start} to ${values.stop}`;
   const some = values.slice(0, 4).join(", ");
   return `${count(values.length)} values: ${some}${values.length > 4 ? ", …" : ""}`;

@@ -3,8 +3,8 @@ import { el, fill } from "../parts/dom.js";
 import { readValues, understood } from "./answers.js";
 import type { Row } from "./typed.js";
 
-/** Rows for them; `attributes` is changed as somebody types, and `onChange` hears of it. */
-export function attributesField(attributes: Row[], onChange: () => void): HTMLElement {
+/** Rows for them; `attributes` is changed as somebody types, and `onChange` hears of it. A form may hold numbers too. */
+export function attributesField(attributes: Row[], inForm: boolean, onChange: () => void): HTMLElement {
   const rows = el("div", { class: "attributes" });
 
   function show(): void {
@@ -14,7 +14,7 @@ export function attributesField(attributes: Row[], onChange: () => void): HTMLEl
   function row(attribute: Row, position: number): HTMLElement {
     const said = el("p", { class: "field-help" });
     const tell = (): void => {
-      const read = readValues(attribute.values);
+      const read = readValues(attribute.values, inForm);
       fill(said, "found" in read && understood(read.found));
     };
     tell();
@@ -33,7 +33,7 @@ export function attributesField(attributes: Row[], onChange: () => void): HTMLEl
           onChange();
         },
       }),
-      values(attribute, `Values ${which}`, () => {
+      values(attribute, `Values ${which}`, inForm, () => {
         tell();
         onChange();
       }),
@@ -71,10 +71,10 @@ export function attributesField(attributes: Row[], onChange: () => void): HTMLEl
   return el("div", {}, rows, el("button", { type: "button", class: "plain small", onclick: add }, "Add an attribute"));
 }
 
-function values(attribute: Row, label: string, onType: () => void): HTMLElement {
+function values(attribute: Row, label: string, inForm: boolean, onType: () => void): HTMLElement {
   const area = el("textarea", {
     rows: 1,
-    placeholder: "0 to 99, or DE, FR, IT",
+    placeholder: inForm ? "0 to 99, or DE, FR, IT, or 0 to 600 minutes" : "0 to 99, or DE, FR, IT",
     "aria-label": label,
     spellcheck: "false",
     oninput: () => {

@@ -66,8 +66,15 @@ function fieldOf(parameter: ParameterEntry, setting: Setting): HTMLElement {
   switch (kind) {
     case "integer":
     case "number":
-      if (setting.number !== undefined) return setting.number(parameter, text, type);
+      if (setting.number !== undefined && isSlid(parameter)) return setting.number(parameter, text, type);
       return fields.field(name, labelOf(name), line(text, kind === "integer" ? "numeric" : "decimal", type), help);
+    case "text":
+      return fields.field(name, labelOf(name), line(text, "text", type), help);
+    case "choice": {
+      const options = parameter.choices.map((word) => el("option", { value: word, selected: word === text }, capital(word)));
+      const select = el("select", { onchange: () => type(select.value) }, ...options);
+      return fields.field(name, labelOf(name), select, help);
+    }
     case "labels":
       return labelsField(fields, parameter, text, type);
     case "range":
@@ -76,18 +83,23 @@ function fieldOf(parameter: ParameterEntry, setting: Setting): HTMLElement {
       const written = line(text, "text", type);
       return fields.field(name, labelOf(name), written, help, workloadExamples(written));
     }
-    case "attributes": {
+    case "attributes":
+    case "fields": {
       const home = el(
         "div",
         { class: "field", tabindex: "-1", role: "group", "aria-label": labelOf(name), "aria-describedby": `error-${name}` },
         el("p", { class: "field-help" }, help),
-        attributesField(rowsOf(parameter, typed), setting.changed),
+        attributesField(rowsOf(parameter, typed), kind === "fields", setting.changed),
       );
       home.append(fields.placeFor(name, home));
       return home;
     }
   }
 }
+
+/** Whether a slider can reach it: those go by ratio, from one number above zero to another. */
+const isSlid = ({ low, required, default: first }: ParameterEntry): boolean =>
+  low !== null && low > 0 && (required || first !== null);
 
 /** A line to type in. */
 const line = (value: string, inputmode: string, type: (text: string) => void): HTMLInputElement =>

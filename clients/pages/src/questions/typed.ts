@@ -1,7 +1,7 @@
 /** What was typed for the parameters of a question: kept as it was typed, and read when the collector is asked. */
 import type { ParameterEntry } from "../parts/api_types.js";
 import { count, figure } from "../parts/format.js";
-import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Range, type Read, type Values } from "./answers.js";
+import { numberFrom, readLabels, readRange, readValues, wholeNumber, type Read, type Values } from "./answers.js";
 import { slotsOf, type ParameterKind, type Slot } from "./declared.js";
 
 /** One attribute of a person. */
@@ -19,7 +19,7 @@ export interface Typed {
 }
 
 /** A parameter as `POST /v1/drafts` and `POST /v1/plans` take it. */
-export type Value = number | string | string[] | Range | Record<string, Values>;
+export type Value = number | string | Values | Record<string, Values>;
 
 /** What is wrong, by the name of the field. */
 export type Faults = Map<string, string>;
@@ -34,9 +34,15 @@ export function wayOf({ group, ways }: Slot, typed: Typed, preferred: ParameterK
 
 /** The text of a parameter: what was typed, else its default or its example. Names of values have no good example. */
 export function textOf(parameter: ParameterEntry, typed: Typed): string {
-  const first = parameter.kind === "labels" ? "" : String(parameter.default ?? parameter.example);
-  return typed.texts[parameter.name] ?? first;
+  const hasExample = parameter.kind !== "labels" && parameter.kind !== "text" && !isOptional(parameter);
+  return typed.texts[parameter.name] ?? String(parameter.default ?? (hasExample ? parameter.example : ""));
 }
+
+/** Whether it may be left empty. */
+const isOptional = ({ required, group, default: first }: ParameterEntry): boolean => !required && group === "" && first === null;
+
+/** Whether it is given as rows of names and values. */
+const hasRows = ({ kind }: ParameterEntry): boolean => kind === "attributes" || kind === "fields";
 
 /** The rows of a parameter, which are changed as somebody types. */
 export const rowsOf = (parameter: ParameterEntry, typed: Typed): Row[] =>
@@ -50,6 +56,7 @@ export const givenOf = (parameters: readonly ParameterEntry[], typed: Typed, pre
 export function readParameters(given: readonly ParameterEntry[], typed: Typed, faults: Faults): Record<string, Value> {
   const found: Record<string, Value> = {};
   for (const parameter of given) {
+    if (isOptional(parameter) && textOf(parameter, typed).trim() === "") continue;
     const read = readParameter(parameter, typed);
     if ("wrong" in read) faults.set(parameter.name, read.wrong);
     else found[parameter.name] = read.found;
@@ -69,7 +76,12 @@ function readParameter(parameter: ParameterEntry, typed: Typed): Read<Value> {
     case "range":
       return readRange(...endsOf(text));
     case "attributes":
-      return readRows(rowsOf(parameter, typed));
+    case "fields":
+      return readRows(rowsOf(parameter, typed), parameter.kind === "fields");
+    case "text":
+      return { found: text.trim() };
+    case "choice":
+      return parameter.choices.includes(text) ? { found: text } : { wrong: `One of ${parameter.choices.join(", ")}.` };
     case "workload":
       return text.trim() === "" ? { wrong: `Write one like ${parameter.example}.` } : { found: text.trim() };
   }
@@ -87,14 +99,14 @@ export function endsOf(text: string): [string, string] {
   return [from, to];
 }
 
-function readRows(rows: readonly Row[]): Read<Record<string, Values>> {
+function readRows(rows: readonly Row[], inForm: boolean): Read<Record<string, Values>> {
   // Without a prototype, so that an attribute may have any name.
   const found: Record<string, Values> = Object.create(null);
   for (const [at, { name, values }] of rows.entries()) {
     const called = name.trim();
     if (called === "" && values.trim() === "") continue;
     const wrong = (what: string): Read<never> => ({ wrong: `Attribute ${at + 1}: ${what}` });
-    const read = readValues(values);
+    const read = readValues(values, inForm);
     if (called === "") return wrong("give it a name.");
     if (called in found) return wrong(`there is another one called “${called}”.`);
     if ("wrong" in read) return wrong(read.wrong);
@@ -108,17 +120,18 @@ export const toAddress = (given: readonly ParameterEntry[], typed: Typed): Recor
   Object.fromEntries(
     given.map((parameter) => [
       parameter.name,
-      parameter.kind === "attributes" ? JSON.stringify(rowsOf(parameter, typed)) : textOf(parameter, typed),
+      hasRows(parameter) ? JSON.stringify(rowsOf(parameter, typed)) : textOf(parameter, typed),
     ]),
   );
 
 /** What an address says of the parameters; whatever is not one of them, or is spoilt, is left out. */
 export function fromAddress(parameters: readonly ParameterEntry[], query: URLSearchParams): Typed {
   const typed = nothingTyped();
-  for (const { name, kind, group } of parameters) {
+  for (const parameter of parameters) {
+    const { name, group } = parameter;
     const text = query.get(name);
     if (text === null) continue;
-    if (kind === "attributes") {
+    if (hasRows(parameter)) {
       const rows = rowsFrom(text);
       if (rows === null) continue;
       typed.rows[name] = rows;

@@ -2,77 +2,89 @@
 import type { Explanation } from "../../../js/src/explain.js";
 import type { Survey } from "../../../js/src/index.js";
 import { el, fill } from "../parts/dom.js";
-import { fieldOf } from "./fields.js";
+import type { Examples, Kind } from "./kinds/kind.js";
+import { kindOf } from "./kinds/registry.js";
 import { rows, stripes, table } from "./picture.js";
-import { type Bar, Measured, sentence, summary, viewFor } from "./shares.js";
-import { labelAt, valueAt } from "./values.js";
+import { type Bar, Measured, sentence, summary } from "./shares.js";
 
 /** Milliseconds of work after which the page is let go on, and after which single answers are given up. */
 const SLICE = 40;
 const MOST = 4000;
 
+/** Bars that are drawn together. */
+interface Part extends Pick<Examples, "view" | "about"> {
+  readonly bars: readonly Bar[];
+}
+
 /** The picture of a report, filled in once it is worked out; `mine` is the person's answer, null where unknown. */
-export function likelihood(survey: Survey, found: Explanation, mine: unknown): HTMLElement {
+export function likelihood(survey: Survey, payload: Uint8Array, found: Explanation, mine: unknown): HTMLElement {
   const host = el("div", { class: "picture" }, el("p", { class: "quiet" }, "Working it out …"));
   const missing = () => fill(host, el("p", { class: "quiet" }, "The picture cannot be worked out. The report stands."));
-  new Picture(survey, found, mine).into(host).catch(missing);
+  new Picture(survey, payload, found, mine).into(host).catch(missing);
   return host;
 }
 
 class Picture {
   readonly #measured: Measured;
+  readonly #kind: Kind;
 
   constructor(
     readonly survey: Survey,
+    readonly payload: Uint8Array,
     readonly found: Explanation,
     readonly mine: unknown,
   ) {
-    this.#measured = new Measured(found, survey.domain);
+    this.#measured = new Measured(found);
+    this.#kind = kindOf(survey);
   }
 
   async into(host: HTMLElement): Promise<void> {
     const { survey, found } = this;
     const limit = Math.exp(survey.epsilon);
     const told = summary(found.ratio, survey.epsilon);
-    const hasGroups = found.groups !== undefined;
-    let view = viewFor(survey.domain?.size ?? null, hasGroups);
-    const single = view === "rows" || view === "stripes" ? await this.#each() : null;
-    if (single === null) view = viewFor(null, hasGroups);
-    const bars = single ?? (view === "groups" ? this.#measured.groups(this.#own()) : this.#ends());
+    const single = await this.#single();
+    const parts = single ?? [{ view: "rows" as const, about: "", bars: found.groups ? this.#groups() : this.#ends() }];
+    const isListed = single !== null && this.#kind.size !== null && parts[0]!.view === "rows";
     fill(
       host,
       el("p", {}, told),
-      view === "stripes" ? stripes(bars, limit, told) : rows(bars, limit),
-      table(bars, view === "groups" ? "answers" : "answer"),
-      view !== "rows" && this.#another(view !== "stripes"),
+      ...parts.flatMap(({ view, about, bars }) => [
+        about !== "" && el("p", { class: "about" }, about),
+        view === "stripes" ? stripes(bars, limit, told) : rows(bars, limit),
+      ]),
+      table(parts.flatMap(({ bars }) => bars), single === null && found.groups ? "answers" : "answer"),
+      !isListed && this.#another(single === null),
     );
   }
 
-  #own(): number | null {
-    return this.mine === null ? null : this.#measured.times(this.mine);
-  }
-
-  /** A bar for every answer; null if that takes too long. */
-  async #each(): Promise<Bar[] | null> {
-    const domain = this.survey.domain!;
-    const own = this.mine === null ? -1n : domain.find(this.mine);
-    const bars: Bar[] = [];
+  /** Bars of single answers; null where they are too many, or take too long. */
+  async #single(): Promise<Part[] | null> {
+    const examples = this.#kind.examples(this.payload, this.found, this.mine);
     const start = performance.now();
     let slice = start;
-    for (let i = 0n; i < domain.size; i++) {
-      const now = performance.now();
-      if (now - start > MOST) return null;
-      if (now - slice > SLICE) {
-        await new Promise((resolve) => setTimeout(resolve));
-        slice = performance.now();
+    const parts: Part[] = [];
+    for (const { view, about, size, own, label, value } of examples) {
+      const bars: Bar[] = [];
+      for (let i = 0; i < size; i++) {
+        const now = performance.now();
+        if (now - start > MOST) return null;
+        if (now - slice > SLICE) {
+          await new Promise((resolve) => setTimeout(resolve));
+          slice = performance.now();
+        }
+        bars.push(this.#bar(label(i), value(i), i === own));
       }
-      bars.push(this.#bar(labelAt(domain, i), valueAt(domain, i), i === own));
+      parts.push({ view, about, bars });
     }
-    return bars;
+    return parts.length > 0 ? parts : null;
   }
 
   #bar(label: string, value: unknown, mine: boolean): Bar {
     return this.#measured.bar(label, this.#measured.times(value), mine);
+  }
+
+  #groups(): Bar[] {
+    return this.#measured.groups(this.mine === null ? null : this.#measured.times(this.mine));
   }
 
   /** Where answers cannot be counted: those that make it likeliest, the person's own, and the least likely. */
@@ -86,7 +98,7 @@ class Picture {
 
   /** A field to try any answer against the report that was drawn; nothing leaves, and nothing is drawn. */
   #another(isOpen: boolean): HTMLElement {
-    const field = fieldOf(this.survey, "Another answer", "another");
+    const field = this.#kind.field("Another answer", "another");
     const told = el("p", { role: "status", class: "tried" });
     const tell = (): void => {
       const value = field.read();

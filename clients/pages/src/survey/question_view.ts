@@ -3,11 +3,11 @@ import { type Ledger, Panel } from "../../../js/src/index.js";
 import { LabelDomain } from "../../../js/src/domain.js";
 import { el, fill } from "../parts/dom.js";
 import type { Field } from "./field.js";
-import { fieldOf } from "./fields.js";
+import { kindOf } from "./kinds/registry.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
 import { plain } from "./values.js";
-import { asked, elseLabel, promise, strength } from "./words.js";
+import { elseLabel, promise, strength } from "./words.js";
 import { who } from "./who_view.js";
 
 /** `draw` is called with the person's answer when they want to see what would leave. */
@@ -18,8 +18,9 @@ export function questionView(
   draw: (value: unknown) => void,
 ): HTMLElement {
   const { survey } = found;
-  const [what, learns] = asked(survey);
-  const field = fieldOf(survey, "Your answer", "answer");
+  const kind = kindOf(survey);
+  const [what, learns] = kind.words;
+  const field = kind.field("Your answer", "answer");
   const problem = el("p", { class: "trouble", role: "alert", hidden: true });
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -33,7 +34,7 @@ export function questionView(
     "form",
     { class: "card", autocomplete: "off", novalidate: true, onsubmit: submit, oninput: () => (problem.hidden = true) },
     field.element,
-    elsewise(survey.domain instanceof LabelDomain ? survey.domain : null, field),
+    elsewise(survey.domain instanceof LabelDomain ? survey.domain : null, field, kind.unfitting),
     problem,
     el("p", { class: "go" }, el("button", { type: "submit" }, "See what would leave")),
     el(
@@ -83,9 +84,8 @@ export function meaning(epsilon: number): HTMLElement {
 }
 
 /** For whom nothing fits, or who would rather not say. */
-function elsewise(labels: LabelDomain | null, field: Field): HTMLElement {
+function elsewise(labels: LabelDomain | null, field: Field, unfitting: string): HTMLElement {
   const other = labels && elseLabel(labels.names);
-  const isEitherOr = labels !== null && labels.names.length <= 2; // of yes and no, neither is near the other
   const choose = () => other !== null && field.set?.(other);
   return el(
     "details",
@@ -104,6 +104,6 @@ function elsewise(labels: LabelDomain | null, field: Field): HTMLElement {
           `“${plain(other)}” stands for everything else, and looks like every other answer from outside. `,
           el("button", { type: "button", class: "plain", onclick: choose }, `Choose “${plain(other)}”`),
         )
-      : !isEitherOr && el("p", {}, "If nothing fits exactly, the nearest answer does."),
+      : unfitting !== "" && el("p", {}, unfitting),
   );
 }

@@ -8,7 +8,8 @@ import { ledgerView } from "./ledger_view.js";
 import { likelihood } from "./likelihood.js";
 import { heading, meaning } from "./question_view.js";
 import { queryText } from "./query_text.js";
-import { answerText, plain } from "./values.js";
+import { kindOf } from "./kinds/registry.js";
+import { plain } from "./values.js";
 
 const LIKELY = "How likely these very bytes would have been, had somebody answered otherwise:";
 /** What somebody reads whose answer came after another tab's. */
@@ -45,7 +46,7 @@ export function reportView(drawn: Drawn, status: HTMLElement, details: HTMLEleme
       { class: "card", "aria-labelledby": "likely" },
       el("h2", { id: "likely" }, "How little that tells"),
       el("p", { class: "quiet" }, survey && explanation ? LIKELY : MISSING),
-      survey && explanation && likelihood(survey, explanation, drawn.value),
+      survey && explanation && likelihood(survey, kept.report.subarray(TAG_BYTES), explanation, drawn.value),
     ),
     el(
       "section",
@@ -65,7 +66,7 @@ function stays({ value, survey }: Drawn): HTMLElement {
     { class: "zone stays", "aria-labelledby": "stays" },
     el("h2", { id: "stays" }, "Stays here"),
     known
-      ? el("p", { class: "answer" }, answerText(survey.domain, value))
+      ? el("p", { class: "answer" }, kindOf(survey).text(value))
       : el("p", { class: "answer forgotten" }, "your answer"),
     el(
       "p",
@@ -89,12 +90,14 @@ function edge(): HTMLElement {
 function leaves({ kept, explanation, survey }: Drawn): HTMLElement {
   const size = counted(kept.report.length - TAG_BYTES, "byte");
   const query = survey?.seat ? queryText(survey.seat.query) : "";
+  const how = survey ? kindOf(survey).drawn(kept.report.subarray(TAG_BYTES)) : "";
   return el(
     "section",
     { class: "zone leaves", "aria-labelledby": "leaves" },
     el("h2", { id: "leaves" }, "Leaves", el("span", { class: "quiet size" }, size)),
     query !== "" && el("p", { class: "small" }, "The question drawn for this device: ", el("b", {}, plain(query))),
     explanation && el("p", {}, plain(explanation.words.slice(0, 2).join(" "))),
+    how !== "" && el("p", {}, plain(how)),
     reportBytes(kept),
     requestBytes(kept),
   );

@@ -1,8 +1,6 @@
 /** How likely one report is from every answer, brought into a form that can be drawn: pure figures, no page. */
-import type { Domain } from "../../../js/src/domain.js";
 import { isTiny, probability as inWords } from "../../../js/src/explain/words.js";
 import { figure } from "../parts/format.js";
-import { valueAt } from "./values.js";
 import { times } from "./words.js";
 
 /** One bar: an answer, or many that make the report equally likely. */
@@ -20,56 +18,27 @@ export interface Bar {
 export interface Likelihoods {
   logLikelihood(value: unknown): number;
   readonly lowest: number;
+  readonly logLowest: number;
   readonly ratio: number;
   readonly groups?: readonly { readonly probability: number; readonly count: number | bigint }[];
 }
 
-/** Up to so many answers have a bar with a name each, and up to so many a thin one. */
-const MOST_ROWS = 16n;
-const MOST_STRIPES = 1024n;
 const MOST_GROUPS = 6;
 /** Below this a probability has lost digits, or is no double at all. */
 const SMALLEST = 1e-300;
-/** Answers that are looked at for the least likely one where its probability is no double. */
-const LOOKED_AT = 256n;
-
-/** How to draw: bars with names, thin bars in the domain's order, groups, or only the two ends. */
-export function viewFor(size: bigint | null, hasGroups: boolean): "rows" | "stripes" | "groups" | "ends" {
-  if (size !== null && size <= MOST_ROWS) return "rows";
-  if (size !== null && size <= MOST_STRIPES) return "stripes";
-  return hasGroups ? "groups" : "ends";
-}
 
 /** Likelihoods of one report, all measured by the least of them. */
 export class Measured {
-  /** The logarithm of the least likelihood. */
-  readonly #least: number;
-
-  /**
-   * A set of a thousand answers is a report too rare for a double; answers in it and outside are then both among the
-   * first few hundred, but for one case in 2^100 or fewer.
-   */
-  constructor(
-    readonly found: Likelihoods,
-    domain: Domain | null,
-  ) {
-    let least = Math.log(found.lowest);
-    if (found.lowest < SMALLEST && domain !== null) {
-      least = Infinity;
-      for (let i = 0n; i < domain.size && i < LOOKED_AT; i++) {
-        least = Math.min(least, found.logLikelihood(valueAt(domain, i)));
-      }
-    }
-    this.#least = least;
-  }
+  constructor(readonly found: Likelihoods) {}
 
   /** How many times as likely this answer makes the report as the one that makes it least likely. */
   times(value: unknown): number {
-    return Math.min(Math.max(Math.exp(this.found.logLikelihood(value) - this.#least), 1), this.found.ratio);
+    return Math.min(Math.max(Math.exp(this.found.logLikelihood(value) - this.found.logLowest), 1), this.found.ratio);
   }
 
   bar(label: string, times: number, mine = false): Bar {
-    const probability = isTiny(this.#least) ? "" : inWords(this.#least + Math.log(times));
+    const { logLowest } = this.found;
+    const probability = isTiny(logLowest) ? "" : inWords(logLowest + Math.log(times));
     return { label, times, probability, mine };
   }
 

@@ -1,6 +1,5 @@
 /** Answers by their number, as a survey takes them and as people read them. */
 import { type Domain, LabelDomain, ProductDomain, RangeDomain } from "../../../js/src/domain.js";
-import { figure } from "../parts/format.js";
 
 /** The value of that number, in the form that a survey takes. */
 export function valueAt(domain: Domain, index: bigint): unknown {
@@ -18,17 +17,6 @@ export function labelAt(domain: Domain, index: bigint): string {
   if (!(domain instanceof ProductDomain)) return plain(domain.label(index)) || "(empty)";
   const numbers = domain.split(index);
   return domain.parts.map(([name, part], i) => `${named(name)}: ${labelAt(part, numbers[i]!)}`).join(" · ");
-}
-
-/** Numbers of a vector that are shown. */
-const MOST_NUMBERS = 12;
-
-/** A person's own answer as it is shown to them. */
-export function answerText(domain: Domain | null, value: unknown): string {
-  if (domain !== null) return labelAt(domain, domain.index(value));
-  const numbers = value as readonly number[];
-  const shown = numbers.slice(0, MOST_NUMBERS).map(figure).join(", ");
-  return numbers.length > MOST_NUMBERS ? `${shown}, … (${numbers.length} in all)` : shown;
 }
 
 /** An attribute's name as people write it. */

@@ -1,7 +1,7 @@
-/** What the page says about the survey at hand: what is asked, what epsilon means for it, what the ledger holds. */
-import { type Ledger, Panel, type Survey } from "../../../js/src/index.js";
+/** What the page says about the survey at hand: what epsilon means for it, what the ledger holds. */
+import type { Ledger } from "../../../js/src/index.js";
 import { atMost, surestOf, times } from "../parts/at_most.js";
-import { count, counted, figure } from "../parts/format.js";
+import { counted, figure } from "../parts/format.js";
 
 export { atMost, surestOf, times };
 
@@ -20,46 +20,6 @@ export function strength(epsilon: number): string {
   if (epsilon <= 1) return "strong";
   if (epsilon <= 2) return "fair";
   return "weak";
-}
-
-/** What the person is asked for, and what the collector learns from everybody together. */
-export function asked(survey: Survey | Panel): readonly [string, string] {
-  if (survey instanceof Panel) {
-    const rounds = survey.rounds === 1 ? "One question" : `Up to ${count(survey.rounds)} questions`;
-    const lot = survey.rounds === 1 ? "" : ", and everybody answers only one of them, drawn by lot on their own device";
-    return [
-      TRUTH,
-      `${rounds} will be put to it${lot}. The collector learns roughly how everybody together answers.`,
-    ];
-  }
-  const { question, statement } = survey;
-  if (question.kind === "vector") {
-    const numbers = question.dimension === 1 ? "one number" : `${count(question.dimension)} numbers`;
-    // A round is asked of a record, and works the number out of it.
-    const what = survey.seat ? TRUTH : `Say ${numbers}.`;
-    return [what, "The collector learns roughly the average over everybody, and not who gave what."];
-  }
-  if (question.kind === "queries") {
-    const { workload } = statement.question as { workload: unknown };
-    return [TRUTH, `Of everybody together the collector learns, roughly, ${ofWorkload(workload)}.`];
-  }
-  return [TRUTH, "The collector learns about how many people give each answer, and not who gave which."];
-}
-
-const TRUTH = "Say what is true of you.";
-
-const WORKLOADS: Readonly<Record<string, string>> = {
-  identity: "what share each answer has",
-  prefix: "what share lies at or below each value",
-  ranges: "what share lies in each range of values",
-  bins: "what share lies in each of some bins",
-  marginals: "how some of the attributes go together",
-  parities: "how some of the attributes go together",
-};
-
-function ofWorkload(workload: unknown): string {
-  const type = (workload as { type?: unknown } | null)?.type;
-  return WORKLOADS[String(type)] ?? "a set of averages";
 }
 
 /** What was spent and is left, before this survey is answered. */

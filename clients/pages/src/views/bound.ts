@@ -47,6 +47,7 @@ export function boundView(survey: Status): BoundView {
   let exact: Exact | null = null;
   let points: { n: number; half: number }[] = [];
   let asking = false;
+  let unit = "";
 
   const heading = [title, "error against reports"].filter((part) => part !== "").join(" · ");
   const saved = (): void => {
@@ -72,7 +73,7 @@ export function boundView(survey: Status): BoundView {
     const spec = specOf(curve, reports, more, points);
     if (chart === null) chart = lines(host, spec);
     else chart.update(spec);
-    fill(said, promise(curve, exact, reports, more));
+    fill(said, promise(curve, exact, reports, more, unit));
   }
 
   return {
@@ -85,6 +86,7 @@ export function boundView(survey: Status): BoundView {
     seen(picture) {
       const half = halfWidth(picture);
       exact = { n: picture.n_reports, l2: picture.bound.l2 };
+      unit = picture.unit;
       if (half !== null && picture.level === LEVEL && points.at(-1)?.n !== picture.n_reports) {
         points = [...points, { n: picture.n_reports, half }].slice(-KEPT);
       }
@@ -115,13 +117,14 @@ function specOf(curve: BoundCurveBody, reports: number, open: boolean, points: {
 }
 
 /** What the expected error stays below now, and as long as more can come at the first known number of reports that is four times as large or more. */
-export function promise(curve: BoundCurveBody, exact: Exact | null, reports: number, open: boolean): string {
+export function promise(curve: BoundCurveBody, exact: Exact | null, reports: number, open: boolean, unit = ""): string {
+  const told = (bound: number): string => upward(bound) + (unit && `\u00a0${unit}`);
   const now = exact?.n === reports ? exact.l2 : boundAt(curve, reports);
   const later = curve.n.findIndex((n) => n >= 4 * Math.max(1, reports));
   const then = curve.l2[later] ?? null;
-  if (!open) return now === null ? "" : `The bound on the expected error is ${upward(now)}.`;
+  if (!open) return now === null ? "" : `The bound on the expected error is ${told(now)}.`;
   if (now === null || then === null) return "Every report makes the answers more precise.";
-  return `The bound on the expected error is now ${upward(now)}; with ${count(curve.n[later] as number)} reports it is ${upward(then)}.`;
+  return `The bound on the expected error is now ${told(now)}; with ${count(curve.n[later] as number)} reports it is ${told(then)}.`;
 }
 
 /** The bound at the largest known number that is reached: more reports only lower it, so it holds, though it is not the lowest. */

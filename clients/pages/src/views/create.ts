@@ -11,6 +11,7 @@ import { ask, Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { recall, remember } from "../parts/keep.js";
 import { inWords, onceInWords, sentence } from "../parts/trouble.js";
+import { measureOf, type Measure } from "../questions/accuracy.js";
 import { askDeclared, questionOf } from "../questions/declared.js";
 import { Fields, radios } from "../questions/fields.js";
 import { parameterFields } from "../questions/parameter_fields.js";
@@ -70,7 +71,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
     const before = JSON.stringify(filled);
     try {
       const stated = await ask<DraftAnswer>("/v1/drafts", read.draft);
-      if (JSON.stringify(filled) === before) show(read.draft.kind, stated, read.minimum);
+      if (JSON.stringify(filled) === before) show(measureOf(read.draft.kind, read.draft.parameters), stated, read.minimum);
     } catch (error) {
       nothingChecked(panel);
       refused(error);
@@ -80,8 +81,8 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
     }
   }
 
-  function show(kind: string, stated: DraftAnswer, minimum: number | null): void {
-    const { element, place } = checkedPanel(kind, stated, (button) => void send(button));
+  function show(measure: Measure, stated: DraftAnswer, minimum: number | null): void {
+    const { element, place } = checkedPanel(measure, stated, (button) => void send(button));
     async function send(button: HTMLButtonElement): Promise<void> {
       if (busy) return;
       busy = true;

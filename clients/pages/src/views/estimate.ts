@@ -8,11 +8,10 @@ import type { Chart } from "../charts/stage.js";
 import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
-import { drawn, titleOf, type Choice, type Drawn, type Panel } from "./survey_picture.js";
+import { drawn, panelsOf, titleOf, type Choice, type Drawn, type Panel } from "./survey_picture.js";
+import { figuresView } from "./figures.js";
+import { AT_ONCE, chooserOf } from "./survey_chooser.js";
 import { switchOf } from "./survey_switch.js";
-
-/** How many charts are drawn at once; the others wait behind a button. */
-const AT_ONCE = 6;
 
 interface Shown {
   chart: Chart<never>;
@@ -45,12 +44,14 @@ export function estimateView(onLevel: () => void): EstimateView {
     choice.level = Number(level);
     onLevel();
   });
+  const chooser = chooserOf(() => draw());
+  const figures = figuresView();
   const said = el("p", { class: "quiet estimate-said" }, "Reading the estimate…");
   const panels = el("div", { class: "panels" });
   const rest = el("button", { type: "button", class: "plain", hidden: true, onclick: () => showMore() });
   const switches = el("div", { class: "switches" }, order, show, level);
   const head = el("div", { class: "estimate-head" }, el("h2", { id: "estimate" }, "Estimate"), switches);
-  const element = el("section", { class: "card estimate", "aria-labelledby": "estimate" }, head, said, panels, rest);
+  const element = el("section", { class: "card estimate", "aria-labelledby": "estimate" }, head, said, figures.element, chooser.element, panels, rest);
 
   function update(next: Picture): void {
     picture = next;
@@ -65,15 +66,18 @@ export function estimateView(onLevel: () => void): EstimateView {
 
   function draw(): void {
     if (picture === null) return;
-    const found = picture.panels.slice(0, most);
+    const all = panelsOf(picture);
+    const found = chooser.shown(all, most);
     const next = JSON.stringify(found.map(({ view, title, start, stop }) => [view, title, start, stop]));
     if (next === shape) charts.forEach(({ chart }, at) => chart.update(drawn(picture as Picture, found[at] as Panel, choice).spec as never));
     else rebuild(found, picture);
     shape = next;
     order.hidden = !found.some(({ view }) => view === "bars");
-    const left = picture.panels.length - most;
-    rest.hidden = left <= 0;
+    const left = chooser.left(all, most);
+    rest.hidden = left === 0;
     if (left > 0) fill(rest, `Show ${count(Math.min(left, AT_ONCE))} more of ${counted(left, "picture")}`);
+    show.hidden = found.length === 0;
+    figures.update(picture);
     fill(said, summary(picture));
   }
 
@@ -115,8 +119,10 @@ function chartOf(host: HTMLElement, told: Drawn): Chart<never> {
   }
 }
 
-function summary({ answers, positions, labels, n_reports: reports }: Picture): string {
-  const from = `From ${counted(reports, "report")}.`;
+function summary({ kind, answers, positions, labels, n_reports: reports }: Picture): string {
+  const several = kind === "choices" ? " People may tick several options, so shares need not add up to 100\u00a0%." : "";
+  const from = `From ${counted(reports, "report")}.${several}`;
   if (positions === null) return from;
-  return `${from} The ${count(labels.length)} largest of ${count(answers)} answers are drawn; the exports hold all.`;
+  const which = positions.at(-1) === positions.length - 1 ? "first" : "largest";
+  return `${from} The ${count(labels.length)} ${which} of ${count(answers)} answers are drawn; the exports hold all.`;
 }

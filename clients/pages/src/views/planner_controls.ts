@@ -10,11 +10,13 @@ import { parameterFields } from "../questions/parameter_fields.js";
 import type { Faults } from "../questions/typed.js";
 import { parameterSlider } from "./planner_parameter.js";
 import { slider, type Slider } from "./planner_slider.js";
-import { errorName, MAX_ROUNDS, MAX_USERS, plannedParameters, PREFERRED } from "./planner_state.js";
+import { errorName, marginScale, MAX_ROUNDS, MAX_USERS, plannedMeasure, plannedParameters, PREFERRED } from "./planner_state.js";
 import type { Criterion, ErrorName, PlanState, Solved } from "./planner_state.js";
 import { epsilonWords, ERRORS, errorWords, peopleWords } from "./planner_words.js";
 
 const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
+/** Margins of answers between 0 and 1, from the finest to the coarsest that a slider reaches. */
+const MARGINS: [number, number] = [0.0001, 1];
 const CRITERIA: Criterion[] = ["margin", "l2"];
 
 export interface Controls {
@@ -49,7 +51,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       id: "plan-epsilon", label: SOLVED.epsilon, ends: [0.05, 8], allowed: [MIN_EPSILON, MAX_EPSILON], whole: false, text: figure,
       words: epsilonWords, changed: (n) => set(() => (state.epsilon = n)),
     }),
-    margin: errorSlider("margin", [0.0001, 1]),
+    margin: errorSlider("margin", MARGINS),
     l2: errorSlider("l2", [0.001, 100]),
     error: errorSlider("error", [0.001, 1]),
   };
@@ -70,7 +72,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   show();
 
   function errorSlider(name: ErrorName, ends: [number, number]): Slider {
-    const words = (n: number): string => errorWords(name, state.question.kind, n);
+    const words = (n: number): string => errorWords(name, plannedMeasure(state), n);
     return slider({
       id: `plan-${name}`, label: ERRORS[name], ends, allowed: [1e-9, 1e9], whole: false, text: figure, words,
       changed: (n) => set(() => (state.errors[name] = n)),
@@ -114,12 +116,24 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   }
 
   function drawQuestion(): void {
-    const setting = { fields, typed: state.typed, changed, preferred: PREFERRED, number: parameterSlider(fields) };
+    const setting = { fields, typed: state.typed, changed: asked, preferred: PREFERRED, number: parameterSlider(fields) };
     fill(about, ...parameterFields(plannedParameters(state.question), setting));
     const offered = (Object.keys(SOLVED) as Solved[]).filter((solve) => solve !== "rounds" || isPanel(state.question));
     const choices = offered.flatMap((solve) => choice("solve", solve, SOLVED[solve], solve === state.solve, () => solveFor(solve)));
     fill(solving, el("legend", {}, "What to work out"), ...choices);
     measured.hidden = isPanel(state.question);
+    stretch();
+  }
+
+  /** A parameter has changed, and with it maybe the unit and size of the answers. */
+  function asked(): void {
+    stretch();
+    changed();
+  }
+
+  function stretch(): void {
+    const scale = marginScale(state);
+    sliders.margin.stretch([MARGINS[0] * scale, MARGINS[1] * scale]);
   }
 
   /** Every slider that plays a part, at its value; the one that is worked out is not for setting. */

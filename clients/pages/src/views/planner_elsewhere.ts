@@ -1,7 +1,7 @@
 /** The same plan on the command line and in Python. */
 import type { ParameterEntry } from "../parts/api_types.js";
 import { isPanel } from "../questions/declared.js";
-import type { Range, Values } from "../questions/answers.js";
+import { isSpan, type Range, type Values } from "../questions/answers.js";
 import { readParameters, type Value } from "../questions/typed.js";
 import { criterionOf, given, numbersOf, roundsOf, type PlanState } from "./planner_state.js";
 
@@ -26,17 +26,23 @@ export function commandLine(state: PlanState): string {
 /** A value as the command line takes it: one word, or one for each attribute. */
 function commandValue(value: Value): string {
   if (typeof value !== "object") return shellWord(String(value));
-  if (Array.isArray(value) || isRange(value)) return shellWord(listed(value));
+  if (Array.isArray(value) || isRange(value) || isSpan(value)) return shellWord(listed(value));
   return Object.entries(value).map(([name, values]) => shellWord(`${name}=${listed(values)}`)).join(" ");
 }
 
 const isRange = (value: object): value is Range =>
   "start" in value && "stop" in value && typeof value.start === "number";
 
-const listed = (values: Values): string =>
-  Array.isArray(values) ? values.join(",") : `${values.start}..${values.stop}`;
+function listed(values: Values): string {
+  if (Array.isArray(values)) return values.join(",");
+  if (!isSpan(values)) return `${values.start}..${values.stop}`;
+  return `number:${values.low}..${values.high}${values.unit ? `:${values.unit}` : ""}`;
+}
 
 const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** Kinds whose parameters are arguments of `sv.plan` itself. */
+const KEYWORDS = new Set(["shares", "queries", "vector"]);
 
 export function pythonLines(state: PlanState): string {
   const numbers = Object.entries({ ...roundsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
@@ -49,6 +55,11 @@ export function pythonLines(state: PlanState): string {
   const call = [...asked, ...numbers, ...criterion].join(", ");
   if (isPanel(state.question)) return `from sottovoce.planning.panel import plan_panel\nplan_panel(${call})`;
   const parse = call.includes("parse_workload(") ? "from sottovoce.workloads import parse_workload\n" : "";
+  if (!KEYWORDS.has(state.question.kind)) {
+    const question = `make_question(${[JSON.stringify(state.question.kind), ...asked].join(", ")})`;
+    const made = "from sottovoce.questions.registry import make_question\n";
+    return `import sottovoce as sv\n${made}sv.plan(${[question, ...numbers, ...criterion].join(", ")})`;
+  }
   return `import sottovoce as sv\n${parse}sv.plan(${call})`;
 }
 
@@ -57,6 +68,10 @@ function pythonValue(value: Value): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map((label) => JSON.stringify(label)).join(", ")}]`;
   if (isRange(value)) return `range(${value.start}, ${value.stop + 1})`;
+  if (isSpan(value)) {
+    const more = [...(value.unit ? [JSON.stringify(value.unit)] : []), ...(value.points ? [`points=${value.points}`] : [])];
+    return `sv.number(${[value.low, value.high, ...more].join(", ")})`;
+  }
   return `{${Object.entries(value).map(([name, values]) => `${JSON.stringify(name)}: ${pythonValue(values)}`).join(", ")}}`;
 }
 

@@ -4,9 +4,9 @@ import { lines, type Line, type LinesSpec } from "../charts/lines.js";
 import { el, fill } from "../parts/dom.js";
 import { compact, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
-import { marginWords } from "../questions/accuracy.js";
+import { marginWords, type Measure } from "../questions/accuracy.js";
 import { commandLine, pythonLines } from "./planner_elsewhere.js";
-import { errorName, newSurveyLink, type PlanState } from "./planner_state.js";
+import { errorName, newSurveyLink, plannedMeasure, type PlanState } from "./planner_state.js";
 import { bytesWords, ERRORS, headline, readable, shortNames, spaced } from "./planner_words.js";
 
 /** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
@@ -77,13 +77,14 @@ export function result(mayPublish: boolean): Result {
     show(state, found) {
       trouble.hidden = true;
       large.hidden = told.hidden = false;
-      const words = headline(state, found);
+      const measure = plannedMeasure(state);
+      const words = headline(state, measure, found);
       fill(large, words.large);
       fill(told, words.sentence);
       host.hidden = false;
       fill(reason, readable(sentence(spaced(found.reason))));
       compared.hidden = found.margin === null;
-      fill(body, ...found.options.map((option, at) => row(found.question, option, at === 0)));
+      fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
       fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
       notes.hidden = found.notes.length === 0;
       const [people, private_] = [`${compact(found.users)} people`, `epsilon ${figure(found.epsilon)}`];
@@ -107,13 +108,13 @@ export function result(mayPublish: boolean): Result {
   };
 }
 
-function row(kind: string, { name, margin, l2, report_bytes: bytes, fits, reason }: PlannedOption, best: boolean): HTMLTableRowElement {
+function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, reason }: PlannedOption, best: boolean): HTMLTableRowElement {
   const verdict = best ? "chosen" : readable(reason);
   return el(
     "tr",
     { class: best ? "best" : fits ? null : "unfit" },
     el("th", { scope: "row" }, spaced(name), verdict !== "" && el("span", { class: "verdict" }, verdict)),
-    el("td", {}, margin === null ? "" : marginWords(kind, margin)),
+    el("td", {}, margin === null ? "" : marginWords(measure, margin)),
     el("td", {}, l2 === null ? "" : figure(l2)),
     el("td", {}, bytes === null ? "" : bytesWords(bytes)),
   );

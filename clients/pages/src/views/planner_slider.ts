@@ -20,12 +20,14 @@ export interface Slider {
   /** Where any number can be typed. */
   field: HTMLInputElement;
   set(value: number): void;
+  /** From where to where it slides from now on. */
+  stretch(ends: [number, number]): void;
   /** Worked out by the planner and shown; not for setting. */
   lock(locked: boolean): void;
 }
 
 export function slider(spec: SliderSpec): Slider {
-  const all = stops(...spec.ends, spec.whole);
+  let all = stops(...spec.ends, spec.whole);
   let shown = NaN;
   const range = el("input", { id: spec.id, type: "range", min: 0, max: all.length - 1, step: 1, oninput: () => slid() });
   const field = el("input", {
@@ -81,6 +83,11 @@ export function slider(spec: SliderSpec): Slider {
     host,
     field,
     set,
+    stretch(ends) {
+      all = stops(...ends, spec.whole);
+      range.max = String(all.length - 1);
+      if (shown > 0) set(shown);
+    },
     lock(locked) {
       range.disabled = locked;
       field.readOnly = locked;

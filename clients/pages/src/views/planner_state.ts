@@ -2,6 +2,7 @@
 import type { ParameterEntry, QuestionEntry, Questions } from "../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../js/src/limits.js";
 import { isPanel, questionOf, type ParameterKind } from "../questions/declared.js";
+import { measureOf, type Measure } from "../questions/accuracy.js";
 import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Typed, type Value } from "../questions/typed.js";
 
 /** Rounds can be worked out for a panel only. */
@@ -63,6 +64,17 @@ export function stateOf(search: string, declared: Questions): PlanState {
 /** The parameters that are given, one of each group. */
 export const given = ({ question, typed }: PlanState): ParameterEntry[] =>
   givenOf(plannedParameters(question), typed, PREFERRED);
+
+/** What the question's answers are measured in. */
+export const plannedMeasure = (state: PlanState): Measure =>
+  measureOf(state.question.kind, readParameters(given(state), state.typed, new Map()));
+
+/** How far a number's ends are apart, where its mean is asked for: margins are in its unit. Else 1, as for shares. */
+export function marginScale(state: PlanState): number {
+  const { low, high, wants } = readParameters(given(state), state.typed, new Map());
+  const isMean = typeof low === "number" && typeof high === "number" && high > low && wants !== "distribution";
+  return isMean ? high - low : 1;
+}
 
 /** All but what is worked out, by the collector's names for them. */
 export function numbersOf(state: PlanState): Record<string, number> {

@@ -2,7 +2,7 @@
 import type { Planned, PlannedOption } from "../parts/api_types.js";
 import { atMost, times } from "../parts/at_most.js";
 import { count, figure } from "../parts/format.js";
-import { accuracyWords, marginWords } from "../questions/accuracy.js";
+import { accuracyWords, marginWords, type Measure } from "../questions/accuracy.js";
 import type { ErrorName, PlanState } from "./planner_state.js";
 
 const long = new Intl.NumberFormat("en", { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
@@ -27,27 +27,27 @@ export function epsilonWords(epsilon: number): string {
 }
 
 /** What an error of that size means. */
-export function errorWords(name: ErrorName, kind: string, value: number): string {
-  if (name === "margin") return `every answer is known to about ${marginWords(kind, value)}, 95 times in 100`;
+export function errorWords(name: ErrorName, measure: Measure, value: number): string {
+  if (name === "margin") return `${measure.one} is known to about ${marginWords(measure, value)}, 95 times in 100`;
   if (name === "l2") return "expected distance between all estimated answers and the true ones";
   return "expected largest error of any round";
 }
 
 /** The answer in a few large words, and the sentence that goes with it. */
-export function headline({ solve }: PlanState, found: Planned): { large: string; sentence: string } {
+export function headline({ solve }: PlanState, measure: Measure, found: Planned): { large: string; sentence: string } {
   const people = `${count(found.users)} people`;
   const epsilon = `epsilon ${figure(found.epsilon)}`;
-  const exact = exactness(found);
+  const exact = exactness(measure, found);
   if (solve === "users") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
   if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
   if (solve === "rounds") return { large: `${count(found.rounds ?? 0)} rounds`, sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
-  const large = found.margin === null ? `Error below ${figure(atMost(found.error ?? NaN))}` : marginWords(found.question, found.margin);
+  const large = found.margin === null ? `Error below ${figure(atMost(found.error ?? NaN))}` : marginWords(measure, found.margin);
   return { large, sentence: `With ${people} at ${epsilon}: ${exact.charAt(0).toLowerCase()}${exact.slice(1)}` };
 }
 
 /** Both errors of a question; the one error of a panel. */
-function exactness({ question, answers, margin, l2, rounds, error, users }: Planned): string {
-  if (margin !== null && l2 !== null) return accuracyWords(question, margin, l2, answers);
+function exactness(measure: Measure, { answers, margin, l2, rounds, error, users }: Planned): string {
+  if (margin !== null && l2 !== null) return accuracyWords(measure, margin, l2, answers);
   const each = count(Math.round(users / (rounds ?? 1)));
   return `The largest error over ${count(rounds ?? 1)} rounds is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
 }

@@ -8,8 +8,15 @@ import { figure, percent } from "../parts/format.js";
 
 type Numbers = (number | null)[];
 
-/** How a slice of the answers is looked at. */
-export type Panel = Picture["panels"][number];
+/** How a slice of the answers is looked at; or the histogram, which the picture holds beside them. */
+export type Panel = Picture["panels"][number] | { view: "histogram"; title: string; start: number; stop: number; shares: boolean };
+
+/** Every panel of a picture. */
+export function panelsOf({ panels, histogram }: Picture): Panel[] {
+  if (histogram === null) return panels;
+  const title = `share of people in each bin${histogram.unit && ` (${histogram.unit})`}`;
+  return [...panels, { view: "histogram", title, start: 0, stop: histogram.value.length, shares: true }];
+}
 
 /** How the person wants to look at it. */
 export interface Choice {
@@ -34,6 +41,8 @@ export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): 
   switch (panel.view) {
     case "bars":
       return { chart: "bars", spec: { name, labels: cut(picture.labels), value, raw, low, high, order, show, share, level: picture.level } };
+    case "histogram":
+      return { chart: "bars", spec: binned(name, picture, show) };
     case "cdf":
       return { chart: "lines", spec: curve(name, panel.x, { value, raw, low, high }, show, share, percent(picture.level)) };
     case "heatmap":
@@ -41,6 +50,13 @@ export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): 
     case "ranges":
       return { chart: "ranges", spec: { ...cells, lows: panel.lows, highs: panel.highs, ...(panel.names ? { names: panel.names } : {}) } };
   }
+}
+
+/** Bins beside each other, in their order. */
+function binned(name: string, { histogram, level }: Picture, show: Choice["show"]): BarsSpec {
+  const { ends, value, raw, low, high } = histogram!;
+  const labels = value.map((_, at) => `${figure(ends[at]!)} to ${figure(ends[at + 1]!)}`);
+  return { name, labels, value, raw, low, high, order: "domain", show, share: true, level };
 }
 
 function curve(

@@ -10,7 +10,6 @@ import numpy as np
 from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_CAP
 from sottovoce.core.words import plural
 from sottovoce.planning.solve import fewest_users
-from sottovoce.questions.shares import Shares
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
@@ -52,8 +51,9 @@ def people_note(survey: Survey) -> str:
     """How many reports it takes until the margin of every answer says something."""
     low, high = survey.answer_range
     useful = _USEFUL * float(np.max(high) - np.min(low))
-    shares = survey.kind == Shares.kind
-    told = f"each share to within {100 * useful:g} points" if shares else f"each answer to within {useful:.2g}"
+    told = f"each answer to within {useful:.2g} {survey.question.unit}".rstrip()
+    if survey.question.answers_are_shares:
+        told = f"each share to within {100 * useful:g} points"
     design = survey.design
     if design.margin(_MOST_PEOPLE) > useful:
         return f"not even {_MOST_PEOPLE:,} reports give {told} (95 %)"

@@ -7,8 +7,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, field
 
 from sottovoce.collector.api.structs import AnswerRow, ErrorBound, EstimateSummary, RequestStruct, ResponseStruct
+from sottovoce.collector.figures import NumberFigure, NumberHistogram
 from sottovoce.collector.panels import Panel
 from sottovoce.formats.service_json import Count, Delta, Hex64
+from sottovoce.questions.parameter import Kind
 
 __all__ = [
     "BoundCurveBody",
@@ -47,7 +49,20 @@ class IntegerRange(RequestStruct):
     stop: Whole
 
 
+class FieldRange(RequestStruct, kw_only=True):
+    """Integers from `start` to `stop`, both included; or numbers from `low` to `high`, perhaps with a unit."""
+
+    start: Whole | None = None
+    stop: Whole | None = None
+    low: float | None = None
+    high: float | None = None
+    unit: str | None = None
+    points: Annotated[Whole | None, Meta(description="a number is rounded at random to one of so many")] = None
+
+
 Values: TypeAlias = list[str] | IntegerRange
+
+FormField: TypeAlias = list[str] | FieldRange
 
 
 class _Asked(RequestStruct, kw_only=True):
@@ -58,7 +73,8 @@ class _Asked(RequestStruct, kw_only=True):
         dict[Name, Any],
         Meta(
             description="by name, as /v1/questions declares them: numbers, a list of labels, a range as an object of "
-            "start and stop, attributes as an object of such lists and ranges, a workload as text"
+            "start and stop, attributes as an object of such lists and ranges (in records also of numbers, as objects "
+            "of low, high, and optionally unit and points), a workload as text"
         ),
     ] = field(default_factory=dict)
     users: Whole | None = None
@@ -120,6 +136,11 @@ class Picture(EstimateSummary, kw_only=True):
     low: Numbers
     high: Numbers
     panels: list[Panel]
+    figures: Annotated[
+        list[NumberFigure],
+        Meta(description="of a number: its mean, deviation and quantiles; of a form, the mean of each number"),
+    ]
+    histogram: Annotated[NumberHistogram | None, Meta(description="of a number's distribution")]
 
 
 class TableBody(EstimateSummary, kw_only=True):
@@ -183,6 +204,7 @@ class Planned(ResponseStruct):
 
     question: str
     answers: int | None
+    unit: Annotated[str, Meta(description="the unit of the answers, and so of a margin; empty for none")]
     epsilon: float
     delta: Delta
     users: int
@@ -209,14 +231,15 @@ class ParameterEntry(ResponseStruct):
     """A parameter of a question; `low` and `high` are the bounds of a number."""
 
     name: str
-    kind: Literal["integer", "number", "labels", "range", "attributes", "workload"]
+    kind: Kind
     help: str
     example: Annotated[str, Meta(description="as on the command line")]
-    default: float | None
+    default: float | str | None
     required: bool
     group: Annotated[str, Meta(description="exactly one parameter of a group is given; empty for none")]
     low: float | None
     high: float | None
+    choices: Annotated[list[str], Meta(description="the words of which one is given; empty for other kinds")]
 
 
 class QuestionEntry(ResponseStruct):

@@ -1,7 +1,8 @@
 """From a question's parameters in JSON to the values that the library accepts.
 
-Each declared kind of parameter has one form in JSON: numbers; a list of labels; a range as `{"start", "stop"}`, both
-ends included; attributes as an object of lists and ranges; a workload as text.
+Each declared kind of parameter has one form in JSON: numbers; texts; a list of labels; a range as `{"start", "stop"}`,
+both ends included; attributes as an object of lists and ranges; the fields of a form likewise, or numbers as
+`{"low", "high"}`; a workload as text.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from typing import Any, Final
 
 import msgspec
 
-from sottovoce.collector.api.page_structs import IntegerRange, Values
+from sottovoce.collector.api.page_structs import FieldRange, FormField, IntegerRange, Values
 from sottovoce.collector.validation import find_fault
 from sottovoce.core.errors import DomainError, SurveyError, WorkloadError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain
+from sottovoce.domain.number import NumberGrid, number
 from sottovoce.questions.parameter import Kind, Parameter, check_parameters
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.parse import parse_workload
@@ -98,6 +100,28 @@ def _attribute(name: str, values: Values) -> Domain:
         raise DomainError(f"attribute {name!r}: {error}") from None
 
 
+def _fields(fields: dict[str, FormField]) -> dict[str, Domain | NumberGrid]:
+    return {name: _field(name, values) for name, values in fields.items()}
+
+
+def _field(name: str, values: FormField) -> Domain | NumberGrid:
+    if not isinstance(values, FieldRange):
+        return _attribute(name, values)
+    given = {key for key in values.__struct_fields__ if getattr(values, key) is not None}
+    if given == {"start", "stop"}:
+        return _attribute(name, IntegerRange(values.start, values.stop))  # type: ignore[arg-type]
+    if not {"low", "high"} <= given <= {"low", "high", "unit", "points"}:
+        raise SurveyError(
+            f"field {name!r} must be a list of labels, a range with start and stop, or a number with low and high, and "
+            "perhaps unit and points"
+        )
+    stated = {key: getattr(values, key) for key in given}
+    try:
+        return number(**stated)
+    except SurveyError as error:
+        raise SurveyError(f"field {name!r}: {error}") from None
+
+
 def _workload(text: str) -> Workload:
     workload = parse_workload(text, files=False, most=MOST_LISTED)
     if workload.domain.size > MOST_LISTED:
@@ -112,6 +136,7 @@ _FORMS: Final[dict[Kind, tuple[Any, Callable[[Any], Any]]]] = {
     "labels": (list[str], _labels),
     "range": (IntegerRange, _range),
     "attributes": (dict[str, Values], _attributes),
+    "fields": (dict[str, FormField], _fields),
     "workload": (str, _workload),
 }
 """By the kind of a parameter: the shape it has in JSON, and what becomes of it."""

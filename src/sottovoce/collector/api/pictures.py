@@ -12,6 +12,7 @@ from sottovoce.collector.api.reading import answerable_survey, check_minimum, es
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Level, SurveyId
+from sottovoce.collector.figures import figures_of, histogram_of
 from sottovoce.collector.picture import columns_of, projection_of
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.surveys.bound_curve import bound_curve
@@ -75,6 +76,8 @@ def _picture(service: Service, record: SurveyRecord, survey: Survey, level: floa
         waiting=0,
         projection=projection_of(survey),
         answers=len(estimate),
+        figures=figures_of(estimate, level),
+        histogram=histogram_of(estimate, level),
         **columns_of(estimate, level, most, record.labels)._asdict(),
     )
     size = _BYTES_PER_ANSWER * len(picture.value)

@@ -82,6 +82,7 @@ def _panel(asked: PlanRequest) -> Planned:
     return Planned(
         question=Panel.kind,
         answers=None,
+        unit="",
         epsilon=found.epsilon,
         delta=0.0,
         users=found.users,

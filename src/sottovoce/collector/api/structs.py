@@ -212,6 +212,7 @@ class EstimateSummary(ResponseStruct, kw_only=True):
     survey: Hex64
     title: str
     kind: str
+    unit: Annotated[str, Meta(description="the unit of the answers; empty for none")]
     mechanism: str
     epsilon: float
     delta: Delta

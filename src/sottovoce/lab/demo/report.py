@@ -12,6 +12,7 @@ from sottovoce.figures.style import STYLE
 from sottovoce.lab.demo.adaptive import AskedQuestion
 from sottovoce.lab.demo.ages import AgeQuantile
 from sottovoce.lab.demo.demo import EstimatedShare, SampleReport, percent
+from sottovoce.lab.demo.forms import FormAnswer
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text
 from sottovoce.lab.demo.svg import ages_curve, bars, curves, heat_map
 from sottovoce.lab.demo.wire import DemoResult
@@ -70,6 +71,7 @@ def render(result: DemoResult) -> str:
         "ages_bytes": f"{ages.report_bytes} byte{'s' * (ages.report_bytes > 1)}",
         "ages_error": f"{ages.l2_projected:.3f}",
         "ages_bound": f"{ages.l2_bound:.3f}",
+        "forms_users": f"{result.forms[0].reports:,}",
         "owner": result.owner,
         "left": f"{result.ledger.left:.4g} of {result.ledger.budget:.4g}",
     }
@@ -85,6 +87,7 @@ def render(result: DemoResult) -> str:
         "ages": ages_curve(ages),
         "quantiles": "\n".join(_quantile(row) for row in ages.quantiles),
         "asked": "\n".join(_asked(one) for one in result.asked),
+        "forms": "\n".join(_form(one) for one in result.forms),
         "ledger": _ledger(result.ledger),
     }
     template = Template(files("sottovoce.lab.demo").joinpath("report.html.template").read_text(encoding="utf-8"))
@@ -113,6 +116,14 @@ def _asked(one: AskedQuestion) -> str:
         f'<tr><td class="wraps">{escape(one.words)}<code>{escape(one.query)}</code></td><td>{one.reports:,}</td>'
         f'<td>{100 * one.truth:.1f}</td><td class="value">{100 * one.value:.1f}</td>'
         f"<td>{100 * one.low:.1f} to {100 * one.high:.1f}</td><td>{_mark(one.hit)}</td></tr>"
+    )
+
+
+def _form(one: FormAnswer) -> str:
+    return (
+        f'<tr><td class="wraps">{escape(one.title)}</td><td>{escape(one.answer)}</td><td>{one.truth:.1f}</td>'
+        f'<td class="value">{one.value:.1f}</td><td>{one.low:.1f} to {one.high:.1f} {escape(one.unit)}</td>'
+        f"<td>{_mark(one.hit)}</td></tr>"
     )
 
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, final
 
-import numpy as np
-
 from sottovoce.analyst import connect
 from sottovoce.analyst.collector import Collector
 from sottovoce.analyst.live import LiveSurvey
@@ -22,6 +20,7 @@ from sottovoce.lab import fleet
 from sottovoce.lab.demo.adaptive import AskedQuestion, ask_in_turn, reports_to_close, state_adaptive, true_records
 from sottovoce.lab.demo.ages import Ages, read_ages, state_ages, true_ages
 from sottovoce.lab.demo.demo import PEOPLE, MusicResult, Progress, SampleReport, sample_reports, state_survey
+from sottovoce.lab.demo.forms import FormAnswer, people_for_forms, read_forms, state_forms
 from sottovoce.lab.demo.instruments import true_frequencies
 from sottovoce.lab.demo.service import DemoService
 from sottovoce.lab.fleet import Sent
@@ -42,6 +41,8 @@ HOSTILE: Final = 0.01
 RESENT_BATCHES: Final = 20
 FEWEST_USERS: Final = 1000
 _LOOK: Final = 0.1
+_FEW_SINGLES: Final = 50
+"""People who answer the number, the choices and the form by devices of their own."""
 
 AGE_OF: Final = {"Papageno": 28, "Carmen": 24, "Orpheus": 33}
 RECORD_OF: Final = {
@@ -114,19 +115,21 @@ class DemoResult:
     influence: Influence
     ages: Ages
     asked: tuple[AskedQuestion, ...]
-    sent: tuple[Sent, Sent, Sent]
+    forms: tuple[FormAnswer, ...]
+    sent: tuple[Sent, ...]
     owner: str
     ledger: Ledger
     figures: ServiceMetrics
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        names = ("distribution", "queries", "adaptive")
+        names = ("distribution", "queries", "adaptive", "number", "choices", "records")
         return {
             **self.music.to_dict(),
             "influence": self.influence.to_dict(),
             "ages": self.ages.to_dict(),
             "adaptive": [one.to_dict() for one in self.asked],
+            "forms": [one.to_dict() for one in self.forms],
             "fleet": {name: sent.to_dict() for name, sent in zip(names, self.sent, strict=True)},
             "ledger": {"owner": self.owner, **self.ledger.to_dict()},
             "metrics": {**asdict(self.figures), "duplicates": self.figures.duplicates},
@@ -166,7 +169,7 @@ class DemoDevices:
 
 @final
 class DemoSurveys:
-    """The three surveys on a running service, and the fleets that answer them."""
+    """The six surveys on a running service, and the fleets that answer them."""
 
     def __init__(self, service: DemoService, users: int, seed: int) -> None:
         self.service, self.users, self._seed = service, check_fleet(users), seed
@@ -175,6 +178,7 @@ class DemoSurveys:
         self.music, self.ages, self.turns = (
             self.collector.publish(survey) for survey in (state_survey(), state_ages(), state_adaptive())
         )
+        self.forms = tuple(self.collector.publish(survey) for survey in state_forms())
 
     def close(self) -> None:
         """Close connections."""
@@ -197,6 +201,12 @@ class DemoSurveys:
             asked = ask_in_turn(session, progress)
         return asked, answering()
 
+    def ask_forms(self, progress: Progress | None = None) -> tuple[tuple[FormAnswer, ...], tuple[Sent, ...]]:
+        """A tenth of the people answer each of a number, choices and a form."""
+        people = people_for_forms(self.users)
+        sent = tuple(self._drive(live, "zipf", progress, people=people, singles=_FEW_SINGLES) for live in self.forms)
+        return read_forms(tuple(self.counted(live).estimate() for live in self.forms)), sent
+
     def figures(self) -> ServiceMetrics:
         """The service's own metrics."""
         return ServiceMetrics.read(self.collector.http.get_bytes("/metrics").decode())
@@ -207,14 +217,23 @@ class DemoSurveys:
             time.sleep(_LOOK)
         return live
 
-    def _drive(self, live: LiveSurvey, shares: Any, progress: Progress | None, *, resend: int = 0, **more: Any) -> Sent:
-        """Drive everybody but the people from operas, whose devices answer by themselves."""
-        fleeting = self.users - len(PEOPLE)
+    def _drive(
+        self,
+        live: LiveSurvey,
+        distribution: Any,
+        progress: Progress | None,
+        *,
+        people: int | None = None,
+        resend: int = 0,
+        **more: Any,
+    ) -> Sent:
+        """Drive so many people, or everybody but the people from operas, whose devices answer by themselves."""
+        fleeting = self.users - len(PEOPLE) if people is None else people
         sent = fleet.run(
             self.service.url,
             live.id,
             fleeting,
-            distribution=np.asarray(shares),
+            distribution=distribution,
             seed=self._seed,
             resend=min(resend, max(1, fleeting // (10 * fleet.DEFAULT_BATCH))),
             progress=progress,

@@ -201,12 +201,12 @@ def _styles(number: int) -> Sequence[dict[str, str]]:
 
 def _scaled(plan: Plan, errors: Sequence[float]) -> list[float]:
     """Margins in the unit they are told in: per cent points for shares."""
-    return [100 * error if isinstance(plan.question, Shares) else error for error in errors]
+    return [100 * error if plan.question.answers_are_shares else error for error in errors]
 
 
 def _margin_words(plan: Plan) -> str:
-    unit = ", per cent points" if isinstance(plan.question, Shares) else ""
-    return f"margin of one answer (95 %){unit}"
+    unit = "per cent points" if plan.question.answers_are_shares else plan.question.unit
+    return f"margin of one answer (95 %){unit and f', {unit}'}"
 
 
 def _asked(plan: Plan) -> str:
@@ -215,7 +215,8 @@ def _asked(plan: Plan) -> str:
         return f"Shares of {asked.n_answers:,} values"
     if isinstance(asked, Vector):
         return f"Mean of {asked.n_answers:,} numbers"
-    return f"Answers to {asked.n_answers:,} queries over {asked.workload.n_values:,} values"
+    over = "" if asked.workload.n_values is None else f" over {asked.workload.n_values:,} values"
+    return f"Answers to {asked.n_answers:,} queries{over}"
 
 
 def _finish(ax: Any, plan: Plan, up: str, title: str, **legend: Any) -> None:

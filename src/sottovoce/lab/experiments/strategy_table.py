@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError, SurveyError, WorkloadError
 from sottovoce.core.limits import DEFAULT_USERS, check_epsilon
 from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.questions.queries import Queries
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimize import OBJECTIVES, optimize
@@ -51,7 +52,8 @@ ALPHA: Final = 0.01
 CHANNELS: Final = ("randomized_response", "hadamard", "subset_selection", "projective_geometry")
 """Mechanisms for single values, read by the best linear reconstruction for the queries."""
 
-COLUMNS: Final = (*CHANNELS, *(name for name in STRATEGIES if name != "optimized"), "optimized", "auto", "lower_bound")
+_UNSEARCHED: Final = tuple(name for name in Queries.strategies if name != OptimizedStrategy.name)
+COLUMNS: Final = (*CHANNELS, *_UNSEARCHED, OptimizedStrategy.name, "auto", "lower_bound")
 
 _MOST_ENTRIES: Final = 2**22
 """Of a known channel that is written out."""
@@ -270,13 +272,11 @@ def analytic_noise(
     """V of every strategy that needs no search and can serve, by its best mechanism."""
     setting = Setting(workload, epsilon, 0.0, DEFAULT_USERS)
     found: dict[str, float] = {}
-    for name, kind in STRATEGIES.items():
-        if name == OptimizedStrategy.name:
-            continue
+    for name in _UNSEARCHED:
         if progress is not None:
             progress(name)
         try:
-            designs = kind.designs(setting)
+            designs = STRATEGIES[name].designs(setting)
             found[name] = min(design.worst if objective == "worst" else design.total for design in designs)
         except (SurveyError, CapacityError):
             continue

@@ -7,7 +7,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from sottovoce.core.errors import SimulationError
 from sottovoce.lab.experiments.paper_bound import paper_bound
 from sottovoce.lab.experiments.repeats import check_repeats, check_users, seeds_of, summarised
 from sottovoce.lab.populations.distributions import frequencies
+from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
 from sottovoce.lab.populations.vectors import people_with_vectors, true_mean
 from sottovoce.projections.hull import project_hull
 from sottovoce.questions.vector import Vector
@@ -29,6 +30,9 @@ __all__ = ["Errors", "MeasuredError", "measure", "measure_population"]
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int], object]
+
+_AT_ONCE: Final = 1 << 18
+"""People whose values cannot be listed, drawn together."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ def measure(
     ----------
     distribution
         "zipf", "uniform", "geometric", or the name of a file; see `lab.populations.distributions`. Vectors are
-        always those of `lab.populations.vectors`.
+        always those of `lab.populations.vectors`, and numbers, sets and records those of `lab.populations.unlisted`.
     seed
         For the same people and reports again; a fresh one, told in the result, unless given.
     symmetric
@@ -162,6 +166,18 @@ def measure(
             "vectors around one direction",
             Population.answering(truth),
             lambda n, people_seed, report_seed: _counted_vectors(survey, n, people_seed, report_seed, progress),
+            repeats=repeats,
+            seed=seed,
+            symmetric=False,
+        )
+    invented = population_of(asked)
+    if invented is not None:
+        return _repeated(
+            survey,
+            users,
+            invented.words,
+            Population.answering(invented.answers),
+            lambda n, people_seed, report_seed: _counted(survey, invented, n, people_seed, report_seed, progress),
             repeats=repeats,
             seed=seed,
             symmetric=False,
@@ -199,6 +215,23 @@ def _counted_vectors(
     asked = survey.question.workload
     people = people_with_vectors(asked.n_queries, asked.radius, users, people_seed)
     return Aggregate(survey, users, count_reports(survey.mechanism, people, report_seed, progress))
+
+
+def _counted(
+    survey: Survey,
+    invented: UnlistedPeople,
+    users: int,
+    people_seed: int,
+    report_seed: int,
+    progress: Progress | None,
+) -> Aggregate:
+    """Drawn and counted in blocks, so that memory does not grow with the people."""
+    rng, total = np.random.default_rng(people_seed), survey.aggregate()
+    seeds = seeds_of(report_seed, -(-users // _AT_ONCE))
+    for start, seed in zip(range(0, users, _AT_ONCE), seeds, strict=True):
+        values = invented.draw(min(_AT_ONCE, users - start), rng)
+        total += survey.simulate_aggregate(values, seed=seed, progress=progress)
+    return total
 
 
 def _repeated(

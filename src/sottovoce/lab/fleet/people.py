@@ -13,16 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.errors import SimulationError
 from sottovoce.core.limits import check_integer
-from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
+from sottovoce.domain import Domain
 from sottovoce.lab.populations.distributions import frequencies
+from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
 from sottovoce.lab.populations.vectors import people_with_vectors
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.vector import Vector
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
+from sottovoce.workloads.naming import value_at
 
-__all__ = ["MOST_USERS", "REPORTS", "Respondents", "Urn", "Vectors", "respondents_for", "seed_of"]
+__all__ = ["MOST_USERS", "REPORTS", "Respondents", "Unlisted", "Urn", "Vectors", "respondents_for", "seed_of"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -80,7 +82,7 @@ class Urn:
         """The values of n of them."""
         drawn = self._draw(n)
         order = self._rng.permutation(np.repeat(np.arange(len(drawn)), drawn))
-        return [_value(self._domain, int(index)) for index in order]
+        return [value_at(self._domain, int(index)) for index in order]
 
     def seats(self, rounds: int) -> Iterator[Urn]:
         """Everybody's seat: round after round, those whose round it is.
@@ -97,6 +99,24 @@ class Urn:
         drawn: Integers = self._rng.multivariate_hypergeometric(self._histogram, n, method="marginals")
         self._histogram -= drawn
         return drawn
+
+
+@final
+class Unlisted:
+    """People whose values cannot be listed, drawn from a population of `sottovoce.lab.populations.unlisted`."""
+
+    def __init__(self, population: UnlistedPeople, n: int, rng: np.random.Generator) -> None:
+        self._population, self.left, self._rng = population, n, rng
+
+    def take(self, survey: Survey, n: int) -> People:
+        """n of them, as people who answer this survey."""
+        self.left -= n
+        return survey.question.people(self._population.draw(n, self._rng))
+
+    def values(self, n: int) -> list[object]:
+        """The values of n of them."""
+        self.left -= n
+        return self._population.values(n, self._rng)
 
 
 @final
@@ -123,8 +143,8 @@ class Vectors:
 
 def respondents_for(
     survey: Survey | Panel, users: int, distribution: str | ArrayLike, seed: int
-) -> tuple[Urn | Vectors, Floats | None]:
-    """Simulated people for a survey, and the distribution they were drawn from; None for vectors.
+) -> tuple[Urn | Vectors | Unlisted, Floats | None]:
+    """Simulated people for a survey, and the distribution they were drawn from; None where values are not listed.
 
     `distribution` is a name or file of `lab.populations.distributions`, shares of every value that sum to one,
     or integers: exactly so many people of each value.
@@ -132,8 +152,11 @@ def respondents_for(
     n = check_integer("users", users, 1, MOST_USERS)
     if isinstance(survey, Survey) and isinstance(survey.question, Vector) and survey.seat is None:
         return Vectors(survey.question, n, seed), None
-    domain = domain_of(survey)
     rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(_ORDER,))))
+    population = None if isinstance(survey, Panel) or survey.seat is not None else population_of(survey.question)
+    if population is not None:
+        return Unlisted(population, n, rng), None
+    domain = domain_of(survey)
     if isinstance(distribution, str):
         shares = frequencies(distribution, domain.size)
     elif np.asarray(distribution).dtype.kind in "iu":
@@ -155,12 +178,3 @@ def domain_of(survey: Survey | Panel) -> Domain:
     domain = survey.domain
     assert isinstance(domain, Domain)
     return domain
-
-
-def _value(domain: Domain, index: int) -> object:
-    """The value of that number as a person would give it."""
-    if isinstance(domain, LabelDomain):
-        return domain.names[index]
-    if isinstance(domain, RangeDomain):
-        return domain.start + domain.step * index
-    return index if isinstance(domain, ProductDomain) else domain.label(index)

@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.lab.populations.unlisted import population_of
 from sottovoce.lab.populations.vectors import true_mean
 from sottovoce.questions.vector import Vector
 from sottovoce.surveys.panel import Panel, Seat
@@ -23,6 +24,8 @@ _AT_ONCE: Final = 1 << 20
 def true_answers(survey: Terms | Panel, shares: Floats | None) -> Floats:
     """Every answer of a survey for a population with these shares of every value; none for a panel.
 
+    Where values cannot be listed, the population is that of `sottovoce.lab.populations`.
+
     Examples
     --------
     >>> import sottovoce as sv
@@ -36,6 +39,9 @@ def true_answers(survey: Terms | Panel, shares: Floats | None) -> Floats:
         return np.empty(0) if shares is None else _round(survey, shares)
     if isinstance(survey.question, Vector):
         return true_mean(survey.question.dimension, survey.question.radius)
+    population = population_of(survey.question)
+    if population is not None:
+        return population.answers
     workload = survey.question.workload
     return np.empty(0) if shares is None or not isinstance(workload, Workload) else workload.matvec(shares)
 

@@ -3,14 +3,14 @@ import type { DraftAnswer } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
 import { sentence } from "../../parts/trouble.js";
-import { accuracyWords } from "../../questions/accuracy.js";
+import { accuracyWords, type Measure } from "../../questions/accuracy.js";
 
 /** Longest JSON that is shown. */
 const SHOWN = 20_000;
 
 /** The panel; `publish` is called by its button, `place` is where it is said how that goes. */
 export function checkedPanel(
-  kind: string,
+  measure: Measure,
   stated: DraftAnswer,
   publish: (button: HTMLButtonElement) => void,
 ): { element: HTMLElement; place: HTMLElement } {
@@ -19,7 +19,7 @@ export function checkedPanel(
   const element = el(
     "div",
     {},
-    accuracy(kind, stated),
+    accuracy(measure, stated),
     explanation(stated),
     el(
       "dl",
@@ -44,10 +44,10 @@ export function checkedPanel(
 }
 
 /** What can be expected of so many people; nothing where it is not one number. */
-const accuracy = (kind: string, { users, margin, l2 }: DraftAnswer): HTMLElement | null =>
+const accuracy = (measure: Measure, { users, margin, l2 }: DraftAnswer): HTMLElement | null =>
   users === null || margin === null || l2 === null
     ? null
-    : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people: `), accuracyWords(kind, margin, l2));
+    : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people: `), accuracyWords(measure, margin, l2));
 
 /** Folded where the accuracy says the most important of it already. */
 const explanation = ({ explanation: words, margin }: DraftAnswer): HTMLElement => {

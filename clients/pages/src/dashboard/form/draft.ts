@@ -4,7 +4,7 @@ import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/limits.js";
 import { figure } from "../../parts/format.js";
 import { numberFrom, wholeNumber } from "../../questions/answers.js";
 import { isPanel, type ParameterKind } from "../../questions/declared.js";
-import { fromAddress, givenOf, nothingTyped, readParameters, typedFrom, type Faults, type Typed } from "../../questions/typed.js";
+import { fromAddress, givenOf, nothingTyped, readParameters, typedFrom, type Faults, type Typed, type Value } from "../../questions/typed.js";
 
 /** Everything that can be typed, as it was typed. */
 export interface Filled {
@@ -71,7 +71,7 @@ export function filledFromAddress(query: URLSearchParams, parameters: readonly P
 }
 
 /** What `POST /v1/drafts` takes. */
-export type Draft = Record<string, unknown> & { kind: string; epsilon: number };
+export type Draft = Record<string, unknown> & { kind: string; epsilon: number; parameters: Record<string, Value> };
 
 /** The draft, or everything that is wrong; what only the collector can know, it says itself. */
 export function draftOf(

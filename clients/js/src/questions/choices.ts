@@ -1,0 +1,59 @@
+/** Choices: which options do people tick, each up to a few of them? */
+import { type Domain, LabelDomain, RangeDomain, readDomain } from "../domain.js";
+import { SurveyError, ValueOutsideDomainError } from "../errors.js";
+import { checkFields, type JsonObject } from "../json.js";
+import { checkInteger, MAX_DIMENSION } from "../limits.js";
+import { type AskedSets, type Row, rowOf } from "../mechanisms/sets.js";
+import { sets } from "../strategies/sets.js";
+import type { Question, Values } from "./question.js";
+
+const STRATEGIES = new Map([["sets", sets]]);
+
+export class Choices implements Question<AskedSets, Row>, Values {
+  readonly kind = "choices";
+  readonly domain = null;
+  readonly strategies = STRATEGIES;
+  readonly options: Domain;
+  readonly most: number;
+
+  constructor(stated: JsonObject) {
+    const { domain, most } = checkFields(stated, "choices", "kind", "domain", "most");
+    this.options = readDomain(domain);
+    if (!(this.options instanceof LabelDomain || this.options instanceof RangeDomain) || this.options.size > MAX_DIMENSION) {
+      throw new SurveyError(`options must be labels or a range of integers, at most ${MAX_DIMENSION}`);
+    }
+    this.most = checkInteger("most", most, 1, Number(this.options.size));
+  }
+
+  get values(): Values {
+    return this;
+  }
+
+  get workload(): AskedSets {
+    return this;
+  }
+
+  get allowed(): string {
+    return `a list of at most ${this.most} different ones out of ${this.options.size} options, or an empty one`;
+  }
+
+  has(value: unknown): boolean {
+    return this.#find(value) !== null;
+  }
+
+  /** The numbers of the options, and dummies. */
+  read(value: unknown): Row {
+    const found = this.#find(value);
+    if (found === null) throw new ValueOutsideDomainError(`the value is no set of options; allowed: ${this.allowed}`);
+    return found;
+  }
+
+  #find(value: unknown): Row | null {
+    const members: unknown[] | null = Array.isArray(value) || value instanceof Set ? [...value] : null;
+    if (members === null || members.length > this.most) return null;
+    // As many options are looked up for every set.
+    const filled = Array.from({ length: this.most }, (_, i) => Number(this.options.find(i in members ? members[i] : 0)));
+    const found = filled.slice(0, members.length);
+    return found.some((index) => index < 0) || new Set(found).size < found.length ? null : rowOf(found, this);
+  }
+}

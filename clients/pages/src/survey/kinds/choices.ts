@@ -1,0 +1,64 @@
+/** Some of a list of options: none, one or several, at most so many. */
+import type { Choices } from "../../../../js/src/questions/choices.js";
+import { count } from "../../parts/format.js";
+import { ticks } from "../ticks.js";
+import { mapped } from "../typed_field.js";
+import { labelAt, valueAt } from "../values.js";
+import { elseLabel } from "../words.js";
+import { type Examples, type Kind, viewOf } from "./kind.js";
+
+type Ticked = readonly unknown[];
+
+/** Own options of which a picture shows what would be without them. */
+const MOST_WITHOUT = 6;
+const NOTHING = "nothing ticked";
+
+export function choicesKind({ options, most }: Pick<Choices, "options" | "most">): Kind<Ticked> {
+  const size = Number(options.size);
+  const labels = Array.from({ length: size }, (_, i) => labelAt(options, BigInt(i)));
+  const label = (option: unknown) => labelAt(options, options.index(option));
+  const value = (i: number) => valueAt(options, BigInt(i));
+  // Where an option says so already, the box for nothing at all must not be called the same.
+  const none = elseLabel(labels) === null ? "None of these" : "I tick nothing";
+  return {
+    size: null,
+    words: [
+      `Tick what is true of you${most < size ? `, at most ${count(most)}` : ""}.`,
+      "The collector learns about how many people tick each option, and not who ticked which.",
+    ],
+    unfitting: `If nothing fits, tick “${none}”: from outside that looks like every other answer.`,
+    field: (legend, id) => mapped(ticks(labels, most, none, legend, id), (ticked) => ticked.map(value)),
+    text: (ticked) => ticked.map(label).join(", ") || none,
+    drawn: () => "",
+    examples: (_payload, _found, mine) => [...around(mine, label), ...single(labels, value)],
+  };
+}
+
+/** The person's own answer, the same without one of its options each, and the empty one. */
+function around(mine: Ticked | null, label: (option: unknown) => string): Examples<Ticked>[] {
+  const own = mine ?? [];
+  const left = own.length < 2 ? [] : own.slice(0, MOST_WITHOUT);
+  const answers = [
+    ...(own.length === 0 ? [] : [{ name: own.length > 2 ? `all ${own.length} that you tick` : own.map(label).join(", "), ticked: own }]),
+    ...left.map((one) => ({ name: `without “${label(one)}”`, ticked: own.filter((option) => option !== one) })),
+    { name: NOTHING, ticked: [] },
+  ];
+  return [
+    {
+      view: "rows",
+      about: own.length === 0 ? "" : "With your options, and without them:",
+      size: answers.length,
+      own: mine === null ? -1 : 0,
+      label: (i) => answers[i]!.name,
+      value: (i) => answers[i]!.ticked,
+    },
+  ];
+}
+
+/** Answers of one option only. */
+function single(labels: readonly string[], value: (i: number) => unknown): Examples<Ticked>[] {
+  const view = viewOf(labels.length);
+  if (view === null) return [];
+  const about = "From somebody who ticks one option only:";
+  return [{ view, about, size: labels.length, own: -1, label: (i) => labels[i]!, value: (i) => [value(i)] }];
+}

@@ -1,0 +1,128 @@
+/** A form of several fields, of which a report tells about one table only. */
+import { indexWidth } from "../../../../js/src/codecs.js";
+import { type Domain, LabelDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain.js";
+import { NumberGrid } from "../../../../js/src/domains/number.js";
+import { decodeIndex } from "../../../../js/src/explain/law.js";
+import type { Records } from "../../../../js/src/questions/records.js";
+import { count } from "../../parts/format.js";
+import { choices } from "../choices.js";
+import { rangeField, textField } from "../domain_field.js";
+import type { Field } from "../field.js";
+import { numberField, numberText } from "../number_field.js";
+import { selectField } from "../select_field.js";
+import { mapped, together as inOne } from "../typed_field.js";
+import { labelAt, named, plain, valueAt } from "../values.js";
+import { type Examples, type Kind, NEAREST, viewOf } from "./kind.js";
+
+type Attribute = Records["fields"][number];
+type Values = Attribute[1];
+/** The tables of which one is drawn, by the places of their fields. */
+type Drawn = { readonly tables: readonly { readonly places: readonly number[] }[] };
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Up to so many labels fit into a list that opens; longer ones can be narrowed down. */
+const MOST_SELECTED = 60;
+/** Up to so many whole numbers are listed rather than typed. */
+const FEW_NUMBERS = 12n;
+
+export function recordsKind({ fields, workload }: Pick<Records, "fields" | "workload">, { tables }: Drawn): Kind<Entry> {
+  const names = fields.map(([name]) => name);
+  const together = workload.order === 1 ? "" : `, and how any ${workload.order === 2 ? "two" : count(workload.order)} fields go together`;
+  const drawn = (payload: Uint8Array) => tables[Number(decodeIndex(payload.subarray(0, numberBytes), tables.length))]!.places;
+  const numberBytes = indexWidth(BigInt(tables.length));
+  return {
+    size: null,
+    words: [
+      `Fill in what is true of you: ${count(names.length)} fields, and one report about them.`,
+      `Of everybody together the collector learns, roughly, how the answers to each field are distributed${together}.`,
+    ],
+    unfitting: NEAREST,
+    field(_legend, id) {
+      const made = fields.map(([name, values], i) => fieldOf(values, named(name), `${id}-${i}`));
+      return mapped(inOne(made, null, "record form"), (given) => record(names, given));
+    },
+    text: (value) => fields.map((field) => textOf([field], value)).join("\n"),
+    drawn(payload) {
+      const others = names.filter((_, i) => !drawn(payload).includes(i));
+      if (others.length === 0) return "";
+      return `The lot fell before your answers were looked at. The report says nothing about ${listed(others.map(named))}.`;
+    },
+    examples: (payload, _found, mine) => cells(fields, drawn(payload), mine),
+  };
+}
+
+/** Names of fields that are told one by one. */
+const MOST_NAMED = 5;
+
+function listed(names: readonly string[]): string {
+  if (names.length > MOST_NAMED) return "the other fields";
+  return [names.slice(0, -1).join(", "), names.at(-1)!].filter(Boolean).join(" and ");
+}
+
+const record = (names: readonly string[], given: readonly unknown[]): Entry =>
+  Object.fromEntries(names.map((name, i) => [name, given[i]]));
+
+const isGrid = (values: Values): values is NumberGrid => values instanceof NumberGrid;
+
+function fieldOf(values: Values, label: string, id: string): Field<unknown> {
+  if (isGrid(values)) return numberField(values, label, id);
+  if (values instanceof LabelDomain) {
+    const names = values.names.map((name) => plain(String(name)));
+    const listed = names.length > MOST_SELECTED ? choices(names, label, id) : selectField(names, label, id);
+    return mapped(listed, (i) => values.names[i]);
+  }
+  if (values instanceof RangeDomain) {
+    if (values.size > FEW_NUMBERS) return rangeField(values, label, id);
+    const names = Array.from({ length: Number(values.size) }, (_, i) => values.label(i));
+    return mapped(selectField(names, label, id), (i) => values.start + values.step * BigInt(i));
+  }
+  return textField(values as TextDomain, label, id);
+}
+
+/** What a record says of these fields. */
+const textOf = (fields: readonly Attribute[], value: Entry): string =>
+  fields.map(([name, values]) => `${named(name)}: ${fieldText(values, value[name])}`).join(" · ");
+
+function fieldText(values: Values, value: unknown): string {
+  if (!isGrid(values)) return labelAt(values, values.index(value));
+  return numberText(value as number, values);
+}
+
+const sizeOf = (values: Values): bigint => (isGrid(values) ? BigInt(values.points) : values.size);
+
+/** The value of that number; of a number's grid the point. */
+const valueOf = (values: Values, index: bigint): unknown =>
+  isGrid(values) ? values.low + (Number(index) / (values.points - 1)) * (values.high - values.low) : valueAt(values, index);
+
+/** The cells of the table that was drawn, each as a record: of the other fields any values do, for they do not count. */
+function cells(attributes: readonly Attribute[], drawn: readonly number[], mine: Entry | null): Examples<Entry>[] {
+  const fields = drawn.map((at) => attributes[at]!);
+  const size = fields.reduce((product, [, values]) => product * sizeOf(values), 1n);
+  const view = viewOf(size);
+  if (view === null) return [];
+  const any = () => record(attributes.map(([name]) => name), attributes.map(([, values]) => valueOf(values, 0n)));
+  const base = mine ?? any();
+  const value = (i: number): Entry => {
+    const cell: Record<string, unknown> = { ...base };
+    let rest = BigInt(i);
+    for (const [name, values] of [...fields].reverse()) {
+      cell[name] = valueOf(values, rest % sizeOf(values));
+      rest /= sizeOf(values);
+    }
+    return cell;
+  };
+  const about = "From somebody who answers:";
+  const grid = { view, about, size: Number(size), own: -1, label: (i: number) => textOf(fields, value(i)), value };
+  if (mine === null) return [grid];
+  const own = ownCell(fields, mine);
+  if (own !== null) return [{ ...grid, own }];
+  return [{ ...grid, view: "rows", about: "", size: 1, own: 0, label: () => textOf(fields, mine), value: () => mine }, grid];
+}
+
+/** The cell that a record lies in; null where a number of it lies between two points. */
+function ownCell(fields: readonly Attribute[], mine: Entry): number | null {
+  if (fields.some(([, values]) => isGrid(values))) return null;
+  return Number(
+    fields.reduce((index, [name, values]) => index * sizeOf(values) + (values as Domain).index(mine[name]), 0n),
+  );
+}

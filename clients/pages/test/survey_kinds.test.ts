@@ -1,0 +1,85 @@
+/** Numbers, choices and forms on the survey page: how answers read, and which ones a picture shows. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readDomain } from "../../js/src/domain.js";
+import { NumberGrid } from "../../js/src/domains/number.js";
+import type { Explanation } from "../../js/src/explain.js";
+import { Records } from "../../js/src/questions/records.js";
+import { choicesKind } from "../src/survey/kinds/choices.js";
+import { numberKind } from "../src/survey/kinds/number.js";
+import { recordsKind } from "../src/survey/kinds/records.js";
+import { clippedWords } from "../src/survey/number_field.js";
+import { Ticked } from "../src/survey/ticks.js";
+
+const NOTHING = new Uint8Array();
+const FOUND = {} as Explanation;
+const MINUTES = new NumberGrid({ low: 0, high: 600, unit: "minutes", points: 33 });
+const MEAN = { grid: MINUTES, wants: "mean" };
+
+test("a number outside counts as the nearer end, and that is said without repeating it", () => {
+  assert.equal(clippedWords(700, MINUTES), "That is above 600\u00a0minutes, and will count as 600\u00a0minutes.");
+  assert.match(clippedWords(-0.5, MINUTES), /^That is below 0/);
+  for (const inside of [0, 12.5, 600]) assert.equal(clippedWords(inside, MINUTES), "");
+  const kind = numberKind(MEAN);
+  assert.equal(kind.text(700), "700\u00a0minutes, which counts as 600\u00a0minutes");
+  assert.equal(kind.text(0.1), "0.1\u00a0minutes");
+  assert.match(kind.drawn(NOTHING), /two nearest of 33 marks, which are 18\.8\u00a0minutes apart/);
+});
+
+test("a picture of a number goes from end to end, with the own one exactly", () => {
+  for (const [mine, at] of [[300, 64], [-5, 0], [9999, 127]] as const) {
+    const [shown] = numberKind(MEAN).examples(NOTHING, FOUND, mine);
+    assert.equal(shown!.own, at);
+    assert.equal(shown!.value(at), Math.min(Math.max(mine, 0), 600));
+    const values = Array.from({ length: shown!.size }, (_, i) => shown!.value(i) as number);
+    assert.ok(values.every((value, i) => Math.abs(value - (600 * i) / 127) <= 300 / 127));
+    assert.deepEqual([values[0], values.at(-1)], [0, 600]);
+  }
+  assert.equal(numberKind({ grid: MINUTES, wants: "distribution" }).examples(NOTHING, FOUND, null)[0]!.size, 33);
+});
+
+test("no more boxes are ticked than may be, and none at all only where that was said", () => {
+  const ticked = new Ticked(2);
+  assert.equal(ticked.read(), null);
+  for (const i of [5, 3, 4]) ticked.set(i, true);
+  assert.deepEqual([ticked.read(), ticked.isFull], [[3, 5], true]);
+  assert.match(ticked.words, /^2 of at most 2 ticked\. Untick one/);
+  ticked.setNone(true);
+  assert.deepEqual([ticked.read(), ticked.words], [[], ""]);
+  ticked.set(1, true);
+  assert.deepEqual([ticked.read(), ticked.isNone], [[1], false]);
+  ticked.set(1, false);
+  assert.equal(ticked.read(), null);
+});
+
+test("a picture of choices shows the own answer, what would be without each option, and every option alone", () => {
+  const kind = choicesKind({ options: readDomain({ labels: ["bus", "tram", "bike"] }), most: 2 });
+  assert.match(kind.words[0], /at most 2\.$/);
+  const [around, single] = kind.examples(NOTHING, FOUND, ["bus", "bike"]);
+  const all = <Value>(size: number, at: (i: number) => Value) => Array.from({ length: size }, (_, i) => at(i));
+  assert.deepEqual(all(around!.size, around!.label), ["bus, bike", "without “bus”", "without “bike”", "nothing ticked"]);
+  assert.deepEqual(all(around!.size, around!.value), [["bus", "bike"], ["bike"], ["bus"], []]);
+  assert.deepEqual(all(single!.size, single!.value), [["bus"], ["tram"], ["bike"]]);
+  assert.equal(kind.examples(NOTHING, FOUND, null)[0]!.own, -1);
+  assert.deepEqual([kind.text([]), kind.text(["tram"])], ["None of these", "tram"]);
+  assert.equal(choicesKind({ options: readDomain({ labels: ["bus", "none of these"] }), most: 2 }).text([]), "I tick nothing");
+});
+
+test("a picture of a form shows the cells of the table that was drawn, and leaves the other fields alone", () => {
+  const attributes = [
+    { name: "country", domain: { labels: ["DE", "FR"] } },
+    { name: "age_group", domain: { start: 20, step: 10, size: 3 } },
+    { name: "minutes", number: { low: 0, high: 600, unit: "minutes", points: 3 } },
+  ];
+  const form = recordsKind(new Records({ kind: "records", attributes, tables: 2 }), { tables: [[0, 1], [0, 2], [1]].map((places) => ({ places })) });
+  const mine = { country: "FR", age_group: 40n, minutes: 100 };
+  const [cells, ...more] = form.examples(Uint8Array.of(0, 9), FOUND, mine);
+  assert.deepEqual([cells!.size, cells!.own, more.length], [6, 5, 0]);
+  assert.equal(cells!.label(1), "country: DE · age group: 30");
+  assert.deepEqual(cells!.value(1), { country: "DE", age_group: 30n, minutes: 100 });
+  const [own, points] = form.examples(Uint8Array.of(1, 9), FOUND, mine);
+  assert.deepEqual([own!.value(0), own!.own, points!.size, points!.own], [mine, 0, 6, -1]);
+  assert.deepEqual(points!.value(4), { ...mine, minutes: 300 });
+  assert.match(form.drawn(Uint8Array.of(2, 9)), /before your answers were looked at\. .* nothing about country and minutes\.$/);
+  assert.equal(form.text({ ...mine, minutes: 700 }), "country: FR\nage group: 40\nminutes: 700\u00a0minutes, which counts as 600\u00a0minutes");
+});

@@ -1,0 +1,218 @@
+"""Choices: which options do people tick, each up to a few of them?"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any, ClassVar, NoReturn, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.core.entries import entries_of
+from sottovoce.core.errors import DomainError, SimulationError, ValueOutsideDomainError
+from sottovoce.core.limits import MAX_DIMENSION
+from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.questions.base import Question
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People
+from sottovoce.workloads.naming import value_at
+from sottovoce.workloads.sets import Sets
+
+__all__ = ["Choices"]
+
+Rows = NDArray[np.int64]
+
+
+@final
+@dataclass(frozen=True)
+class Choices(Question):
+    """The share of people who ticked each option, where everybody ticks at most `most`, or nothing.
+
+    Examples
+    --------
+    >>> question = Choices(["bus", "tram", "bike", "car"], most=2)
+    >>> question.n_answers, question.label(2), question.find("car")
+    (4, 'bike', 3)
+    >>> question.private_input({"car", "bus"})
+    array([0, 3])
+    >>> question.private_input([])
+    array([4, 5])
+    """
+
+    options: Domain
+    most: int
+
+    kind: ClassVar[str] = "choices"
+    summary: ClassVar[str] = "the share of people who ticked each option"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("options", "labels", "the options' names", "bus,tram,bike,car"),
+        Parameter(
+            "most",
+            "integer",
+            "how many options a person may tick; all by default",
+            "3",
+            optional=True,
+            low=1,
+            high=MAX_DIMENSION,
+        ),
+    )
+    strategies: ClassVar[tuple[str, ...]] = ("sets",)
+    projected_on: ClassVar[str] = "shares of sets"
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "options", Domain.of(self.options))
+        except DomainError as error:
+            raise DomainError(f"options: {error}").at("options") from None
+        object.__setattr__(self, "most", self.workload.most)
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        found = cls(given["options"], given.get("most", 1))
+        return found if "most" in given else replace(found, most=found.options.size)
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("domain", "most")
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        return cls(domain_from_statement(statement["domain"]), statement["most"])
+
+    def _statement(self) -> dict[str, Any]:
+        return {"domain": self.options.to_statement(), "most": self.most}
+
+    @cached_property
+    def workload(self) -> Sets:
+        return Sets(self.options, self.most)
+
+    @property
+    def domain(self) -> None:
+        return None
+
+    def private_input(self, value: object) -> Rows:
+        """The numbers of a person's options in increasing order, then dummies up to `most`.
+
+        As many options are looked up for every set.
+        """
+        members = self._members(value)
+        size, first = len(members), value_at(self.options, 0)
+        found = [self.options._find(member) for member in [*members, *[first] * self.most][: self.most]]
+        numbers = [index if place < size else self.options.size + place - size for place, index in enumerate(found)]
+        if size > self.most or min(numbers) < 0 or len(set(numbers)) < self.most:
+            raise self._refusal()
+        return np.sort(np.array(numbers, dtype=np.int64))
+
+    def _members(self, value: object) -> list[Any]:
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            raise self._refusal()
+        return list(value)
+
+    def _is_set(self, value: object) -> bool:
+        try:
+            self.private_input(value)
+        except ValueOutsideDomainError:
+            return False
+        return True
+
+    def _refusal(self, position: int | None = None) -> ValueOutsideDomainError:
+        where = "the value" if position is None else f"the value at position {position}"
+        return ValueOutsideDomainError(
+            f"{where} is no set of options; allowed: a list or set of at most {self.most} different ones out of "
+            f"{self.options.size:,}, or an empty one"
+        )
+
+    def people(self, values: Any) -> People:
+        """From one set per person, or from ticks: a table or DataFrame of zeros and ones with a column per option."""
+        rows = self._ticks(values) if _is_table(values) else self._listed(values)
+        return People(len(rows), lambda start, stop: rows[start:stop].copy())
+
+    def _listed(self, values: Any) -> Rows:
+        entries = entries_of(values)
+        # Checked one by one only where they are of other types, or one is wrong: there may be millions.
+        plain = set(map(type, entries)) <= {list, tuple, set, frozenset}
+        try:
+            sets = entries if plain else [self._members(value) for value in entries]
+            sizes = np.fromiter(map(len, sets), dtype=np.int64, count=len(sets))
+            flat = list(chain.from_iterable(sets))
+            members = self.options.indices(flat) if flat else np.empty(0, dtype=np.int64)
+        except ValueOutsideDomainError:
+            raise self._refusal(next(place for place, value in enumerate(entries) if not self._is_set(value))) from None
+        people = np.repeat(np.arange(len(sets)), sizes)
+        order = np.lexsort((members, people))
+        return self._rows(members[order], sizes)
+
+    def _ticks(self, table: Any) -> Rows:
+        if hasattr(table, "columns"):
+            found = [self.options._find(name) for name in table.columns]
+            if sorted(found) != list(range(self.options.size)):
+                raise ValueOutsideDomainError(
+                    f"the columns do not match the survey; give one for each of its {self.options.size:,} options"
+                )
+            names = np.array(found, dtype=np.int64)
+        else:
+            names = np.arange(self.options.size)
+        ticks = np.asarray(table)
+        if ticks.shape[1:] != names.shape or not np.isin(ticks, (0, 1)).all():
+            raise ValueOutsideDomainError(
+                f"ticks must be zeros and ones in {self.options.size:,} columns, one per option"
+            )
+        people, columns = np.nonzero(ticks)
+        members = names[columns]
+        order = np.lexsort((members, people))
+        return self._rows(members[order], np.count_nonzero(ticks, axis=1))
+
+    def _rows(self, members: Rows, sizes: Rows) -> Rows:
+        """Rows of people's options, sorted for each person, with dummies behind them."""
+        starts = np.cumsum(sizes) - sizes
+        places = np.arange(len(members)) - np.repeat(starts, sizes)
+        people = np.repeat(np.arange(len(sizes)), sizes)
+        repeated = np.flatnonzero((np.diff(members) == 0) & (np.diff(people) == 0))
+        wrong = np.concatenate([np.flatnonzero(sizes > self.most), people[repeated]])
+        if len(wrong):
+            raise self._refusal(int(wrong.min()))
+        rows = self.options.size + np.arange(self.most) - sizes[:, None]
+        rows[people, places] = members
+        return rows
+
+    def people_of_histogram(self, histogram: ArrayLike) -> NoReturn:
+        """Sets cannot be listed, and so not be counted."""
+        raise SimulationError("sets cannot be counted by value; give values, one set per person").at("histogram")
+
+    @property
+    def n_possible(self) -> int:
+        return sum(math.comb(self.options.size, size) for size in range(self.most + 1))
+
+    def possible_value(self, number: int) -> list[Any]:
+        """By size; of one size in the order of the largest member, then of the next."""
+        size, members, end = 0, list[int](), self.options.size
+        while number >= (sets := math.comb(self.options.size, size)):
+            number, size = number - sets, size + 1
+        for left in range(size, 0, -1):
+            end = bisect_right(range(end), number, key=lambda member: math.comb(member, left)) - 1
+            members.append(end)
+            number -= math.comb(end, left)
+        return [value_at(self.options, member) for member in members]
+
+    @property
+    def answers_are_shares(self) -> bool:
+        return True
+
+    @property
+    def listed_by_size(self) -> bool:
+        return True
+
+    def find(self, name: object) -> int:
+        return self.options.index(name)
+
+    def label(self, index: int) -> str:
+        return self.options.label(index)
+
+
+def _is_table(values: Any) -> bool:
+    return getattr(values, "ndim", 1) == 2

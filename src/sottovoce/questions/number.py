@@ -1,0 +1,187 @@
+"""Number: the mean of people's numbers between two ends, their spread, or their distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Final, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import check_integer
+from sottovoce.domain import Domain, NumberGrid
+from sottovoce.domain.number import LARGEST_NUMBER, MAX_POINTS
+from sottovoce.questions.base import Question
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People, check_histogram
+from sottovoce.questions.queries import Queries
+from sottovoce.workloads.base import Workload
+from sottovoce.workloads.moments import Moments
+from sottovoce.workloads.prefix import Prefix
+
+__all__ = ["POINTS", "Number"]
+
+POINTS: Final = {"mean": 65, "distribution": 64, "spread": 32}
+"""Every aim, with its usual number of grid points, or bins for a distribution."""
+
+_STRATEGIES: Final = {"mean": ("minimax",), "distribution": Queries.strategies, "spread": ("optimized",)}
+
+
+@final
+@dataclass(frozen=True)
+class Number(Question):
+    """The mean of a number; or its mean and spread; or its distribution over equal bins, as shares at or below ends.
+
+    Numbers outside the ends are clipped, on devices and in simulations, since a refusal would reveal something: all
+    answers are of the clipped numbers.
+
+    Examples
+    --------
+    >>> question = Number.of(low=0, high=600, unit="minutes")
+    >>> question.n_answers, question.label(0), question.answer_range
+    (1, 'mean (minutes)', (array([0.]), array([600.])))
+    >>> Number.of(low=0, high=600, unit="minutes", wants="distribution", points=2).label(0)
+    '<= 300 minutes'
+    """
+
+    grid: NumberGrid
+    wants: str = "mean"
+
+    kind: ClassVar[str] = "number"
+    summary: ClassVar[str] = "the mean of a number, its spread or its distribution"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "low",
+            "number",
+            "the smallest number; smaller ones are clipped",
+            "0",
+            low=-LARGEST_NUMBER,
+            high=LARGEST_NUMBER,
+        ),
+        Parameter(
+            "high",
+            "number",
+            "the largest number; larger ones are clipped",
+            "600",
+            low=-LARGEST_NUMBER,
+            high=LARGEST_NUMBER,
+        ),
+        Parameter("unit", "text", "the number's unit", "minutes", default=""),
+        Parameter("wants", "choice", "what is to be known of it", "mean", default="mean", choices=tuple(POINTS)),
+        Parameter(
+            "points",
+            "integer",
+            "grid points, or bins of a distribution; as many as suit by default",
+            "64",
+            optional=True,
+            low=2,
+            high=MAX_POINTS,
+        ),
+    )
+    strategies: ClassVar[tuple[str, ...]] = ("minimax", *Queries.strategies)
+    projected_on: ClassVar[str] = "hull of the columns"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.wants, str) or self.wants not in POINTS:
+            raise SurveyError(f"wants must be one of {', '.join(POINTS)}").at("wants")
+        if not isinstance(self.grid, NumberGrid):
+            raise SurveyError("grid must be a NumberGrid, such as sottovoce.number(0, 600)").at("grid")
+        # What this aim is served by, of all that serve the kind.
+        object.__setattr__(self, "strategies", _STRATEGIES[self.wants])
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        wants = given["wants"]
+        points = given.get("points", POINTS[wants])
+        return cls(NumberGrid(given["low"], given["high"], given["unit"], points), wants)
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("low", "high", "unit", "wants", "points")
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        number = {name: statement[name] for name in ("low", "high", "unit", "points")}
+        return cls(NumberGrid.from_statement(number), statement["wants"])
+
+    def _statement(self) -> dict[str, Any]:
+        return {**self.grid.to_statement(), "wants": self.wants}
+
+    @cached_property
+    def workload(self) -> Workload:
+        if self.wants != "distribution":
+            return Moments(self.grid, spread=self.wants == "spread")
+        return Prefix([self.grid.quantity(float(end)) for end in self.ends[1:]])
+
+    @cached_property
+    def ends(self) -> NDArray[np.float64]:
+        """The ends of a distribution's bins: `low`, one after every bin, `high` the last."""
+        found = self._end(np.arange(self.grid.points + 1))
+        found[-1] = self.grid.high
+        return found
+
+    def _end(self, bins: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(self.grid.low + ((self.grid.high - self.grid.low) * bins) / self.grid.points)
+
+    @property
+    def domain(self) -> Domain | None:
+        """None: a number is no listed value. The bins of a distribution are values of the workload."""
+        return None
+
+    @property
+    def unit(self) -> str:
+        return "" if self.answers_are_shares else self.grid.unit
+
+    @property
+    def answers_are_shares(self) -> bool:
+        return self.wants == "distribution"
+
+    def private_input(self, value: object) -> int:
+        """A position, or the number of a bin."""
+        position = self.grid.position(value)
+        # A bin holds its upper end. Computed for every aim, so that the work tells nothing.
+        return int(self._bins(self.grid.clipped([value]))[0]) if self.answers_are_shares else position
+
+    def people(self, values: Any) -> People:
+        numbers = self.grid.clipped(values)
+        return People.with_values(self._bins(numbers) if self.answers_are_shares else self.grid.positions_of(numbers))
+
+    def people_of_histogram(self, histogram: ArrayLike) -> People:
+        """Simulated people from the number of people at every grid point, or in every bin."""
+        listed = People.with_histogram(check_histogram(histogram, self.grid.points))
+        if self.answers_are_shares:
+            return listed
+        steps = (self.grid.positions - 1) // (self.grid.points - 1)
+        return People(listed.n, lambda start, stop: steps * listed.between(start, stop))
+
+    @property
+    def n_possible(self) -> int:
+        """Positions, or bins."""
+        return self.grid.points if self.answers_are_shares else self.grid.positions
+
+    def possible_value(self, number: int) -> float:
+        """The middle of a bin, or a position's number; of the first and the last one outside the ends."""
+        last = self.n_possible - 1
+        part = (number + 0.5) / (last + 1) if self.answers_are_shares else number / last
+        return self.grid.low + (part - (number == 0) + (number == last)) * (self.grid.high - self.grid.low)
+
+    def _bins(self, numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+        # The same operations on doubles as in the TypeScript client. A bin's end, scaled, may exceed its number (7/100
+        # of 100 does), so numbers are compared with the ends themselves.
+        scaled = (numbers - self.grid.low) / (self.grid.high - self.grid.low) * self.grid.points
+        near = np.ceil(scaled).astype(np.int64) - 1
+        found = near + (numbers > self._end(near + 1)) - (numbers <= self._end(near))
+        return np.asarray(np.clip(found, 0, self.grid.points - 1))
+
+    def find(self, name: object) -> int:
+        """The answer with that name or number."""
+        if not isinstance(name, str):
+            return check_integer("answer number", name, 0, self.n_answers - 1)
+        suffix = f" ({self.unit})" if self.unit else ""
+        return self.workload.find(name.removesuffix(suffix) if suffix else name)
+
+    def label(self, index: int) -> str:
+        name = self.workload.name(index)
+        return f"{name} ({self.unit})" if self.unit else name

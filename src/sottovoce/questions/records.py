@@ -1,0 +1,168 @@
+"""Records: the tables of a form with several fields, from one report per person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.entries import entries_of
+from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
+from sottovoce.core.limits import check_integer
+from sottovoce.core.words import plural
+from sottovoce.domain.number import NumberGrid
+from sottovoce.domain.statement import domain_from_statement
+from sottovoce.questions.base import Question
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People
+from sottovoce.workloads.record_tables import MAX_ORDER, Field, RecordTables, checked_fields, input_columns
+
+__all__ = ["Records"]
+
+
+@final
+@dataclass(frozen=True)
+class Records(Question):
+    """The share of people in every cell of every table of 1 to `tables` attributes; means of numbers follow.
+
+    Records are never listed: there may be any number of them.
+
+    Examples
+    --------
+    >>> question = Records({"country": ["DE", "FR"], "plan": ["free", "pro"], "minutes": NumberGrid(0, 600)})
+    >>> question.n_answers, question.label(0)
+    (23, 'country=DE')
+    >>> question.private_input({"country": "FR", "plan": "pro", "minutes": 300}).tolist()
+    [1, 1, 65536]
+    """
+
+    attributes: Any
+    tables: int = 2
+
+    kind: ClassVar[str] = "records"
+    summary: ClassVar[str] = "tables of the attributes of people's records, and means of numbers within them"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("attributes", "fields", "the fields of a record", "country=DE,FR plan=free,pro"),
+        Parameter("tables", "integer", "the most attributes of a table", "2", default=2, low=1, high=MAX_ORDER),
+    )
+    strategies: ClassVar[tuple[str, ...]] = ("tables",)
+    projected_on: ClassVar[str] = "tables that agree, without negative shares"
+
+    def __post_init__(self) -> None:
+        given = self.attributes
+        fields = checked_fields(dict(given) if isinstance(given, tuple) else given)
+        object.__setattr__(self, "attributes", fields)
+        most = min(MAX_ORDER, len(fields))
+        if type(self.tables) is int and len(fields) < self.tables <= MAX_ORDER:
+            there = plural(len(fields), "attribute")
+            message = f"tables is {self.tables}, more than the {there} given; allowed: an integer from 1 to {most}"
+            raise SurveyError(message).at("tables")
+        object.__setattr__(self, "tables", check_integer("tables", self.tables, 1, most))
+        _ = self.workload
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        return cls(**given)
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("attributes", "tables")
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        listed = statement["attributes"]
+        if not isinstance(listed, list):
+            raise SurveyError("the attributes of a records question must be a list").at("attributes")
+        fields = [_field_from_statement(one) for one in listed]
+        if len(dict(fields)) < len(fields):
+            raise SurveyError("two attributes have the same name: every attribute needs its own").at("attributes")
+        return cls(dict(fields), statement["tables"])
+
+    def _statement(self) -> dict[str, Any]:
+        return {"attributes": [_field_statement(*one) for one in self.attributes], "tables": self.tables}
+
+    @cached_property
+    def workload(self) -> RecordTables:
+        return RecordTables(self.attributes, self.tables)
+
+    @property
+    def domain(self) -> None:
+        return None
+
+    @property
+    def answers_are_shares(self) -> bool:
+        return True
+
+    @property
+    def _allowed(self) -> str:
+        return f"give exactly {', '.join(name for name, _ in self.attributes)}, each with one of its values"
+
+    def private_input(self, value: object) -> NDArray[np.int64]:
+        """A mapping of names to values, or a tuple of values in order; the error does not contain them."""
+        names = [name for name, _ in self.attributes]
+        if isinstance(value, Mapping) and set(value) == set(names):
+            held: list[object] = [value[name] for name in names]
+        elif isinstance(value, tuple) and len(value) == len(names):
+            held = list(value)
+        else:
+            raise ValueOutsideDomainError(f"the record does not have the fields of this survey; {self._allowed}")
+        # All fields are looked up, also after one that is not found: timing must not reveal which it was.
+        found = [_find(field, one) for (_, field), one in zip(self.attributes, held, strict=True)]
+        if min(found) < 0:
+            raise ValueOutsideDomainError(f"the record has a value that is not in this survey; {self._allowed}")
+        return np.array(found, dtype=np.int64)
+
+    def people(self, values: Any) -> People:
+        """A DataFrame or a mapping of columns, or a list of records."""
+        names = [name for name, _ in self.attributes]
+        if isinstance(values, Mapping) or hasattr(values, "columns"):
+            if set(values) != set(names):
+                raise ValueOutsideDomainError(f"the columns do not match the survey; give exactly {', '.join(names)}")
+            rows = input_columns(self.attributes, values)
+        else:
+            entries = list(entries_of(values))
+            if all(isinstance(one, Mapping) and set(one) == set(names) for one in entries):
+                columns = {name: [one[name] for one in entries] for name in names}
+            elif all(isinstance(one, tuple) and len(one) == len(names) for one in entries):
+                columns = {name: [one[place] for one in entries] for place, name in enumerate(names)}
+            else:
+                raise ValueOutsideDomainError(f"a record does not have the fields of this survey; {self._allowed}")
+            rows = input_columns(self.attributes, columns)
+        return People(len(rows), lambda start, stop: rows[start:stop])
+
+    def find(self, name: object) -> int:
+        """The cell with that name or number."""
+        if isinstance(name, str):
+            return self.workload.find(name)
+        return check_integer("answer number", name, 0, self.n_answers - 1)
+
+    def label(self, index: int) -> str:
+        return self.workload.name(index)
+
+
+def _find(field: Field, value: object) -> int:
+    """A device's input for one field, -1 if there is none."""
+    if not isinstance(field, NumberGrid):
+        return field._find(value)
+    try:
+        return field.position(value)
+    except ValueOutsideDomainError:
+        return -1
+
+
+def _field_statement(name: str, field: Field) -> dict[str, Any]:
+    kind = "number" if isinstance(field, NumberGrid) else "domain"
+    return {"name": name, kind: field.to_statement()}
+
+
+def _field_from_statement(statement: object) -> tuple[str, Field]:
+    match statement:
+        case {"name": str(name), "domain": domain, **rest} if not rest:
+            return name, domain_from_statement(domain)
+        case {"name": str(name), "number": number, **rest} if not rest:
+            return name, NumberGrid.from_statement(number)
+    raise SurveyError("an attribute of a record must have a name and either a domain or a number").at("attributes")

@@ -1,0 +1,72 @@
+"""What the law of one report says of answers: the types that intervals are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.strategies.variance import VarianceCurve
+
+__all__ = ["Evidence", "ReportLaw", "fixed"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The counts behind an estimate, from which more is known than from the true answers alone."""
+
+    counts: Counts | None
+    n_reports: int
+    miss: float
+    """One-sided miss of the interval that is asked for."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ReportLaw:
+    """X of some answers, or combinations of answers.
+
+    Attributes
+    ----------
+    curve
+        n Var of the raw answers at most, around given true answers.
+    floor
+        The variance of X at least, whatever a person's value is.
+    reach
+        X is at most so far from its expectation, whatever a person's value is.
+    bits
+        The two numbers that X can be, or NaN where there are more.
+    proxy
+        tau^2 such that X is sub-Gaussian; None if unknown.
+    skew
+        A bound on rho/sigma^3 where more is known than `reach` and `proxy` say.
+    miss
+        What is left of the one-sided miss.
+    anywhere
+        n Var at most around given true answers and wherever the true ones are; None if `curve` is that.
+    counted
+        The number of reports behind each count of bits; None: all reports.
+    note
+        What else there is to say about the interval.
+    """
+
+    curve: Callable[[Floats], VarianceCurve]
+    floor: Floats
+    reach: Floats
+    bits: tuple[Floats, Floats] | None
+    proxy: Any
+    skew: Any
+    miss: float
+    anywhere: Callable[[Floats], VarianceCurve] | None = None
+    counted: NDArray[np.int64] | None = None
+    note: str = ""
+
+
+def fixed(curve: VarianceCurve) -> Callable[[Floats], VarianceCurve]:
+    """A curve that does not depend on where the true answers are."""
+    return lambda _: curve

@@ -1,0 +1,222 @@
+"""What is known of answers that are combined from several tables: intervals follow from it.
+
+Given how many reports are on each table, a raw answer is a sum of independent means, one per table. Written as one mean
+over all n reports, a report on a table with n_T of them counts n/n_T times: independent numbers of different laws, for
+which the inequalities of `sottovoce.theory.tails` hold as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import MechanismError
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.support import SupportMechanism
+from sottovoce.mechanisms.symmetric import SymmetricMechanism
+from sottovoce.strategies.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.spread_of_tables import report_range
+from sottovoce.strategies.table_components import subsets
+from sottovoce.strategies.tables import TablesStrategy
+from sottovoce.strategies.variance import VarianceCurve
+from sottovoce.theory.tails import deviation, mean_limit
+
+__all__ = ["TableLaw", "law_of_tables", "single_tables", "table_law"]
+
+_SPENT: Final = 0.05
+"""The part of a miss that goes to each of two limits of the variance that the reports tell."""
+
+_UNKNOWN: Final = 1e12
+"""The variance of answers that no report tells anything of; their intervals are the whole range."""
+
+_FLAT: Final = -1e-9
+"""The bend of a variance that does not depend on the true answer."""
+
+COMBINED: Final = "of combined tables: for a population that people are drawn from"
+NOBODY: Final = "nobody was asked for some tables: their answers can be anything"
+
+
+class TableLaw:
+    """Sums over tables, for every answer or combination."""
+
+    def __init__(self, count: int, n: int, miss: float) -> None:
+        self.n, self.miss, self.spent = n, miss, _SPENT * miss
+        self.floor, self.reach = np.zeros(count), np.zeros(count)
+        self.moment, self.largest = np.zeros(count), np.zeros(count)
+        self.moment_variance, self.moment_reach = np.zeros(count), np.zeros(count)
+        self.main, self.mean = np.zeros(count), np.zeros(count)
+        self.unknown = np.zeros(count, dtype=np.bool_)
+        self.limits = 0
+        self.tables = np.zeros(count, dtype=np.int64)
+
+    def add(
+        self, mechanism: SupportMechanism, reports: int, shares: Floats, rows: Floats, place: Any, index: Any
+    ) -> None:
+        """Add what one table's reports say; `rows` are weights of its cells, `shares` its own estimate."""
+        scale = self.n / reports
+        moments, reach = mechanism.second_moments(rows), report_range(mechanism, rows)
+        middle = moments.mean(axis=1)
+        about = moments - middle[:, None]
+        largest = moments.max(axis=1)
+        self.floor[place] += (scale * np.maximum(0.0, moments - rows**2).min(axis=1))[index]
+        self.reach[place] = np.maximum(self.reach[place], (scale * reach)[index])
+        self.moment[place] += (scale * (middle + about @ shares))[index]
+        self.largest[place] += (scale * largest)[index]
+        spread, width = mechanism.second_moments(about), report_range(mechanism, about)
+        self.moment_variance[place] += (scale**3 * spread.max(axis=1))[index]
+        self.moment_reach[place] = np.maximum(self.moment_reach[place], (scale**2 * width)[index])
+        self._add_mean(scale, reports, rows @ shares, middle, largest, reach, place, index)
+
+    def add_listed(
+        self, mechanism: ProjectiveGeometry, reports: int, counts: Counts, rows: Floats, place: Any, index: Any
+    ) -> None:
+        """The same where every possible report is counted: the mean of X^2 is known from the counts themselves.
+
+        Given a person's cell, no report is less likely than the least one, so the variance of X is at least that
+        of a uniform report, times the least probability of all.
+        """
+        scale, answers = self.n / reports, mechanism.report_answers(rows)
+        seen, least = counts / reports, float(mechanism.least_probability) * mechanism.cells
+        reach, squares = np.ptp(answers, axis=1), np.square(answers)
+        mean, largest = squares @ seen, squares.max(axis=1)
+        limit = mean_limit(mean, largest, reports, self.spent / self.limits)
+        self.floor[place] += (scale * least * answers.var(axis=1))[index]
+        self.reach[place] = np.maximum(self.reach[place], (scale * reach)[index])
+        self.moment[place] += (scale * limit)[index]
+        self.largest[place] += (scale * largest)[index]
+        self._add_mean(scale, reports, answers @ seen, mean, largest, reach, place, index)
+
+    def _add_mean(
+        self,
+        scale: float,
+        reports: int,
+        mean: Floats,
+        middle: Floats,
+        largest: Floats,
+        reach: Floats,
+        place: Any,
+        index: Any,
+    ) -> None:
+        """The squared mean of the table that matters most, at least."""
+        away = deviation(largest, np.zeros_like(largest), reach, reports, self.spent).size
+        square = scale * np.maximum(0.0, np.abs(mean) - away) ** 2
+        matters = (scale * middle)[index] > self.main[place]
+        self.mean[place] = np.where(matters, square[index], self.mean[place])
+        self.main[place] = np.maximum(self.main[place], (scale * middle)[index])
+        self.tables[place] += 1
+
+    def curve(self) -> VarianceCurve:
+        """n Var at most: the mean of X^2 is itself estimated, and its limit accounted for in the miss."""
+        nothing = np.zeros_like(self.moment)
+        more = deviation(self.moment_variance, nothing, self.moment_reach, self.n, self.spent).size
+        most = np.minimum(self.moment + more, self.largest) - self.mean
+        constant = np.where(self.unknown, _UNKNOWN, np.maximum(most, self.floor))
+        return VarianceCurve(constant, nothing, _FLAT)
+
+    @property
+    def left(self) -> float:
+        """What is left of the miss."""
+        return self.miss - (3 if self.limits else 2) * self.spent
+
+
+def table_law(design: TablesStrategy, weights: Floats | None, counts: Counts | None, n: int, miss: float) -> TableLaw:
+    """The sums for every answer, or for combinations of answers, one per row of weights."""
+    if counts is None:
+        raise MechanismError("intervals of tables need the counts of all reports")
+    reports, estimates = design.table_estimates(counts)
+    precision = reports / design.noise
+    law = TableLaw(design.components.answers.cells if weights is None else len(weights), n, miss)
+    law.unknown = _unknown(design, weights, design._incidence @ precision)
+    law.limits = sum(isinstance(table.mechanism, ProjectiveGeometry) for table in design.mechanism.tables)
+    for number, rows, place, index in _blocks(design, weights, precision):
+        table, own = design.mechanism.tables[number], slice(*design.mechanism.starts[number : number + 2])
+        if isinstance(table.mechanism, ProjectiveGeometry):
+            law.add_listed(table.mechanism, int(reports[number]), counts[own][1:], rows, place, index)
+        else:
+            shares = estimates[design.measured.slice(table.attributes)]
+            law.add(table.mechanism, int(reports[number]), shares, rows, place, index)
+    return law
+
+
+def _blocks(
+    design: TablesStrategy, weights: Floats | None, precision: Floats
+) -> Iterator[tuple[int, Floats, Any, NDArray[np.int64]]]:
+    """A measured table, weights of its cells, and the answers that these are for, with each one's row."""
+    if weights is None:
+        yield from design.overlaps(precision)
+        return
+    if ((weights != 0).sum(axis=1) == 1).all() and (weights.sum(axis=1) == 1).all():
+        yield from _single_answers(design, weights.argmax(axis=1), precision)
+        return
+    found = design.row_weights(weights, precision)
+    for number, table in enumerate(design.measured.tables):
+        rows = found[:, design.measured.slice(table)]
+        if rows.any():
+            yield number, rows, slice(0, len(weights)), np.arange(len(weights))
+
+
+def _single_answers(
+    design: TablesStrategy, answers: NDArray[np.int64], precision: Floats
+) -> Iterator[tuple[int, Floats, NDArray[np.int64], NDArray[np.int64]]]:
+    """The same for combinations that are one answer each: only their own tables are looked at."""
+    starts = np.array(design.components.answers.starts)
+    tables = np.searchsorted(starts, answers, "right") - 1
+    for measured, rows, cells, index in design.overlaps(precision, set(tables.tolist())):
+        place = np.flatnonzero(np.isin(answers, cells))
+        if len(place):
+            yield measured, rows, place, index[np.searchsorted(cells, answers[place])]
+
+
+def _unknown(design: TablesStrategy, weights: Floats | None, known: Floats) -> NDArray[np.bool_]:
+    """Answers, or combinations, with a part that no report tells anything of."""
+    parts, answers = design.components.parts, design.components.answers
+    lost = [part for part, precision in zip(parts.tables, known, strict=True) if precision == 0]
+    if weights is None:
+        missing = [any(part in lost for part in subsets(table)) for table in answers.tables]
+        return answers.repeat(missing) > 0
+    found = np.zeros(len(weights), dtype=np.bool_)
+    if lost:
+        wanted = np.abs(design.components.adjoint(weights))
+        for part in lost:
+            found |= wanted[:, parts.slice(part)].max(axis=1) > 1e-12 * np.abs(weights).max(axis=1)
+    return found
+
+
+def single_tables(
+    design: TablesStrategy, counts: Counts | None
+) -> tuple[tuple[Floats, Floats] | None, NDArray[np.int64] | None]:
+    """For cells of tables that share no attribute with another one: the two numbers that a report can make of them.
+
+    Only where a report always supports equally many cells: then a table's estimates sum to one, and a cell's answer is
+    its own table's estimate. NaN for other cells; None if there are no such cells.
+    """
+    measured, asked = design.measured, design.components.answers
+    low, high = np.full((2, asked.cells), np.nan)
+    reports, number_of = np.ones(asked.cells, dtype=np.int64), design.mechanism.reports_on(counts)  # type: ignore[arg-type]
+    for number, table in enumerate(design.mechanism.tables):
+        inner = table.mechanism
+        alone = not any(set(table.attributes) & set(other) for other in measured.tables if other != table.attributes)
+        fixed = isinstance(inner, SymmetricMechanism) and inner.support_size is not None
+        if alone and fixed and table.attributes in asked.numbers and number_of[number]:
+            cells = asked.slice(table.attributes)
+            low[cells], high[cells] = inner.two_outcomes
+            reports[cells] = number_of[number]
+    return (None, None) if np.isnan(low).all() else ((low, high), reports)
+
+
+def law_of_tables(design: TablesStrategy, weights: Floats | None, evidence: Evidence) -> ReportLaw:
+    """A sum over tables; a cell of a table that stands alone is a count of bits."""
+    law = table_law(design, weights, evidence.counts, evidence.n_reports, evidence.miss)
+    bits, counted = single_tables(design, evidence.counts) if weights is None else (None, None)
+    exact = bits is not None and not np.isnan(bits[0]).any()
+    notes = [NOBODY] * bool(law.unknown.any()) + [COMBINED] * (not exact)
+    if bits is not None:
+        bits = np.where(law.unknown, np.nan, bits[0]), np.where(law.unknown, np.nan, bits[1])
+    left = evidence.miss if exact else law.left
+    return ReportLaw(
+        fixed(law.curve()), law.floor, law.reach, bits, None, None, left, None, counted, "; ".join(["", *notes])
+    )

@@ -1,0 +1,274 @@
+"""The sets strategy: a mechanism for sets, whose reports support some options and not others.
+
+A report supports an option of the sender's set with probability P1 and any other with P0, so the share of people who
+hold it is estimated by (f - P0)/(P1 - P0), f the share of reports that support it. With phi = P0 + share (P1 - P0) its
+variance, times n, is phi (1 - phi)/(P1 - P0)^2. Two options are supported together with probability Q1 if one of them
+is the sender's, and Q0 if none is. For weights w of sum W and squared norm Q, and a set whose weights have the sum u
+and the squared norm U, the sum X of the supported options' weights has
+
+    E X^2 = (P0 - Q0) Q + Q0 W^2 + (P1 - P0 - Q1 + Q0) U + 2 (Q1 - Q0) W u - (Q1 - Q0) u^2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import MechanismError, SurveyError, WorkloadError
+from sottovoce.core.limits import MAX_COUNTERS, check_integer
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.registry import candidates, find
+from sottovoce.mechanisms.sets import SetMechanism
+from sottovoce.projections.capped import project_capped
+from sottovoce.strategies.base import PerAnswer, Strategy
+from sottovoce.strategies.nearest import Projection
+from sottovoce.strategies.setting import AUTO, Setting, Statement
+from sottovoce.strategies.variance import Population, Variance, VarianceCurve
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.offline_bounds import projected_bound
+from sottovoce.workloads.sets import Sets
+
+__all__ = ["SetStrategy"]
+
+_UNKNOWN = "upper bound: which options people hold together is unknown"
+_SHARED = "upper bound: over the random choice of seeds, however they are shared"
+_SHARING_TOLD = 1.01
+"""Where sharing seeds adds more to the variance than a hundredth, an interval says so."""
+
+
+@final
+@dataclass(frozen=True)
+class SetStrategy(Strategy):
+    """Every person's set is randomized as one value; answers are the shares of people who hold each option.
+
+    Examples
+    --------
+    >>> from sottovoce.domain import Domain
+    >>> sets = Sets(Domain.of(1000), most=5)
+    >>> (design,) = SetStrategy.designs(Setting(sets, 1.0, 0.0, 100_000, mechanism="set_selection"))
+    >>> rare = design.variance(population=Population.answering(np.zeros(1000)))
+    >>> round(float(rare.value[0]), 2), rare.status, round(design.margin(100_000), 3)
+    (20.47, 'exact', 0.038)
+    """
+
+    workload: Sets
+    mechanism: SetMechanism
+
+    name: ClassVar[str] = "sets"
+    summary: ClassVar[str] = "a mechanism for sets"
+
+    def __post_init__(self) -> None:
+        if (self.mechanism.options, self.mechanism.most) != (self.workload.n_queries, self.workload.most):
+            raise WorkloadError("the mechanism is for another number of options, or for sets of another size")
+
+    @classmethod
+    def designs(cls, setting: Setting) -> list[Self]:
+        """With every mechanism for sets."""
+        named = None if setting.mechanism == AUTO else find(setting.mechanism, SetMechanism)
+        sets, counters = _sets(setting.workload), check_integer("max_counters", setting.max_counters, 1, MAX_COUNTERS)
+        stated = sets.n_queries, sets.most, setting.epsilon, setting.users
+        found = candidates(SetMechanism, *stated) if named is None else [named.best(*stated)]
+        return [cls(sets, mechanism.for_users(setting.users, counters)) for mechanism in found]
+
+    @classmethod
+    def restore(cls, stated: Statement) -> Self:
+        """With any mechanism for sets."""
+        sets = _sets(stated.workload)
+        if stated.delta != 0:
+            raise SurveyError("the sets strategy needs delta 0: its mechanisms are pure epsilon-LDP")
+        kind = find(stated.mechanism, SetMechanism)
+        return cls(sets, kind.restore(stated.parameters, sets.n_queries, sets.most, stated.epsilon))
+
+    def for_users(self, users: int, max_counters: int) -> Self:
+        return replace(self, mechanism=self.mechanism.for_users(users, max_counters))
+
+    def inputs(self, indices: NDArray[Any]) -> NDArray[Any]:
+        """Rows of options and dummies, as they are."""
+        return indices
+
+    @property
+    def coordinates(self) -> NoReturn:
+        raise MechanismError("sets are too many to be listed; project on the shares that they can have")
+
+    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+        return self.mechanism.estimate(counts, n_reports)
+
+    def answers(self, coordinates: Floats) -> Floats:
+        return coordinates
+
+    @property
+    def _two_spaces(self) -> bool:
+        return False
+
+    def project_coordinates(self, raw: Floats) -> Projection:
+        """The nearest shares that people with sets of at most `most` options can have."""
+        found = project_capped(raw, self.workload.most)
+        return Projection(found.values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+
+    # --- the variance -------------------------------------------------------------------
+
+    @property
+    def curve(self) -> VarianceCurve:
+        """n Var of an option as a function of its share: phi (1 - phi)/(P1 - P0)^2, times the number of groups."""
+        zero, signal, groups = self._zero, self._signal, self.mechanism.groups
+        return VarianceCurve(groups * zero * (1 - zero) / signal**2, groups * (1 - 2 * zero) / signal, -float(groups))
+
+    @property
+    def _zero(self) -> float:
+        return float(self.mechanism.support.other)
+
+    @property
+    def _signal(self) -> float:
+        return float(self.mechanism.support.signal)
+
+    def _stated(self, value: Any, *, exact: bool) -> Variance:
+        if self._shares_seeds:
+            return Variance(value, "bound", _SHARED)
+        if self.mechanism.groups > 1:
+            return Variance(value, "bound", "upper bound: by the expected number of reports about each option")
+        return Variance(value, "exact") if exact else Variance(value, "bound", _UNKNOWN)
+
+    @property
+    def _shares_seeds(self) -> bool:
+        return hasattr(self.mechanism, "seeds")
+
+    def _each(self, people: Population) -> Variance:
+        """Exact: a count of bits. The worst is one number for all options."""
+        curve = self.curve
+        shares = np.clip(curve.peak, 0.0, 1.0) if people.answers is None else np.clip(people.answers, 0.0, 1.0)
+        found = curve.at(shares)
+        return self._stated(float(found) if found.ndim == 0 else found, exact=True)
+
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        curve = self.combined_curve(weights, None if people.answers is None else weights**2 @ people.answers)
+        low, high = self.workload.combined_range(weights)
+        answers = curve.peak if people.answers is None else weights @ people.answers
+        return self._stated(
+            curve.at(np.clip(answers, low, high)), exact=bool((np.count_nonzero(weights, 1) == 1).all())
+        )
+
+    def combined_curve(self, weights: Floats, squares: Floats | None = None) -> VarianceCurve:
+        """An upper bound on n Var of combinations, one per row, as a function of the true answer u.
+
+        `squares` is the mean of U over people; unless it is known, U is bounded by u: for weights from a to b, a <= 0
+        <= b, every w^2 is at most (a + b) w - a b. And the mean of u^2, which lowers the variance, is at least the
+        square of that of u.
+        """
+        zero, signal, length = self._zero, self._signal, np.square(weights).sum(axis=1)
+        pairs, nothing = self.mechanism.pair_support, np.zeros(len(weights))
+        low, high = np.minimum(weights.min(axis=1), 0.0), np.maximum(weights.max(axis=1), 0.0)
+        held = np.minimum(np.count_nonzero(weights, axis=1), self.workload.most)
+        by_sum, by_size = (low + high, -low * high * held) if squares is None else (nothing, squares)
+        if pairs is None:
+            # Options are reported on by different people: variances add up, with the slope of the curve at 0.
+            groups = self.mechanism.groups
+            return VarianceCurve(
+                groups * (zero * (1 - zero) * length / signal**2 + (1 - 2 * zero) * by_size / signal),
+                groups * (1 - 2 * zero) * by_sum / signal,
+                -groups / np.maximum(1, np.count_nonzero(weights, axis=1)),
+            )
+        own, others, total = float(pairs.with_own), float(pairs.of_others), weights.sum(axis=1)
+        slope = (signal - own + others) / signal**2
+        constant = ((zero - others) * length + (others - zero**2) * total**2) / signal**2 + slope * by_size
+        linear = slope * by_sum + 2 * (own - others) * total / signal**2 - 2 * zero * total / signal
+        return VarianceCurve(constant, linear, np.full(len(weights), -1 - (own - others) / signal**2))
+
+    def _total(self, people: Population) -> Variance:
+        if people.answers is None:
+            return self._stated(self.mechanism.worst_total_variance, exact=True)
+        return self._stated(float(self.curve.at(np.clip(people.answers, 0.0, 1.0)).sum()), exact=True)
+
+    def worst_population(self) -> None:
+        return None
+
+    def _own_noise(self, weights: Floats | None) -> PerAnswer:
+        """What sharing multiplies: of an option nobody holds, or, where people fall into groups, at its largest.
+
+        Two options that a seed throws together disturb each other: a combination has twice its squared length.
+        """
+        single = self._single_noise
+        if weights is None:
+            return single
+        rows = np.atleast_2d(weights)
+        several = self._shares_seeds & (np.count_nonzero(rows, axis=1) > 1)
+        return np.asarray(single * np.square(rows).sum(axis=1) * np.where(several, 2.0, 1.0))
+
+    @property
+    def _single_noise(self) -> float:
+        return (
+            self.mechanism.groups / (4 * self._signal**2) if self.mechanism.groups > 1 else float(self.curve.constant)
+        )
+
+    @property
+    def _total_own_noise(self) -> float:
+        return self.workload.n_queries * self._single_noise
+
+    def sharing_factor(self, n_reports: int) -> float:
+        return self.mechanism.sharing_factor(n_reports)
+
+    def interval_note(self, n_reports: int) -> str:
+        """What an interval says of public seeds; empty if there are none."""
+        if not self._shares_seeds:
+            return ""
+        if self.sharing_factor(n_reports) <= _SHARING_TOLD:
+            return "; over the random choice of public seeds"
+        return "; people share public seeds: the level is over their random choice, with tails that are not proved"
+
+    # --- further error quantities ---------------------------------------------------------
+
+    @property
+    def proxy(self) -> float:
+        return self.mechanism.groups * self.mechanism.support.proxy
+
+    @property
+    def worst(self) -> float:
+        """Of people who all have the same set: the fullest one, or the empty one."""
+        return max(self._alike(0), self._alike(self.workload.most))
+
+    @property
+    def total(self) -> float:
+        """Averaged over the sizes of sets, since sets cannot be listed."""
+        return float(np.mean([self._alike(size) for size in range(self.workload.most + 1)]))
+
+    def _alike(self, held: int) -> float:
+        """The total variance for people who all have the same set of so many options."""
+        none, one = self.curve.at(np.array([0.0, 1.0]))
+        return float((self.workload.n_queries - held) * none + held * one)
+
+    def column_maximum(self, n_reports: int) -> float | None:
+        """A set is a sum of at most `most` options."""
+        largest = self.mechanism.expected_maximum(n_reports)
+        return None if largest is None else self.workload.most * largest
+
+    @property
+    def coordinate_variance(self) -> float:
+        return self.mechanism.worst_total_variance
+
+    @property
+    def operator_norm(self) -> float:
+        return 1.0
+
+    @cached_property
+    def spread_of_supports(self) -> tuple[Floats, float, bool]:
+        """How far two reports can put every answer apart, and all together; and whether two do."""
+        scale, (moved, exact) = self.mechanism.groups / self._signal, self.mechanism.moved_options
+        each = np.broadcast_to(np.float64(scale), (self.workload.n_queries,))
+        return each, scale * math.sqrt(moved), exact
+
+    def _coordinate_bound(self, n_reports: int) -> Bound:
+        """In the space of the answers, which is that of the coordinates."""
+        spread = math.sqrt(self.total_variance(None, n_reports).value)
+        return projected_bound(
+            spread, self.column_maximum(n_reports), self.workload.diameter, hull="sqrt(2 m tau sqrt(2 log J / n))"
+        )
+
+
+def _sets(workload: Any) -> Sets:
+    if isinstance(workload, Sets):
+        return workload
+    raise SurveyError("the sets strategy needs sets of options; name another strategy, or 'auto'")

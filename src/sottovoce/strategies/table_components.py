@@ -1,0 +1,188 @@
+"""Tables in components: for every set of attributes, what its table says beyond those of fewer attributes.
+
+A table's cells are sums of components, p_T(c) = sum over S within T of theta_S(c_S) / (sizes of T outside S), where
+theta_S sums to zero along every attribute of S (an analysis of variance). Components of different sets are
+orthogonal, so least squares over tables that overlap is a weighted mean for every component alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, combinations
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.mechanisms.base import Floats
+
+__all__ = ["Components", "Table", "TableSet", "contrast_rows", "subsets"]
+
+Table = tuple[int, ...]
+"""The places of a table's attributes, in increasing order."""
+
+
+def subsets(table: Table) -> Iterator[Table]:
+    """All sets of attributes of a table but the empty one."""
+    return (part for size in range(1, len(table) + 1) for part in combinations(table, size))
+
+
+@final
+@dataclass(frozen=True)
+class TableSet:
+    """Some tables, with the numbers of their cells one after the other."""
+
+    sizes: tuple[int, ...]
+    tables: tuple[Table, ...]
+
+    def shape(self, table: Table) -> tuple[int, ...]:
+        """The sizes of a table."""
+        return tuple(self.sizes[place] for place in table)
+
+    def count(self, table: Table) -> int:
+        """The cells of a table; 1 for the empty one."""
+        return math.prod(self.shape(table))
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """Where each table's cells begin, and where the last ones end."""
+        return tuple(accumulate((self.count(table) for table in self.tables), initial=0))
+
+    @property
+    def cells(self) -> int:
+        """The cells of all tables."""
+        return self.starts[-1]
+
+    @cached_property
+    def numbers(self) -> dict[Table, int]:
+        """The number of each table."""
+        return {table: number for number, table in enumerate(self.tables)}
+
+    def slice(self, table: Table) -> slice:
+        """Where a table's cells are."""
+        number = self.numbers[table]
+        return slice(self.starts[number], self.starts[number + 1])
+
+    def repeat(self, per_table: Sequence[float] | Floats) -> Floats:
+        """One number per cell, from one per table."""
+        return np.repeat(np.asarray(per_table, dtype=np.float64), np.diff(self.starts))
+
+
+@final
+@dataclass(frozen=True)
+class Components:
+    """The components of all sets of attributes within some tables, and sparse operators on them."""
+
+    sizes: tuple[int, ...]
+    tables: tuple[Table, ...]
+    """Tables that are estimated."""
+
+    @cached_property
+    def answers(self) -> TableSet:
+        """The tables that are estimated."""
+        return TableSet(self.sizes, self.tables)
+
+    @cached_property
+    def parts(self) -> TableSet:
+        """The sets of attributes that have a component."""
+        found = {part for table in self.tables for part in subsets(table)}
+        return TableSet(self.sizes, tuple(sorted(found, key=lambda part: (len(part), part))))
+
+    @cached_property
+    def dimensions(self) -> Floats:
+        """The degrees of freedom of every component."""
+        return np.array([math.prod(self.sizes[place] - 1 for place in part) for part in self.parts.tables], dtype=float)
+
+    def outside(self, table: Table, part: Table) -> int:
+        """The product of the sizes of a table's attributes that are not in the part."""
+        return math.prod(self.sizes[place] for place in table if place not in part)
+
+    def incidence(self, tables: TableSet) -> Floats:
+        """For parts (rows) and tables: 1/outside where the table holds the part, else 0."""
+        found = np.zeros((len(self.parts.tables), len(tables.tables)))
+        for column, table in enumerate(tables.tables):
+            for part in subsets(table):
+                found[self.parts.numbers[part], column] = 1 / self.outside(table, part)
+        return found
+
+    @cached_property
+    def multiplicity(self) -> Floats:
+        """How much of the squared error of all answers is one of a component's: the sum of 1/outside over tables."""
+        return np.asarray(self.incidence(self.answers).sum(axis=1))
+
+    def synthesis(self, tables: TableSet) -> Any:
+        """Sparse: cells of tables, less 1/cells, from components."""
+        from scipy.sparse import csr_array
+
+        rows, columns, entries = [], [], []
+        for table in tables.tables:
+            first = tables.starts[tables.numbers[table]]
+            for part in subsets(table):
+                rows.append(first + np.arange(tables.count(table)))
+                columns.append(self.parts.starts[self.parts.numbers[part]] + self._cells_of(table, part))
+                entries.append(np.full(tables.count(table), 1 / self.outside(table, part)))
+        joined = np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))
+        return csr_array(joined, shape=(tables.cells, self.parts.cells))
+
+    def _cells_of(self, table: Table, part: Table) -> NDArray[np.int64]:
+        """For every cell of a table, the number of the part's cell that it lies in."""
+        numbers = np.arange(self.parts.count(part)).reshape(self.parts.shape(part))
+        shape = [self.sizes[place] if place in part else 1 for place in table]
+        whole = tuple(self.sizes[place] for place in table)
+        return np.asarray(np.broadcast_to(numbers.reshape(shape), whole).reshape(-1))
+
+    @cached_property
+    def _to_answers(self) -> Any:
+        return self.synthesis(self.answers)
+
+    @cached_property
+    def _from_answers(self) -> Any:
+        return self._to_answers.T.tocsr()
+
+    @cached_property
+    def uniform(self) -> Floats:
+        """The answers where every cell of a table has the same share."""
+        return self.answers.repeat([1 / self.answers.count(table) for table in self.tables])
+
+    def contrasts(self, numbers: Floats) -> Floats:
+        """Numbers for the cells of all parts, less their means along every attribute; in rows, if there are several.
+
+        The orthogonal projection on components: the identity less the mean, along each attribute in turn.
+        """
+        rows = np.atleast_2d(numbers)
+        found = np.empty_like(rows, dtype=np.float64)
+        for part, start, stop in zip(self.parts.tables, self.parts.starts, self.parts.starts[1:], strict=False):
+            cube = rows[:, start:stop].reshape(len(rows), *self.parts.shape(part))
+            for axis in range(1, cube.ndim):
+                cube = cube - cube.mean(axis=axis, keepdims=True)
+            found[:, start:stop] = cube.reshape(len(rows), -1)
+        return found.reshape(np.shape(numbers))
+
+    def rebuild(self, components: Floats) -> Floats:
+        """All answers, from components."""
+        return np.asarray(self.uniform + self._to_answers @ components)
+
+    def adjoint(self, weights: Floats) -> Floats:
+        """Weights of components, from rows of weights of answers."""
+        return self.contrasts(np.asarray((self._from_answers @ weights.T).T))
+
+    def consistent(self, answers: Floats) -> Floats:
+        """The nearest answers of tables that agree and sum to one, in L2."""
+        means = self.contrasts(self._from_answers @ answers) / self.parts.repeat(self.multiplicity)
+        return self.rebuild(means)
+
+
+def contrast_rows(sizes: tuple[int, ...], table: Table, shared: Table, part: Table, first: slice) -> Floats:
+    """For cells of the shared attributes (rows) their contrast along `part`, at every cell of the table.
+
+    `first` are the values of the first shared attribute that are wanted.
+    """
+    found: Floats = np.ones((1, 1))
+    for place in table:
+        size = sizes[place]
+        axis = np.eye(size) - 1 / size if place in part else np.ones((size if place in shared else 1, size))
+        found = np.asarray(np.kron(found, axis[first] if place in shared[:1] else axis))
+    return found

@@ -1,0 +1,409 @@
+"""The tables strategy: a device answers one table of its record, drawn in public; tables that overlap are combined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import MechanismError, SurveyError, WorkloadError
+from sottovoce.core.words import plural
+from sottovoce.mechanisms.base import Counts, Floats
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.support import SupportMechanism
+from sottovoce.mechanisms.symmetric import SymmetricMechanism
+from sottovoce.mechanisms.tables import TableResponse, Tables
+from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.nearest import Projection
+from sottovoce.strategies.setting import Setting, Statement
+from sottovoce.strategies.table_allocation import best_mechanism, best_shares, contrast_noise, integer_weights
+from sottovoce.strategies.table_components import Components, Table, TableSet, contrast_rows, subsets
+from sottovoce.strategies.variance import Population, Status, Variance, listed_variance
+from sottovoce.theory.bounds import Bound
+from sottovoce.theory.offline_bounds import projected_bound
+from sottovoce.workloads.body import Body
+from sottovoce.workloads.marginals import Marginals
+from sottovoce.workloads.record_tables import RecordTables
+
+__all__ = ["Overlap", "TablesStrategy"]
+
+_EXPECTED = "for the expected number of reports on every table"
+_BLOCK = 2**21
+_MOST_TABLES = 2**11
+_MOST_CELLS = 2**12
+_MOST_ANSWERS = 2**17
+"""Tables, cells of one table and cells of all, so that plans and intervals take seconds."""
+
+_MOST_LISTED = 2**22
+"""Records up to which their shares are listed."""
+
+_FEW = 20
+"""Reports on a table below which its errors are larger than planned."""
+
+
+class Overlap(NamedTuple):
+    """What a table that is measured says about cells of a table that is asked for."""
+
+    measured: int
+    """The number of the measured table."""
+    rows: Floats
+    """Weights of the measured cells, one row for every cell of the attributes that the two share."""
+    answers: NDArray[np.int64]
+    """The numbers of the cells that are asked for, among all answers, in increasing order."""
+    place: NDArray[np.int64]
+    """The row of each."""
+
+
+@final
+@dataclass(frozen=True)
+class TablesStrategy(Strategy):
+    """Components of all measured tables, each the mean of what the tables say, weighted by their precision.
+
+    Weights depend on the number of reports on each table alone, which is public and independent of people's values, so
+    the answers are unbiased whatever the numbers are.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Marginals
+    >>> people = Marginals(k=2, country=8, plan=4, age=10)
+    >>> (design,) = TablesStrategy.designs(Setting(people, 4.0, 0.0, 100_000))
+    >>> [table.attributes for table in design.mechanism.tables]
+    [(0, 1), (0, 2), (1, 2)]
+    >>> round(design.margin(100_000), 4)
+    0.0089
+    """
+
+    workload: RecordTables | Marginals
+    mechanism: Tables
+
+    name: ClassVar[str] = "tables"
+    summary: ClassVar[str] = "one table of attributes, drawn in public, by the best mechanism for its cells"
+
+    def __post_init__(self) -> None:
+        sizes, steps, tables = _layout(self.workload)
+        if (self.mechanism.sizes, self.mechanism.steps) != (sizes, steps):
+            raise WorkloadError("the mechanism is for other attributes than the workload")
+        known = {part for table in self.measured.tables for part in subsets(table)}
+        if not {part for table in tables for part in subsets(table)} == known:
+            raise MechanismError("the mechanism's tables do not tell all that is asked for, or tell more")
+
+    @classmethod
+    def designs(cls, setting: Setting) -> list[Self]:
+        """One design: for each table the best mechanism whose report is short enough, and the best allocation."""
+        setting.check_mechanism(cls.name, Tables.name)
+        workload = setting.workload
+        if not isinstance(workload, RecordTables | Marginals):
+            raise WorkloadError("the tables strategy answers tables of records: use Marginals, or ask for records")
+        if isinstance(workload, RecordTables):
+            # Before they are listed: there may be millions.
+            count = sum(math.comb(len(workload.sizes), order) for order in range(1, workload.order + 1))
+            if count > _MOST_TABLES:
+                raise WorkloadError(
+                    f"there are {count:,} tables; at most {_MOST_TABLES:,} are allowed: leave attributes out, or ask "
+                    "for tables of fewer attributes"
+                )
+        sizes, steps, asked = _layout(workload)
+        components = Components(sizes, asked)
+        tables = components.parts
+        if min(sizes) < 2:
+            raise WorkloadError("an attribute has one value, which everybody has: leave it out")
+        cells = max(map(tables.count, asked))
+        if cells > _MOST_CELLS or components.answers.cells > _MOST_ANSWERS or len(tables.tables) > _MOST_TABLES:
+            raise WorkloadError(
+                f"there are {len(tables.tables):,} tables with {components.answers.cells:,} cells, the largest of "
+                f"{cells:,}; at most {_MOST_TABLES:,} tables of {_MOST_CELLS:,} cells, {_MOST_ANSWERS:,} in all, are "
+                "allowed: merge values, such as ages to bands, or ask for tables of fewer attributes"
+            )
+        room = setting.max_report_bytes - (len(tables.tables) - 1).bit_length() // 8 - 1
+        inner = [best_mechanism(tables.count(table), setting.epsilon, max(1, room)) for table in tables.tables]
+        noise = np.array([contrast_noise(one) for one in inner])
+        costs = components.dimensions * components.multiplicity
+        shares = best_shares(components.incidence(tables) / noise, costs)
+        weights = integer_weights(shares, [table in set(asked) and _alone(table, asked) for table in tables.tables])
+        listed = zip(tables.tables, weights, inner, strict=True)
+        chosen = tuple(TableResponse(table, weight, one) for table, weight, one in listed if weight)
+        return [cls(workload, Tables(sizes, steps, setting.epsilon, chosen))]
+
+    @classmethod
+    def restore(cls, stated: Statement) -> Self:
+        stated.check_mechanism(Tables)
+        workload = stated.workload
+        if not isinstance(workload, RecordTables | Marginals):
+            raise SurveyError("the tables strategy answers tables of records only")
+        sizes, steps, _ = _layout(workload)
+        return cls(workload, Tables(sizes, steps, stated.epsilon, stated.parameters["tables"]))
+
+    def remark(self, users: int) -> str:
+        """Where tables get so few reports that errors planned for the expected number are too small."""
+        reports = users * float(self.mechanism.shares.min())
+        if reports >= _FEW:
+            return ""
+        return (
+            f"With {plural(users, 'person', 'people')} some of the {plural(len(self.mechanism.tables), 'table')} get "
+            f"{reports:.2g} reports on average, which tell next to nothing: ask more people, or for fewer tables"
+        )
+
+    def inputs(self, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One integer per attribute: records bring them; for values that are listed they follow from the number."""
+        if isinstance(self.workload, Body):
+            return indices
+        columns, rest = [], np.asarray(indices, dtype=np.int64)
+        for size in reversed(self.mechanism.sizes):
+            rest, digit = np.divmod(rest, size)
+            columns.append(digit)
+        return np.stack(columns[::-1], axis=1)
+
+    # --- estimation -------------------------------------------------------------------------
+
+    @cached_property
+    def components(self) -> Components:
+        """The components of all tables that are asked for."""
+        return Components(self.mechanism.sizes, _layout(self.workload)[2])
+
+    @cached_property
+    def measured(self) -> TableSet:
+        """The tables that devices answer."""
+        return TableSet(self.mechanism.sizes, tuple(table.attributes for table in self.mechanism.tables))
+
+    @cached_property
+    def noise(self) -> Floats:
+        """The variance of one report's estimate of a cell, less the mean over cells, of every measured table."""
+        return np.array([contrast_noise(table.mechanism) for table in self.mechanism.tables])
+
+    @cached_property
+    def _incidence(self) -> Floats:
+        return self.components.incidence(self.measured)
+
+    @cached_property
+    def _from_measured(self) -> Any:
+        return self.components.synthesis(self.measured).T.tocsr()
+
+    @property
+    def coordinates(self) -> Any:
+        """Records are not listed."""
+        raise MechanismError("the records behind tables are not listed; project on the tables themselves")
+
+    def table_estimates(self, counts: Counts) -> tuple[NDArray[np.int64], Floats]:
+        """How many reports are on each measured table, and its own estimate, zero where there are none."""
+        reports, starts = self.mechanism.reports_on(counts), self.mechanism.starts
+        found = np.zeros(self.measured.cells)
+        for number, table in enumerate(self.mechanism.tables):
+            if reports[number]:
+                own = counts[starts[number] + 1 : starts[number + 1]]
+                found[self.measured.slice(table.attributes)] = table.mechanism.estimate(own, int(reports[number]))
+        return reports, found
+
+    def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
+        """Every component by generalised least squares; 0 where no report tells anything of it."""
+        reports, found = self.table_estimates(counts)
+        precision = reports / self.noise
+        sums = self.components.contrasts(self._from_measured @ (self.measured.repeat(precision) * found))
+        known = self.components.parts.repeat(self._incidence @ precision)
+        return np.asarray(np.divide(sums, known, out=np.zeros_like(sums), where=known > 0))
+
+    def answers(self, coordinates: Floats) -> Floats:
+        return self.components.rebuild(coordinates)
+
+    @property
+    def _two_spaces(self) -> bool:
+        return False
+
+    def project_coordinates(self, raw: Floats) -> Projection:
+        """The nearest tables that agree, without negative shares; records are not listed."""
+        from sottovoce.strategies.table_projection import project_tables
+
+        found = project_tables(self.components, self.answers(raw))
+        return Projection(found.values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+
+    # --- what tables say about each other -----------------------------------------------------
+
+    def ratios(self, precision: Floats) -> Floats:
+        """Weights of the measured tables (columns) in the mean of every component; 0 where nothing is known."""
+        known = self._incidence * precision
+        total = known.sum(axis=1, keepdims=True)
+        return np.asarray(np.divide(known, total, out=np.zeros_like(known), where=total > 0))
+
+    def overlaps(self, precision: Floats, only: set[int] | None = None) -> Iterator[Overlap]:
+        """Pairs of a table that is asked for, or one of `only`, and a measured one that shares attributes with it."""
+        ratios, components = self.ratios(precision), self.components
+        for asked, table in enumerate(components.tables):
+            if only is not None and asked not in only:
+                continue
+            for measured, other in enumerate(self.measured.tables):
+                shared = tuple(place for place in table if place in other)
+                if not shared:
+                    continue  # it tells the total only, which is known
+                weights = [
+                    (part, ratios[components.parts.numbers[part], measured] / components.outside(table, part))
+                    for part in subsets(shared)
+                ]
+                if any(weight for _, weight in weights):
+                    yield from self._overlap(asked, measured, shared, weights)
+
+    def _overlap(
+        self, asked: int, measured: int, shared: Table, weights: list[tuple[Table, float]]
+    ) -> Iterator[Overlap]:
+        """For some values of the first shared attribute at a time, so that memory is bounded."""
+        components, sizes, other = self.components, self.mechanism.sizes, self.measured.tables[measured]
+        place = components._cells_of(components.tables[asked], shared)
+        values = sizes[shared[0]] if shared else 1
+        each = components.parts.count(shared) // values
+        step = max(1, _BLOCK // (each * self.measured.count(other)))
+        for start in range(0, values, step):
+            first = slice(start, start + step)
+            rows = sum(weight * contrast_rows(sizes, other, shared, part, first) for part, weight in weights)
+            cells = np.flatnonzero((place >= start * each) & (place < (start + step) * each))
+            answers = components.answers.starts[asked] + cells
+            yield Overlap(measured, np.asarray(rows), answers, place[cells] - start * each)
+
+    def row_weights(self, weights: Floats, precision: Floats) -> Floats:
+        """Weights of all measured cells, one row for every row of weights of answers."""
+        ratios, parts = self.ratios(precision), self.components.parts
+        wanted = self.components.adjoint(weights)
+        found = np.zeros((len(weights), self.measured.cells))
+        for number, table in enumerate(self.measured.tables):
+            part_sum = np.zeros((len(weights), *self.measured.shape(table)))
+            for part in subsets(table):
+                share = ratios[parts.numbers[part], number]
+                if share:
+                    shape = [self.mechanism.sizes[place] if place in part else 1 for place in table]
+                    part_sum += share * wanted[:, parts.slice(part)].reshape(len(weights), *shape)
+            found[:, self.measured.slice(table)] = part_sum.reshape(len(weights), -1)
+        return found
+
+    def shares_of(self, answers: Floats, table: Table) -> Floats:
+        """The shares of a measured table, from all answers."""
+        asked = next(one for one in self.components.tables if set(table) <= set(one))
+        cells = answers[self.components.answers.slice(asked)].reshape(self.components.answers.shape(asked))
+        others = tuple(axis for axis, place in enumerate(asked) if place not in table)
+        return np.asarray(cells.sum(axis=others).reshape(-1))
+
+    # --- the variance -------------------------------------------------------------------------
+
+    @property
+    def _expected_precision(self) -> Floats:
+        return np.asarray(self.mechanism.shares / self.noise)
+
+    def _variances(self, number: int, rows: Floats, people: Population) -> Floats:
+        """N Var of combinations of one measured table's cells, from reports on that table alone, over their share."""
+        table = self.mechanism.tables[number]
+        if people.answers is None:
+            found = listed_variance(rows, table.mechanism.second_moments(rows), None)
+        else:
+            shares = self.shares_of(people.answers, table.attributes)
+            found = mean_squares_of_reports(table.mechanism, rows, shares) - (rows @ shares) ** 2
+        return np.asarray(np.maximum(0.0, found) / self.mechanism.shares[number])
+
+    def _each(self, people: Population) -> Variance:
+        found = np.zeros(self.components.answers.cells)
+        for overlap in self.overlaps(self._expected_precision):
+            cells, inner = overlap.answers, self.mechanism.tables[overlap.measured].mechanism
+            if not people.known:
+                # Alike for all cells, and nearly so for projective geometry: a few of its cells are looked at.
+                step = len(overlap.rows) if isinstance(inner, SymmetricMechanism) else max(1, len(overlap.rows) // 4)
+                found[cells] += self._variances(overlap.measured, overlap.rows[::step], people).max()
+            else:
+                found[cells] += self._variances(overlap.measured, overlap.rows, people)[overlap.place]
+        return Variance(found, self._status("bound", people), self._note)
+
+    def _combined(self, weights: Floats, people: Population) -> Variance:
+        found = np.zeros(len(weights))
+        step = max(1, _BLOCK // self.measured.cells)
+        for start in range(0, len(weights), step):
+            rows = self.row_weights(weights[start : start + step], self._expected_precision)
+            for number, table in enumerate(self.measured.tables):
+                part = rows[:, self.measured.slice(table)]
+                if part.any():
+                    found[start : start + step] += self._variances(number, part, people)
+        return Variance(found, "bound" if people.answers is None else "exact", _EXPECTED)
+
+    @cached_property
+    def _alike(self) -> bool:
+        """Whether all cells of a table have the same noise."""
+        return all(isinstance(table.mechanism, SymmetricMechanism) for table in self.mechanism.tables)
+
+    def _status(self, unknown: Status, people: Population) -> Status:
+        """How exact a variance is that was computed for some cells of a table, for people of whom nothing is known."""
+        return "exact" if people.known else unknown if self._alike else "within"
+
+    @property
+    def _note(self) -> str:
+        return _EXPECTED if self._alike else f"{_EXPECTED}; cells differ a little, by the geometry of their reports"
+
+    def _total(self, people: Population) -> Variance:
+        """Largest where all cells are equally frequent: the noise is then the same, and people differ the most."""
+        if people.answers is not None:
+            each = self._each(people)
+            return each._replace(value=float(each.value.sum()))
+        known = self._incidence @ self._expected_precision
+        return Variance(float(self._costs @ (1 / known)), self._status("exact", people), self._note)
+
+    @cached_property
+    def _costs(self) -> Floats:
+        return np.asarray(self.components.dimensions * self.components.multiplicity)
+
+    def worst_population(self) -> Floats | None:
+        """All records equally frequent, so that all cells are; None if they are too many to list."""
+        values = self.workload.n_values
+        return None if values is None or values > _MOST_LISTED else np.full(values, 1 / values)
+
+    @property
+    def proxy(self) -> None:
+        return None
+
+    @property
+    def worst(self) -> float:
+        """Without the sampling of people, whose answers vary by 1 - 1/cells in every table."""
+        return max(0.0, float(self._worst_total.value) - float(np.sum(1 - 1 / self._table_cells)))
+
+    @property
+    def total(self) -> float:
+        """Like `worst`: all records have the same noise."""
+        return self.worst
+
+    @cached_property
+    def _table_cells(self) -> Floats:
+        return np.diff(self.components.answers.starts).astype(np.float64)
+
+    def column_maximum(self, n_reports: int) -> None:
+        return None
+
+    @property
+    def coordinate_variance(self) -> float:
+        return float(self._worst_total.value)
+
+    @property
+    def operator_norm(self) -> float:
+        return 1.0
+
+    def _coordinate_bound(self, n_reports: int) -> Bound:
+        """Answers are projected in their own space, where a projection is never farther from the truth."""
+        spread = math.sqrt(self.total_variance(None, n_reports).value)
+        return projected_bound(spread, None, self.workload.diameter, hull=self._hull_formula)
+
+
+def _layout(workload: RecordTables | Marginals) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Table, ...]]:
+    """Sizes and steps of the attributes, and the tables that are asked for."""
+    if isinstance(workload, RecordTables):
+        return workload.sizes, workload.steps, workload.tables
+    sizes = tuple(inner.size for _, inner in workload.domain.attributes)
+    return sizes, (1,) * len(sizes), tuple(combinations(range(len(sizes)), workload.k))
+
+
+def _alone(table: Table, asked: tuple[Table, ...]) -> bool:
+    """Whether no other table that is asked for holds this one."""
+    return not any(set(table) < set(other) for other in asked)
+
+
+def mean_squares_of_reports(mechanism: SupportMechanism, rows: Floats, shares: Floats) -> Floats:
+    """E X^2 for people with these shares of a table's cells, X the answer of one report to each row of weights."""
+    if not isinstance(mechanism, ProjectiveGeometry):
+        return np.asarray(mechanism.second_moments(rows) @ shares)
+    # Reports are few enough to be listed: one transform per row instead of two.
+    return np.asarray(np.square(mechanism.report_answers(rows)) @ mechanism.report_chances(shares))

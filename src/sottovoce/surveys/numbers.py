@@ -1,0 +1,202 @@
+"""The mean, standard deviation, quantiles and histogram of a number, each with an interval that holds, in its unit.
+
+All are of the clipped numbers, and of combinations of raw answers. What a grid or bins hide is added to the intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from sottovoce.core.errors import CapacityError, SurveyError
+from sottovoce.core.limits import check_number
+from sottovoce.mechanisms.base import Floats
+from sottovoce.questions.number import Number
+from sottovoce.questions.records import Records
+from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, combined_interval
+from sottovoce.surveys.intervals import Interval, check_level
+
+__all__ = ["HistogramBin", "number_histogram", "number_mean", "number_quantile", "number_standard_deviation"]
+
+_CENTRES: Final = 4
+"""Centres, over the root of the number of reports, about which distances are bounded; fixed before any report."""
+
+_MOST_BINS: Final = 2**12
+"""Bins up to which all shares are computed together."""
+
+
+class HistogramBin(NamedTuple):
+    """The share of people whose number is above `start` and at most `end`; the first bin holds `start` too."""
+
+    start: float
+    end: float
+    share: CombinedAnswer
+
+
+def number_mean(answers: RawAnswers, level: float) -> CombinedAnswer:
+    """The mean; from a distribution by the middles of the bins, from which numbers are at most half a bin away."""
+    check_level(level)
+    question = _number(answers)
+    linear = _Linear.of(answers, lambda x: x)
+    low, high, method = linear.interval(level)
+    bin_error = _bin_error(question)
+    method += f"; bins are {question.grid.quantity(2 * bin_error)} wide" if bin_error else ""
+    low, high = max(low - bin_error, question.grid.low), min(high + bin_error, question.grid.high)
+    value = min(max(linear.value, question.grid.low), question.grid.high)
+    return CombinedAnswer(value, low, high, level, method + _clipping(question))
+
+
+def number_standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:
+    """The standard deviation, from the mean square distance to a centre near the mean.
+
+    The mean is in its interval with half of the miss allowed. Of equally spaced centres, whose number depends on that
+    of the reports alone, one is nearest to the true mean; the mean square distance to it is a combination of answers
+    with an interval of its own, with the other half. So the union over all centres in the mean's interval, and one
+    more at each end, holds for that centre, and the standard deviation differs from the root of the mean square
+    distance by no more than the mean from the centre.
+    """
+    check_level(level)
+    question = _number(answers)
+    if question.wants == "mean":
+        raise SurveyError(
+            'a survey of the mean tells nothing of the spread; ask with wants="spread" or wants="distribution"'
+        ).at("wants")
+    half_level, grid = (1 + level) / 2, question.grid
+    mean = _Linear.of(answers, lambda x: x)
+    low, high, _ = mean.interval(half_level)
+    bin_error = _bin_error(question)
+    step = (grid.high - grid.low) / math.ceil(_CENTRES * math.sqrt(answers.n_reports))
+    numbers = range(
+        math.floor((low - bin_error - grid.low) / step), math.ceil((high + bin_error - grid.low) / step) + 1
+    )
+    about = [_Linear.of(answers, _distance_to(grid.low + step * number)) for number in numbers]
+    pairs = [one.ends for one in about if one.ends is not None]
+    ends = (np.concatenate([one[0] for one in pairs]), np.concatenate([one[1] for one in pairs])) if pairs else None
+    found = combined_interval(answers, np.stack([one.weights for one in about]), half_level, ends=ends)
+    constants = np.array([one.constant for one in about])
+    below, above = float((found.low + constants).min()), float((found.high + constants).max())
+    # Numbers are spread within a cell of width h as if evenly: by h^2/12 in a bin, rounded at random by h^2/6.
+    within = (2 * bin_error) ** 2 / 12 if bin_error else grid.spacing**2 / 6
+    square = _Linear.of(answers, _distance_to(mean.value)).value - within
+    least = math.sqrt(max(0.0, below)) - bin_error - step / 2
+    most = math.sqrt(max(0.0, above)) + bin_error
+    method = found.method + _clipping(question)
+    value = math.sqrt(min(max(0.0, square), grid.half**2))
+    return CombinedAnswer(value, max(0.0, least), min(most, grid.half), level, method)
+
+
+def number_quantile(answers: RawAnswers, values: Floats, interval: Interval, q: float, level: float) -> CombinedAnswer:
+    """The number that a share q of people is at or below.
+
+    `values` are the projected answers, `interval` those of each raw answer at this level. The bin of the true quantile
+    has a share below its start that is less than q, and one at its end that is not: bins of which the intervals say
+    otherwise are excluded, and that happens to the true one with no more than the miss allowed, since only its own two
+    limits matter (no simultaneous intervals are needed).
+    """
+    check_level(level)
+    question = _distribution(answers, "quantiles")
+    share = check_number("q", q, 0.0, 1.0, "a share of the people, such as 0.5 for the median")
+    ends = question.ends
+    # Nobody is below the first bin, and everybody at or below the end of the last.
+    possible = (np.append(0.0, interval.low[:-1]) <= share) & (np.append(interval.high[:-1], 1.0) >= share)
+    bins = np.flatnonzero(possible) if possible.any() else np.array([_bin_of(values, share)])
+    place = _bin_of(values, share)
+    before = float(values[place - 1]) if place else 0.0
+    inside = (share - before) / max(float(values[place]) - before, 1e-300)
+    value = float(ends[place] + min(max(inside, 0.0), 1.0) * (ends[place + 1] - ends[place]))
+    method = f"{interval.method}; for each bin's limits; evenly spread within a bin{_clipping(question)}"
+    return CombinedAnswer(value, float(ends[bins[0]]), float(ends[bins[-1] + 1]), level, method)
+
+
+def number_histogram(answers: RawAnswers, level: float) -> list[HistogramBin]:
+    """The share of every bin, each with an interval at this level."""
+    check_level(level)
+    question = _distribution(answers, "a histogram")
+    bins = len(answers.raw)
+    if bins > _MOST_BINS:
+        raise CapacityError(f"a histogram has at most {_MOST_BINS:,} bins here; ask with fewer points, or combine some")
+    weights = np.eye(bins) - np.eye(bins, k=-1)
+    found = combined_interval(answers, weights, level)
+    shares = weights @ answers.raw
+    method = found.method + _clipping(question)
+    rows = zip(question.ends[:-1].tolist(), question.ends[1:].tolist(), shares, found.low, found.high, strict=True)
+    return [
+        HistogramBin(start, end, CombinedAnswer(float(share), float(low), float(high), level, method))
+        for start, end, share, low, high in rows
+    ]
+
+
+class _Linear(NamedTuple):
+    """The mean over people of a function of their number: a combination of answers, and a constant."""
+
+    answers: RawAnswers
+    weights: Floats
+    constant: float
+    ends: tuple[Floats, Floats] | None = None
+    """The least and the largest value of the function, less the constant: a grid would say less."""
+
+    @classmethod
+    def of(cls, answers: RawAnswers, function: Callable[[Floats], Floats]) -> _Linear:
+        """Of a polynomial of degree one or, where the spread is known, two."""
+        question = _number(answers)
+        grid = question.grid
+        if question.wants == "distribution":
+            # A share of a bin is a difference of shares below its ends; all people together are 1.
+            values = function(question.ends[1:] - _bin_error(question))
+            return cls(answers, np.append(-np.diff(values), 0.0), float(values[-1]))
+        at = function(np.array([grid.low, grid.middle, grid.high]))
+        square = (at[0] - 2 * at[1] + at[2]) / 2  # in units of halves of the range
+        slope = (at[2] - at[0]) / 2 / grid.half
+        weights = np.array([slope, square / grid.half][: len(answers.raw)])
+        constant = float(at[1] - slope * grid.middle)
+        lowest = grid.middle - slope * grid.half**2 / (2 * square) if square else grid.low
+        found = function(np.array([grid.low, min(max(lowest, grid.low), grid.high), grid.high])) - constant
+        return cls(answers, weights, constant, (found.min(keepdims=True), found.max(keepdims=True)))
+
+    @property
+    def value(self) -> float:
+        return float(self.weights @ self.answers.raw) + self.constant
+
+    def interval(self, level: float) -> tuple[float, float, str]:
+        found = combined_interval(self.answers, self.weights[None], level, ends=self.ends)
+        return float(found.low[0]) + self.constant, float(found.high[0]) + self.constant, found.method
+
+
+def _distance_to(centre: float) -> Callable[[Floats], Floats]:
+    return lambda x: np.asarray((x - centre) ** 2)
+
+
+def _bin_of(values: Floats, share: float) -> int:
+    return min(int(np.searchsorted(values, share)), len(values) - 1)
+
+
+def _bin_error(question: Number) -> float:
+    """Half a bin of a distribution; 0 for moments, whose intervals contain what their grid does."""
+    return question.grid.half / question.grid.points if question.wants == "distribution" else 0.0
+
+
+def _clipping(question: Number) -> str:
+    return f"; of numbers clipped to {question.grid.range_text}"
+
+
+def _number(answers: RawAnswers) -> Number:
+    question = answers.survey.question
+    if isinstance(question, Records):
+        raise SurveyError("a survey of records describes its numbers by name, for example mean('minutes')")
+    if not isinstance(question, Number):
+        raise SurveyError(
+            f"a survey of {question.kind} has no number to describe; ask for one with Survey.number(low, high, ...)"
+        ).at("kind")
+    return question
+
+
+def _distribution(answers: RawAnswers, what: str) -> Number:
+    question = _number(answers)
+    if question.wants != "distribution":
+        raise SurveyError(f'a survey with wants="{question.wants}" has no {what}; ask with wants="distribution"').at(
+            "wants"
+        )
+    return question

@@ -1,0 +1,148 @@
+"""Numbers, choices and forms on the survey page: asked, drawn, explained and counted in a real browser."""
+
+from __future__ import annotations
+
+import math
+import re
+import secrets
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+import sottovoce as sv
+from browser.accessibility import faults
+from browser.dashboard import publish, too_wide
+from browser.survey_page import SurveyPage
+from browser.visitor import Visitor, Visitors
+from collector.service import Service
+from sottovoce.surveys.survey import Survey
+
+PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "has_touch": True}
+
+
+def published(service: Service, survey: Survey) -> Survey:
+    publish(service, survey)
+    return survey
+
+
+def title(text: str) -> str:
+    """A survey of its own for each test."""
+    return f"{text} {secrets.token_hex(4)}"
+
+
+def draw(tab: SurveyPage) -> None:
+    tab.draw_button.click()
+    expect(tab.send_button).to_be_visible()
+
+
+def assert_sent_once(service: Service, visitor: Visitor, tab: SurveyPage, survey: Survey) -> None:
+    """The collector counts the very report that was drawn, and its decoder takes it."""
+    tab.send_button.click()
+    tab.arrives()
+    [record] = tab.records()
+    payload = survey.mechanism.report_bytes
+    assert len(record["report"]) == len(survey.tag) + payload
+    survey.mechanism.decode(bytes(record["report"][len(survey.tag) :]))
+    assert list(service.counted(survey, payload).values()) == [1]
+    [body] = visitor.reports_sent()
+    assert len(body) == len("SVR1") + 32 + 16 + len(record["report"])
+
+
+def test_a_number_outside_is_clipped_which_is_said_before_and_after(service: Service, visitors: Visitors) -> None:
+    survey = published(service, Survey.number(0, 600, 1.0, unit="minutes", title=title("How long?")))
+    visitor = visitors(**PHONE)
+    tab = SurveyPage.visit(visitor, survey)
+    field = tab.page.get_by_label("Your answer")
+    tab.draw_button.click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("one number is due")
+    field.fill("12345")
+    expect(tab.page.get_by_text("That is above 600 minutes, and will count as 600 minutes.")).to_be_visible()
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    draw(tab)
+    expect(tab.page.get_by_role("region", name="Stays here")).to_contain_text("which counts as 600 minutes")
+    expect(tab.page.get_by_role("region", name="Leaves")).to_contain_text("rounded at random")
+    expect(tab.page.get_by_text("▲ your answer: 600 minutes")).to_be_visible()
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    assert_sent_once(service, visitor, tab, survey)
+    tab.page.reload()
+    tab.arrives()
+    # Among the decimals of a picture any digits may stand.
+    assert re.search(r"(?<![\d.])12345", tab.page.content()) is None
+
+
+FORM = {
+    "country": ["DE", "FR", "IT"],
+    "plan": ["free", "pro"],
+    "age": range(18, 100),
+    "minutes": sv.number(0, 600, "minutes"),
+}
+
+
+def test_a_form_says_which_fields_its_report_is_about(service: Service, visitors: Visitors) -> None:
+    survey = published(service, Survey.records(FORM, tables=2, epsilon=1.0, title=title("You and the app")))
+    visitor = visitors(**PHONE)
+    tab = SurveyPage.visit(visitor, survey)
+    tab.page.get_by_label("country").select_option("FR")
+    tab.page.get_by_label("plan").select_option("pro")
+    tab.draw_button.click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("age: nothing is written there yet")
+    tab.page.get_by_label("age").fill("47")
+    tab.page.get_by_label("minutes").fill("-1")
+    expect(tab.page.get_by_text("That is below 0 minutes, and will count as 0 minutes.")).to_be_visible()
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    draw(tab)
+    [record] = tab.records()
+    drawn = survey.mechanism.tables[record["report"][len(survey.tag)]].attributes
+    named = [name for place, name in enumerate(FORM) if place in drawn]
+    leaves = tab.page.get_by_role("region", name="Leaves")
+    expect(leaves).to_contain_text(f"in public: {' and '.join(named)}.")
+    expect(leaves).to_contain_text("The report says nothing about")
+    expect(tab.page.get_by_role("region", name="How little that tells")).to_contain_text("your answer")
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    assert_sent_once(service, visitor, tab, survey)
+
+
+def test_no_more_boxes_than_may_be_and_none_of_them_is_an_answer(service: Service, visitors: Visitors) -> None:
+    options = ["bus", "tram", "bike", "car"]
+    survey = published(service, Survey.choices(options, 1.0, most=2, title=title("How do you travel?")))
+    visitor = visitors(**PHONE)
+    tab = SurveyPage.visit(visitor, survey)
+    boxes = {name: tab.page.get_by_role("checkbox", name=name) for name in [*options, "None of these"]}
+    tab.draw_button.click()
+    expect(tab.page.get_by_role("alert")).to_contain_text("or “None of these”")
+    boxes["bus"].check()
+    boxes["car"].check()
+    expect(tab.page.get_by_text("2 of at most 2 ticked. Untick one to tick another.")).to_be_visible()
+    expect(boxes["tram"]).to_be_disabled()
+    boxes["None of these"].check()
+    expect(boxes["bus"]).not_to_be_checked()
+    expect(boxes["tram"]).to_be_enabled()
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    draw(tab)
+    expect(tab.page.get_by_role("region", name="Stays here")).to_contain_text("None of these")
+    likely = tab.page.get_by_role("region", name="How little that tells")
+    expect(likely.locator(".mine .label").first).to_contain_text("nothing ticked")
+    expect(likely.get_by_text("From somebody who ticks one option only:")).to_be_visible()
+    assert [fault for fault in [faults(tab.page), too_wide(tab.page)] if fault] == []
+    assert_sent_once(service, visitor, tab, survey)
+
+
+def test_the_picture_of_choices_is_exact(service: Service, visitor: Visitor) -> None:
+    options = ["bus", "tram", "bike", "car"]
+    survey = published(service, Survey.choices(options, 1.0, most=2, title=title("How do you travel?")))
+    tab = SurveyPage.visit(visitor, survey)
+    for name in ("bus", "car"):
+        tab.page.get_by_role("checkbox", name=name).check()
+    draw(tab)
+    [record] = tab.records()
+    mechanism = survey.mechanism
+    report = mechanism.decode(bytes(record["report"][len(survey.tag) :]))
+    sets = [["bus", "car"], ["car"], ["bus"], [], *([option] for option in options)]
+    logs = [mechanism.log_prob(report, survey.question.private_input(one)) for one in sets]
+    tab.page.get_by_text("The figures").click()
+    rows = tab.page.get_by_role("region", name="The figures").get_by_role("row").all()[1:]
+    told = [float(row.get_by_role("cell").first.inner_text()) for row in rows]
+    least = min(logs)
+    assert told == pytest.approx([math.exp(log - least) for log in logs], rel=0.02)
+    expect(tab.page.locator(".flag")).to_have_count(1)

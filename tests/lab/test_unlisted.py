@@ -1,0 +1,73 @@
+"""Invented people whose values cannot be listed have the answers that they are said to have."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import sottovoce as sv
+from sottovoce.lab.fleet.people import respondents_for
+from sottovoce.lab.fleet.truth import true_answers
+from sottovoce.lab.populations.unlisted import SetPeople, population_of
+from sottovoce.questions.base import Question
+from sottovoce.questions.registry import make_question
+
+N = 40_000
+FIELDS = {"plan": ["free", "plus", "pro"], "age": range(3), "minutes": sv.number(0, 600, "minutes", points=4)}
+
+QUESTIONS = {
+    "mean": make_question("number", low=-5, high=9),
+    "spread": make_question("number", low=0, high=10, wants="spread"),
+    "distribution": make_question("number", low=0, high=10, wants="distribution", points=7),
+    "choices": make_question("choices", options=sv.Domain.of(20), most=5),
+    "few choices": make_question("choices", options=sv.Domain.of(["a", "b"]), most=2),
+    "records": make_question("records", attributes=FIELDS, tables=2),
+}
+
+
+def answers_of(question: Question, n: int) -> np.ndarray:
+    """The mean answers of n people drawn from the population."""
+    population = population_of(question)
+    assert population is not None
+    rows = question.people(population.draw(n, np.random.default_rng(4))).between(0, n)
+    workload = question.workload
+    if workload.n_values is None:
+        return workload.columns(rows).mean(axis=0)
+    # Bins; or positions, of which one between two points of the grid counts partly for each.
+    places = rows / (2**16 if rows.max() >= workload.n_values else 1)
+    below = np.floor(places).astype(int)
+    points = np.bincount(below, 1 - (places - below), minlength=workload.n_values + 1)
+    points[1:] += np.bincount(below, places - below, minlength=workload.n_values)
+    return workload.matvec(points[: workload.n_values] / n)
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_answers_are_the_stated_ones(name: str) -> None:
+    question = QUESTIONS[name]
+    population = population_of(question)
+    assert population is not None
+    low, high = question.answer_range
+    # Six standard deviations of a mean of independent numbers within the range; random rounding to a grid adds at most
+    # a quarter of its squared spacing to a mean square.
+    rounding = getattr(question.workload, "rounding_error", 0.0)
+    tolerance = 6 * (np.asarray(high) - np.asarray(low)) / 2 / np.sqrt(N) + rounding
+    assert (np.abs(answers_of(question, N) - population.answers) <= tolerance).all()
+
+
+def test_nobody_ticks_too_many_and_some_tick_nothing() -> None:
+    question = QUESTIONS["choices"]
+    sizes = Counter(len(one) for one in SetPeople(question).draw(10_000, np.random.default_rng(1)))  # type: ignore[arg-type]
+    assert set(sizes) == {0, 2, 3}
+
+
+def test_a_fleet_is_made_of_them() -> None:
+    survey = sv.Survey.records(FIELDS, tables=1, epsilon=1.0)
+    crowd, shares = respondents_for(survey, 500, "zipf", 3)
+    assert shares is None
+    single = crowd.values(100)
+    assert all(survey.question.private_input(value) is not None for value in single)
+    assert crowd.take(survey, 400).n == 400
+    assert crowd.left == 0
+    assert len(true_answers(survey, None)) == survey.n_answers
