@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sottovoce as sv
@@ -276,7 +277,6 @@ def test_what_is_no_set_is_refused_without_being_named(value: Any) -> None:
 
 
 def test_people_of_tables_of_ticks() -> None:
-    pd = pytest.importorskip("pandas")
     ticks = np.array([[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 0]])
     expected = [[0, 3], [4, 5], [1, 4]]
     assert TRAVEL.people(ticks).between(0, 3).tolist() == expected
