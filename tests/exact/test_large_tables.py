@@ -7,7 +7,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.strategies import tables
+from sottovoce.strategies import table_overlaps
 from sottovoce.strategies.law_of_tables import TableLaw
 from sottovoce.strategies.variance import Population
 
@@ -24,7 +24,7 @@ def test_blocks_of_rows_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> N
         return [known, *estimate.interval(), estimate.table("a", "b").interval().high, estimate.influence(5).per_answer]
 
     whole = found()
-    monkeypatch.setattr(tables, "_BLOCK", 2**12)
+    monkeypatch.setattr(table_overlaps, "_BLOCK", 2**12)
     for once, in_blocks in zip(whole, found(), strict=True):
         assert np.allclose(once, in_blocks, rtol=1e-9, atol=1e-12)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,8 @@ from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.table_allocation import best_mechanism, best_shares, contrast_noise, integer_weights
-from sottovoce.strategies.table_components import Components, Table, TableSet, contrast_rows, subsets
+from sottovoce.strategies.table_components import Components, Table, TableSet, subsets
+from sottovoce.strategies.table_overlaps import Overlap, overlaps
 from sottovoce.strategies.variance import Population, Status, Variance, listed_variance
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
@@ -31,7 +32,7 @@ from sottovoce.workloads.body import Body
 from sottovoce.workloads.marginals import Marginals
 from sottovoce.workloads.record_tables import RecordTables
 
-__all__ = ["Overlap", "TablesStrategy"]
+__all__ = ["TablesStrategy"]
 
 _EXPECTED = "for the expected number of reports on every table"
 _BLOCK = 2**21
@@ -45,19 +46,6 @@ _MOST_LISTED = 2**22
 
 _FEW = 20
 """Reports on a table below which its errors are larger than planned."""
-
-
-class Overlap(NamedTuple):
-    """What a table that is measured says about cells of a table that is asked for."""
-
-    measured: int
-    """The number of the measured table."""
-    rows: Floats
-    """Weights of the measured cells, one row for every cell of the attributes that the two share."""
-    answers: NDArray[np.int64]
-    """The numbers of the cells that are asked for, among all answers, in increasing order."""
-    place: NDArray[np.int64]
-    """The row of each."""
 
 
 @final
@@ -231,36 +219,7 @@ class TablesStrategy(Strategy):
 
     def overlaps(self, precision: Floats, only: set[int] | None = None) -> Iterator[Overlap]:
         """Pairs of a table that is asked for, or one of `only`, and a measured one that shares attributes with it."""
-        ratios, components = self.ratios(precision), self.components
-        for asked, table in enumerate(components.tables):
-            if only is not None and asked not in only:
-                continue
-            for measured, other in enumerate(self.measured.tables):
-                shared = tuple(place for place in table if place in other)
-                if not shared:
-                    continue  # it tells the total only, which is known
-                weights = [
-                    (part, ratios[components.parts.numbers[part], measured] / components.outside(table, part))
-                    for part in subsets(shared)
-                ]
-                if any(weight for _, weight in weights):
-                    yield from self._overlap(asked, measured, shared, weights)
-
-    def _overlap(
-        self, asked: int, measured: int, shared: Table, weights: list[tuple[Table, float]]
-    ) -> Iterator[Overlap]:
-        """For some values of the first shared attribute at a time, so that memory is bounded."""
-        components, sizes, other = self.components, self.mechanism.sizes, self.measured.tables[measured]
-        place = components._cells_of(components.tables[asked], shared)
-        values = sizes[shared[0]] if shared else 1
-        each = components.parts.count(shared) // values
-        step = max(1, _BLOCK // (each * self.measured.count(other)))
-        for start in range(0, values, step):
-            first = slice(start, start + step)
-            rows = sum(weight * contrast_rows(sizes, other, shared, part, first) for part, weight in weights)
-            cells = np.flatnonzero((place >= start * each) & (place < (start + step) * each))
-            answers = components.answers.starts[asked] + cells
-            yield Overlap(measured, np.asarray(rows), answers, place[cells] - start * each)
+        return overlaps(self.components, self.measured, self.ratios(precision), only)
 
     def row_weights(self, weights: Floats, precision: Floats) -> Floats:
         """Weights of all measured cells, one row for every row of weights of answers."""
