@@ -25,10 +25,10 @@ demo: setup  ## a service, a million devices, six surveys, a dashboard, report.h
 
 # Hundreds of processes are started, and each would compile every module anew where bytecode is not kept.
 test coverage: export PYTHONDONTWRITEBYTECODE =
-# There is a process of tests for every core: with threads besides, they would mostly wait for each other. One more
-# process uses the time in which others wait for a browser, a service or a cluster to start.
+# There is a process of tests for every core: with threads besides, they would mostly wait for each other. Two more
+# use the time in which others wait for a browser, a service or a cluster to start.
 test coverage: export OPENBLAS_NUM_THREADS = 1
-test coverage: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
+test coverage: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")
 test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
 	@$(MAKE) --no-print-directory -j2 lint types js
 	@echo "==> tests"

@@ -36,6 +36,8 @@ MODULES = (
     "heavy_hitters",
     "questions",
     "collector",
+    "seen",
+    "backup",
     "browser",
 )
 RESULTS = Path(__file__).parent / "results" / "latest.json"

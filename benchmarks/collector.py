@@ -1,23 +1,23 @@
-"""The collector under load, one server process on SQLite: beside a bare server, a plain service, and itself after
-ten million reports.
+"""The collector under load: beside a bare server, the least that keeps a report, a plain service, and itself with
+readers beside it and after ten million reports.
 
 Servers take turns within one run and the best of several turns counts, so that what else the machine does falls out of
 the ratios as far as it can. The load comes from a process of its own beside the server, whose share of a core is told.
-`python -m benchmarks.collector --quick` sends a tenth of the reports.
+`python -m benchmarks.collector --quick` sends a tenth of the reports; `--only NAME` runs a part.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
-import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
 import sottovoce as sv
-from benchmarks.collector_servers import Target, bare, baseline, collector, drive
+from benchmarks import collector_durable, collector_readers
+from benchmarks.collector_servers import Target, all_counted, baseline, collector, drive, one_insert, say
 from benchmarks.load import Outcome
 from benchmarks.peers import PeersUnavailable
 from sottovoce.formats.aggregate_bytes import from_bytes
@@ -30,7 +30,6 @@ BATCHES = (1, 100)
 SURVEY = sv.Survey.distribution(1024, 1.0, title="benchmark")
 
 _NAMES = {1: "requests/s of one report", 100: "requests/s of 100 reports"}
-_DRAIN_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -46,29 +45,37 @@ class Size:
 QUICK = Size(seconds=1.0, turns=2, reports=1_000_000)
 
 
-def run(size: Size = Size()) -> list[Row]:  # noqa: B008 - frozen
-    """Every comparison, one row each."""
+def run(size: Size = Size(), only: str = "") -> list[Row]:  # noqa: B008 - frozen
+    """Every comparison, or those of one part; one row each."""
+    return [row for name, part in PARTS.items() if not only or name == only for row in part(size)]
+
+
+def _http(size: Size) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
-        rows = _against_bare(_warm(ours), size)
-        rows += _latency(ours, size)
-        rows += _against_baseline(ours, size)
+        return _against_bare(_warm(ours), size) + _latency(ours, size)
+
+
+def _peers(size: Size) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
-        rows += _flatness(_warm(ours), size)
-        rows += _estimates(ours)
-    return rows
+        return _against_baseline(_warm(ours), size)
+
+
+def _scale(size: Size) -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder, collector(SURVEY, Path(folder) / "data") as ours:
+        return _flatness(_warm(ours), size) + _estimates(ours)
 
 
 def _warm(ours: Target) -> Target:
     """Whatever is loaded or compiled only once, the counting process's share too."""
     drive(ours, 100, seconds=30, requests=200)
-    _all_counted(ours)
+    all_counted(ours, SURVEY)
     return ours
 
 
 def _against_bare(ours: Target, size: Size) -> list[Row]:
     rows: list[Row] = []
     for batch in BATCHES:
-        with bare(ours, batch) as theirs:
+        with one_insert(ours, batch) as theirs:
             best = _turns([theirs, ours], batch, size)
         rows.append(_row(_NAMES[batch], theirs.name, best[ours.name], best[theirs.name], batch, None))
     return rows
@@ -95,13 +102,13 @@ def _turns(servers: list[Target], batch: int, size: Size) -> dict[str, Outcome]:
         for server in servers:
             if not turn:
                 drive(server, batch, seconds=size.seconds / 2, connections=server.connections)
-                _all_counted(servers[-1])
+                all_counted(servers[-1], SURVEY)
             outcome = drive(server, batch, seconds=size.seconds, connections=server.connections)
-            _all_counted(servers[-1])
+            all_counted(servers[-1], SURVEY)
             if server.name not in best or outcome.rate > best[server.name].rate:
                 best[server.name] = outcome
     for name, outcome in best.items():
-        _say(
+        say(
             f"{name}: {outcome.rate:,.0f} requests/s of {batch}, p99 {1000 * outcome.p99:.0f} ms, "
             f"generator {outcome.core_share:.0%} of a core"
         )
@@ -119,12 +126,12 @@ def _latency(ours: Target, size: Size) -> list[Row]:
         turns = []
         for _ in range(size.turns):
             peak = drive(ours, batch, seconds=size.seconds).rate
-            _all_counted(ours)
+            all_counted(ours, SURVEY)
             turns.append((peak, drive(ours, batch, seconds=2 * size.seconds, connections=512, rate=0.8 * peak)))
-            _all_counted(ours)
+            all_counted(ours, SURVEY)
         highest = max(peak for peak, _ in turns)
         peak, best = min((turn for turn in turns if turn[0] >= 0.9 * highest), key=lambda turn: turn[1].p99)
-        _say(
+        say(
             f"at {0.8 * peak:,.0f} requests/s of {batch}: p50 {1000 * best.p50:.1f} ms, p99 {1000 * best.p99:.1f} ms, "
             f"worst {1000 * best.worst:.0f} ms; p99 of all turns "
             + ", ".join(f"{1000 * outcome.p99:.0f}" for _, outcome in turns)
@@ -149,20 +156,20 @@ def _flatness(ours: Target, size: Size) -> list[Row]:
         [part / (marks[i + 5] - marks[i]) for i in range(0, len(marks) - 5, 5)]
         for marks in (whole.marks, whole.cpu_marks)
     )
-    _say("reports/s, a tenth of all at a time: " + ", ".join(f"{rate:,.0f}" for rate in rates))
-    _say("reports a second of processor time: " + ", ".join(f"{rate:,.0f}" for rate in costs))
+    say("reports/s, a tenth of all at a time: " + ", ".join(f"{rate:,.0f}" for rate in rates))
+    say("reports a second of processor time: " + ", ".join(f"{rate:,.0f}" for rate in costs))
     began = perf_counter()
     waiting = ours.get(f"/v1/surveys/{SURVEY.id}/status")["waiting"]
-    _all_counted(ours)
+    all_counted(ours, SURVEY)
     drained = perf_counter() - began
     counted = ours.get(f"/v1/surveys/{SURVEY.id}/status")["n_reports"]
     if counted != sent:
         raise RuntimeError(f"{sent:,} reports were acknowledged and {counted:,} counted")
-    _say(
+    say(
         f"{counted:,} reports acknowledged and counted; {waiting:,} were waiting at the end, counted {drained:.1f} s on"
     )
     after = drive(ours, 1, seconds=size.seconds)
-    _all_counted(ours)
+    all_counted(ours, SURVEY)
     name = f"reports/s in batches, last tenth of {size.reports:,}"
     ratio = rates[-1] / rates[0]
     more = {"rates": rates, "waiting_at_end": waiting, "drain_seconds": drained}
@@ -178,7 +185,7 @@ def _estimates(ours: Target) -> list[Row]:
     whole, transform = [], []
     for _ in range(7):
         drive(ours, 1, seconds=10, requests=1, connections=1)
-        _all_counted(ours)
+        all_counted(ours, SURVEY)
         began = perf_counter()
         told = ours.get(f"/v1/surveys/{SURVEY.id}/estimate")
         whole.append(perf_counter() - began)
@@ -187,21 +194,13 @@ def _estimates(ours: Target) -> list[Row]:
         SURVEY.estimate(aggregate).to_dict(0.95)
         transform.append(perf_counter() - began)
     rest = min(whole) - min(transform)
-    _say(
+    say(
         f"estimate of {told['n_reports']:,} reports: {1000 * min(whole):.1f} ms over HTTP, of which the transform "
         f"{1000 * min(transform):.1f} ms"
     )
     row: Row = {"name": f"estimate from {told['n_reports']:,} reports, less the transform", "against": "100 ms"}
     more = {"seconds": min(whole), "transform_seconds": min(transform), "target": "<= 1", "met": rest <= 0.1}
     return [{**row, "ratio": max(rest, 0.0) / 0.1, **more}]
-
-
-def _all_counted(ours: Target) -> None:
-    until = time.monotonic() + _DRAIN_SECONDS
-    while ours.get(f"/v1/surveys/{SURVEY.id}/status")["waiting"]:
-        if time.monotonic() > until:
-            raise TimeoutError(f"reports are still waiting to be counted after {_DRAIN_SECONDS:g} seconds")
-        time.sleep(0.1)
 
 
 def _row(name: str, against: str, ours: Outcome, theirs: Outcome, batch: int, target: float | None) -> Row:
@@ -211,12 +210,20 @@ def _row(name: str, against: str, ours: Outcome, theirs: Outcome, batch: int, ta
     return row if target is None else row | {"target": f">= {target:g}", "met": ratio >= target}
 
 
-def _say(message: str) -> None:
-    print(f"    {message}", file=sys.stderr, flush=True)
+PARTS: dict[str, Callable[[Size], list[Row]]] = {
+    "http": _http,
+    "durable": lambda size: collector_durable.run(SURVEY, size.seconds, size.turns),
+    "readers": lambda size: collector_readers.run(SURVEY, 2 * size.seconds, size.turns),
+    "services": lambda size: collector_durable.services(SURVEY, 2 * size.seconds),
+    "peers": _peers,
+    "scale": _scale,
+}
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.collector", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the reports, shorter turns")
-    for found in run(QUICK if parser.parse_args().quick else Size()):
+    parser.add_argument("--only", choices=PARTS, default="", help="one part")
+    given = parser.parse_args()
+    for found in run(QUICK if given.quick else Size(), given.only):
         print(found)

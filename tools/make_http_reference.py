@@ -68,6 +68,10 @@ HEADERS = """\
 `Cache-Control` is `no-store`, but for the key (10 seconds) and attachments (for ever: they are named by their
 digest). [Pages and their files](pages.md) have headers of their own. With [`allow_origins`](settings.md), addresses for
 devices also have CORS's headers; those for analysts never.
+
+An answer with an `ETag` need not be fetched twice: send the value back in `If-None-Match`, and while the body would be
+the same the status is 304, without a body. Every page of an estimate has an `ETag` of its own. Between two pages more
+reports may be counted: pages with the same `n_reports` belong together.
 """
 
 

@@ -12,8 +12,8 @@ from itertools import count
 from typing import Any
 
 import sottovoce as sv
-from sottovoce.collector.cache import SurveyCache
-from sottovoce.collector.intake import Intake
+from sottovoce.collector.intake.checking import Intake
+from sottovoce.collector.reading.cache import SurveyCache
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.core.errors import SottovoceError

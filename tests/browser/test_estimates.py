@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 from playwright.sync_api import Download, Page, expect
@@ -145,7 +146,7 @@ def saved(page: Page, click: Callable[[], None]) -> bytes:
     with page.expect_download() as waiting:
         click()
     download: Download = waiting.value
-    assert re.fullmatch(r"[a-z0-9-]+\.(csv|json|parquet|svg)", download.suggested_filename)
+    assert re.fullmatch(r"[a-z0-9-]+\.(csv|json|parquet|arrow|svg)", download.suggested_filename)
     return Path(download.path()).read_bytes()
 
 
@@ -153,7 +154,7 @@ def test_exports_can_be_read(service: Service, visitor: Visitor, drinks: Survey)
     page = signed_in(visitor, service, f"/survey/{drinks.id}")
     expect(page.get_by_text("From 800 reports.")).to_be_visible()
     files: dict[str, bytes] = {}
-    for name in ("CSV", "JSON", "Parquet"):
+    for name in ("CSV", "JSON", "Parquet", "Arrow"):
         files[name] = saved(page, page.get_by_role("link", name=name, exact=True).click)
     rows = list(csv.DictReader(io.StringIO(files["CSV"].decode())))
     assert [row["label"] for row in rows] == LABELS
@@ -163,6 +164,7 @@ def test_exports_can_be_read(service: Service, visitor: Visitor, drinks: Survey)
     assert table.column("label").to_pylist() == LABELS
     assert [float(row["value"]) for row in rows] == pytest.approx(told(service, drinks, "value"))
     assert table.column("raw").to_pylist() == pytest.approx(told(service, drinks, "raw"))
+    assert pyarrow.ipc.open_file(io.BytesIO(files["Arrow"])).read_all().equals(table)
 
 
 def test_files_have_the_intervals_that_are_shown(service: Service, visitor: Visitor, drinks: Survey) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 
 from collector.in_process import in_process
-from sottovoce.collector.aggregator import Aggregator
 from sottovoce.collector.app import SECURITY_HEADERS, Application, create_app
-from sottovoce.collector.settings import Settings
+from sottovoce.collector.counting.aggregator import Aggregator
+from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.store import Store, open_store
 from sottovoce.collector.tokens import create_token, ensure_admin
 from sottovoce.core.signing import SigningKey

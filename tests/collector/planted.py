@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.collector.aggregator import Aggregator
-from sottovoce.collector.seen import SeenIds
+from sottovoce.collector.counting.aggregator import Aggregator
+from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.collector.store.base import Checkpoint, Lease
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.core.errors import StoreUnavailableError
@@ -21,7 +21,8 @@ def forget_ids(patch: pytest.MonkeyPatch) -> None:
 
 def forget_other_batches(patch: pytest.MonkeyPatch) -> None:
     """A duplicate in the same batch is dropped, one in an earlier batch is not."""
-    patch.setattr(SeenIds, "add", lambda self, ids: None)
+    for name in ("add", "add_new"):
+        patch.setattr(SeenIds, name, lambda self, ids: None)
 
 
 def trust_memory(patch: pytest.MonkeyPatch) -> None:
@@ -73,7 +74,7 @@ def settle_in_two(patch: pytest.MonkeyPatch) -> None:
 
 def miscount_checkpoints(patch: pytest.MonkeyPatch) -> None:
     """A checkpoint holds the right number of reports in the wrong cells."""
-    patch.setattr("sottovoce.collector.aggregator.as_checkpoint", _shifted)
+    patch.setattr("sottovoce.collector.counting.aggregator.as_checkpoint", _shifted)
 
 
 def _shifted(aggregate: Any) -> Checkpoint:

@@ -12,7 +12,7 @@ from typing import Any
 from collector.client import DRINKS, Api, assert_error
 from collector.service import PATIENCE
 from sottovoce.collector.api.events import streams_of
-from sottovoce.collector.streams import StreamPace, Streams
+from sottovoce.collector.reading.streams import StreamPace, Streams
 
 QUICK = StreamPace(look=0.01, check=0.02, heartbeat=600.0, longest=600.0)
 """As fast as tests want it; heartbeats and the end come where a test asks for them."""

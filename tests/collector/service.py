@@ -20,6 +20,7 @@ from typing import Any
 
 import urllib3
 
+from sottovoce.collector.running.supervisor import COUNTING, READING
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows, encode_batch
 from sottovoce.surveys.survey import Survey
 
@@ -64,7 +65,8 @@ class Service:
     def __init__(self, data: Path, *flags: str, database: str = "", token: str = "", **variables: str):
         self.log = data.parent / f"{data.name}.log"
         command = [sys.executable, "-m", "sottovoce", "serve", "--json", "--port", "0", "--data", str(data)]
-        command += ["--minimum-reports", "1", *flags]
+        # The least reserve: with PostgreSQL it is written out for every service.
+        command += ["--minimum-reports", "1", "--reserve-bytes", str(2**25), *flags]
         if database:
             variables["SOTTOVOCE_DATABASE"] = database
         with self.log.open("ab") as lines:
@@ -130,7 +132,14 @@ class Service:
 
     def workers(self) -> list[int]:
         """The counting processes."""
-        return [pid for pid in children(self.process.pid) if b"spawn_main" in command_line(pid)]
+        return self._called(COUNTING)
+
+    def readers(self) -> list[int]:
+        """The process that answers analysts."""
+        return self._called(READING)
+
+    def _called(self, name: str) -> list[int]:
+        return [pid for pid in children(self.process.pid) if name_of(pid) == name]
 
     def kill(self) -> None:
         """SIGKILL to the server, the counting processes and whatever else it started, at once."""
@@ -196,6 +205,14 @@ def command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def name_of(pid: int) -> str:
+    """What `ps` calls a process; empty for one that is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 @dataclass

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sottovoce.collector.store.base import Lease, NewSegment
 from sottovoce.collector.store.postgres import PostgresStore
@@ -20,12 +21,19 @@ class Shaky(SqlStore):
     now: Callable[[], float]
 
     @contextmanager
-    def write(self, *, growing: bool = False) -> Iterator[Transaction]:
+    def write(self, *, growing: bool = False, freeing: bool = False) -> Iterator[Transaction]:
         self.moment("before")
-        with super().write(growing=growing) as transaction:
+        with super().write(growing=growing, freeing=freeing) as transaction:
             yield transaction
             self.moment("inside")  # everything is said, nothing committed
         self.moment("after")
+
+    def write_one(self, statement: str, values: Sequence[Any]) -> int:
+        # One statement has no inside that others could look into: that is the database's.
+        self.moment("before")
+        changed = super().write_one(statement, values)
+        self.moment("after")
+        return changed
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from collector.counting import SURVEY, publish, send
-from sottovoce.collector.aggregator import Aggregator, check
+from sottovoce.collector.counting.aggregator import Aggregator, check
 from sottovoce.collector.store import open_store
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 
-def failing(error: StoreError) -> Any:
-    def fail(*_: object) -> None:
+def failing(error: Exception) -> Any:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
     return fail
@@ -32,6 +35,50 @@ def test_a_disk_without_any_room_is_the_callers_business(tmp_path: Path) -> None
     store.settle = honest  # type: ignore[method-assign]
     assert second.step() == 5  # the lease was given back, so that nobody waits until it runs out
     assert check(store, SURVEY).n_reports == 5
+    store.close()
+
+
+def test_ids_that_find_no_room_on_disk_cost_no_report(tmp_path: Path) -> None:
+    """The step that settled them is the caller's to try again; what it counted is read again, and counted once."""
+    store = open_store("", tmp_path)
+    publish(store)
+    aggregator = Aggregator(store, "a", ids_in_memory=10, folder=tmp_path / "later")
+    send(store, list(range(39)))
+    assert aggregator.step() == 39
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tempfile.TemporaryFile", failing(full))
+        for numbers in ([39], [40]):
+            send(store, numbers)
+            with pytest.raises(StoreFullError, match="takes no temporary file"):
+                aggregator.step()
+    assert store.waiting(SURVEY.id) == 1  # nothing more was taken while the disk was full
+    (tmp_path / "later").mkdir()
+    send(store, list(range(50)))
+    assert aggregator.step() == 51
+    (state,) = aggregator._counted.values()
+    assert (len(state.seen), state.seen.files) == (50, 2)
+    assert check(store, SURVEY).n_reports == 50
+    store.close()
+
+
+def test_ids_that_cannot_be_read_back_are_read_from_the_segments(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = open_store("", tmp_path)
+    publish(store)
+    aggregator = Aggregator(store, "a", ids_in_memory=10, lease_seconds=0.01)
+    send(store, list(range(20)))
+    assert aggregator.step() == 20
+    (state,) = aggregator._counted.values()
+    os.ftruncate(state.seen._runs[0]._file.fileno(), 0)
+    send(store, list(range(25)))
+    with caplog.at_level(logging.ERROR):
+        assert aggregator.step() == 0
+    assert "cannot be read back" in caplog.text
+    while not aggregator.step():
+        time.sleep(0.01)  # until the lease that is held back has run out
+    assert check(store, SURVEY).n_reports == 25
     store.close()
 
 

@@ -28,7 +28,7 @@ def test_the_key(api: Api) -> None:
 def test_surveys(api: Api) -> None:
     about = {"id": DRINKS.id, "title": DRINKS.title, "kind": "shares"}
     entry = {**about, "epsilon": 2.0, "delta": 0.0, "state": "open"}
-    assert api.ask("GET", "/v1/surveys", token="").json() == {"surveys": [entry]}
+    assert api.ask("GET", "/v1/surveys", token="").json() == {"surveys": [entry], "page": 1, "pages": 1}
     told = api.ask("GET", f"/v1/surveys/{DRINKS.id}", token="").json()
     assert set(told) == {"id", "statement", "signature", "key", "attachments", "state"}
     verify(api.key.public, told["statement"].encode(), from_base64url(told["signature"], 64))

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.collector.cache import LruCache
+from sottovoce.collector.api import rendered
+from sottovoce.collector.reading.cache import LruCache
 from sottovoce.collector.store.base import Store
 from sottovoce.formats.aggregate_bytes import from_bytes
 from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows
@@ -41,7 +42,13 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
 def test_estimate_is_the_one_made_in_process(api: Api) -> None:
     expected = DRINKS.estimate([report for _, report in PEOPLE])
     told = api.ask("GET", f"{PLACE}/estimate").json()
-    assert told == json.loads(expected.to_json()) | {"waiting": 0, "influence": None}
+    assert told == json.loads(expected.to_json()) | {
+        "n_answers": 3,
+        "page": 1,
+        "pages": 1,
+        "waiting": 0,
+        "influence": None,
+    }
     assert api.ask("GET", f"{PLACE}/estimate").json() == told
     wider = api.ask("GET", f"{PLACE}/estimate?level=0.999").json()
     assert wider["answers"] == json.loads(expected.to_json(0.999))["answers"]
@@ -76,10 +83,50 @@ def test_aggregate_is_the_one_made_in_process(api: Api) -> None:
         ("wait=61", "wait"),
         ("level=0.9&level=0.8", None),
         ("levle=0.9", None),
+        ("page=0", "page"),
+        ("page=1.5", "page"),
+        ("page=-1", "page"),
+        ("page=", "page"),
+        ("page_size=0", "page_size"),
+        ("page_size=1048577", "page_size"),
     ],
 )
 def test_parameters_out_of_range(api: Api, query: str, field: str | None) -> None:
     assert refused(api.ask("GET", f"{PLACE}/estimate?{query}"), 400) == ("invalid_parameter", field)
+
+
+def test_pages_hold_all_answers_once(api: Api) -> None:
+    whole = api.ask("GET", f"{PLACE}/estimate").json()
+    assert (whole["n_answers"], whole["page"], whole["pages"]) == (len(whole["answers"]), 1, 1)
+    pages = [api.ask("GET", f"{PLACE}/estimate?page_size=2&page={page}").json() for page in (1, 2)]
+    assert [page["pages"] for page in pages] == [2, 2]
+    assert [answer for page in pages for answer in page["answers"]] == whole["answers"]
+    beyond = api.ask("GET", f"{PLACE}/estimate?page_size=2&page=3")
+    assert refused(beyond, 404) == ("no_such_page", "page")
+    assert "is page 2" in beyond.json()["error"]["message"]
+    assert refused(api.ask("GET", f"{PLACE}/estimate?page=2"), 404) == ("no_such_page", "page")
+
+
+def test_very_long_estimates_come_in_pages_only(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rendered, "MOST_ROWS", 2)
+    assert refused(api.ask("GET", f"{PLACE}/estimate"), 409)[0] == "too_much"
+    assert len(api.ask("GET", f"{PLACE}/estimate?page_size=2").json()["answers"]) == 2
+
+
+def test_an_estimate_that_has_not_changed_is_not_sent_again(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        api.publish(DRINKS)
+        api.send(DRINKS, honest(DRINKS, "tea", 5))
+        api.count()
+        known = {"If-None-Match": api.ask("GET", f"{PLACE}/estimate").headers["etag"]}
+        again = api.ask("GET", f"{PLACE}/estimate", headers=known)
+        assert (again.status_code, again.content) == (304, b"")
+        assert api.ask("GET", f"{PLACE}/estimate?hostile=0.1", headers=known).status_code == 200
+        api.send(DRINKS, honest(DRINKS, "tea", 5))
+        waiting = api.ask("GET", f"{PLACE}/estimate", headers=known)
+        assert waiting.json()["waiting"] == 5
+        api.count()
+        assert api.ask("GET", f"{PLACE}/estimate", headers=known).json()["n_reports"] == 10
 
 
 def test_nothing_below_the_minimum(tmp_path: Path) -> None:
@@ -106,7 +153,7 @@ def test_an_estimate_at_hand_is_not_given_for_more_reports(tmp_path: Path) -> No
             api.count()
             seen.append(api.ask("GET", f"{PLACE}/estimate").json()["n_reports"])
         assert seen == [5, 10, 15]
-        # The estimate and its rows, of the latest reports only.
+        # The estimate and its bytes, of the latest reports only.
         assert len(api.app.service.surveys._results) == 2
 
 

@@ -14,8 +14,8 @@ from collector.client import ADDRESS, AGES, DRINKS, Api, assert_error, honest, r
 from sottovoce.collector.api import pages
 from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.log import configure_logging, set_level
 from sottovoce.collector.refusal import Refusal, refusal_of
+from sottovoce.collector.running.log import configure_logging, set_level
 from sottovoce.core.errors import (
     CapacityError,
     MismatchError,
@@ -85,6 +85,7 @@ def test_metrics_count_and_name_nobody(api: Api) -> None:
     assert found["sottovoce_estimate_seconds_count"] == 1
     assert found["sottovoce_queued_reports"] == 0
     assert found["sottovoce_workers"] == 0
+    assert (found["sottovoce_stalled_surveys"], found["sottovoce_missing_numbers"]) == (0, 0)
     text = api.ask("GET", "/metrics").text
     assert not any(word in text for word in (DRINKS.id[:12], DRINKS.title, "private"))
 

@@ -1,11 +1,13 @@
 """A backup holds everything, goes into either database, and is refused when a single byte of it is wrong."""
 
+import hashlib
 import os
 import secrets
 import stat
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +15,17 @@ import pytest
 
 from collector.places import Place
 from collector.records import arrival, segment, survey_record
-from sottovoce.collector.backup import Contents, backup, restore, verify
+from sottovoce.collector.objects.storage import ObjectStorage
+from sottovoce.collector.running.backup import Contents, backup, restore, verify
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.base import Checkpoint, SurveyRecord, TokenRecord
-from sottovoce.collector.store.migrations import COLUMNS
+from sottovoce.collector.store.base import Checkpoint, ObjectRecord, SurveyRecord, TokenRecord
+from sottovoce.collector.store.migrations import COLUMNS, latest
 from sottovoce.collector.store.sql import PART_BYTES, SqlStore
 from sottovoce.core.errors import StoreError
 
-CONTENTS = Contents(surveys=4, counted=5, waiting=3, tokens=2)
+CONTENTS = Contents(surveys=4, counted=5, waiting=3, tokens=2, objects=1)
+OBJECTS = "memory://backup"
+OBJECT = b"two reports of a round"
 
 
 def fill(store: Store) -> list[SurveyRecord]:
@@ -38,10 +43,19 @@ def fill(store: Store) -> list[SurveyRecord]:
         assert store.settle(lease, store.take(lease, 10), [segment(*numbers)], counts)
     store.append([arrival(plain, 5, 6), arrival(plain, 7, epoch=8)])
     store.seal(first.id)
+    noted = ObjectRecord(first.id, "round/object", hashlib.sha256(OBJECT).hexdigest(), len(OBJECT))
+    assert store.note_object(noted, 60)
+    assert store.move("round/object", [info.number for info in store.segments(first.id)])
+    storage().put("round/object", OBJECT)
     store.add_token(TokenRecord("00000001", bytes(range(32)), frozenset({"read", "ask"}), "' \0", 3))
     store.add_token(TokenRecord("00000000", bytes(32), frozenset({"admin"}), "", 3))
     store.revoke_token("00000001")
     return [parent, first, plain, gone]
+
+
+def storage() -> ObjectStorage:
+    """Where the object of the round lies."""
+    return ObjectStorage(OBJECTS)
 
 
 def everything(place: Place) -> dict[str, list[tuple[object, ...]]]:
@@ -76,7 +90,7 @@ def test_everything_comes_back_in_either_database(source: Place, target: Place, 
     archive = tmp_path / "backup"
     assert backup(source.database, source.data, archive) == CONTENTS
     assert verify(archive) == CONTENTS
-    assert restore(archive, target.database, target.data) == CONTENTS
+    assert restore(archive, target.database, target.data, OBJECTS) == CONTENTS
     expected = everything(source)
     assert all(expected.values())
     # Nobody holds a lease any more, but tokens go on growing.
@@ -86,7 +100,7 @@ def test_everything_comes_back_in_either_database(source: Place, target: Place, 
 
 def test_a_restored_store_goes_on_working(source: Place, target: Place, tmp_path: Path) -> None:
     backup(source.database, source.data, tmp_path / "backup")
-    restore(tmp_path / "backup", target.database, target.data)
+    restore(tmp_path / "backup", target.database, target.data, OBJECTS)
     store = target.open()
     plain, gone = survey_record("plain"), survey_record("gone")
     assert store.append([arrival(plain, 8), arrival(gone, 9)]) == [None, "deleted"]
@@ -221,11 +235,13 @@ def test_a_damaged_backup_is_refused_before_anything_is_written(small: bytes, tm
 def test_a_backup_of_another_schema_is_refused(small: bytes, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "small.backup") as read:
         members = {name: read.read(name) for name in read.namelist()}
-    members["manifest.json"] = members["manifest.json"].replace(b'"schema": 1', b'"schema": 99')
+    members["manifest.json"] = members["manifest.json"].replace(
+        f'"schema": {latest("sqlite")}'.encode(), b'"schema": 99'
+    )
     with zipfile.ZipFile(tmp_path / "newer", "w") as write:
         for name, content in members.items():
             write.writestr(name, content)
-    with pytest.raises(StoreError, match=r"schema 99, .* writes schema 1"):
+    with pytest.raises(StoreError, match=rf"schema 99, .* writes schema {latest('sqlite')}"):
         restore(tmp_path / "newer", "", tmp_path / "target")
 
 
@@ -272,3 +288,37 @@ def test_memory_does_not_grow_with_the_store(tmp_path: Path) -> None:
     tracemalloc.stop()
     # 57 MB of reports; a few chunks of at most 4 MiB and rows of at most 8 MiB may be held at a time.
     assert peak < 30_000_000
+
+
+def test_objects_that_a_backup_names_must_be_there(source: Place, target: Place, tmp_path: Path) -> None:
+    backup(source.database, source.data, tmp_path / "backup")
+    with pytest.raises(StoreError, match=r"names 1 object .* no object storage is given; nothing was written: set obj"):
+        restore(tmp_path / "backup", target.database, target.data)
+    storage().remove("round/object")
+    with pytest.raises(StoreError, match=r"names 1 object .*; missing or .*: 1, round/object the first; nothing was"):
+        restore(tmp_path / "backup", target.database, target.data, OBJECTS)
+    storage().put("round/object", OBJECT[:-1])
+    with pytest.raises(StoreError, match="or of another length"):
+        restore(tmp_path / "backup", target.database, target.data, OBJECTS)
+    storage().remove("round/object")
+    storage().put("round/object", OBJECT)
+    assert restore(tmp_path / "backup", target.database, target.data, OBJECTS) == CONTENTS
+
+
+def test_surveys_whose_objects_are_gone_can_be_left_out(source: Place, target: Place, tmp_path: Path) -> None:
+    """They were deleted after the backup was made: nobody should have to bring their reports back for the others."""
+    backup(source.database, source.data, tmp_path / "backup")
+    storage().remove("round/object")
+    try:
+        found = restore(tmp_path / "backup", target.database, target.data, OBJECTS, leave_out_missing=True)
+    finally:
+        storage().put("round/object", OBJECT)
+    assert (found.surveys, found.objects) == (CONTENTS.surveys, 0)
+    with closing(source.open()) as before, closing(target.open()) as after:
+        left = {record.id for record in before.surveys()} - {record.id for record in after.surveys()}
+        (gone,) = left
+        stone = after.survey(gone)
+        assert stone is not None
+        assert (stone.state, stone.canonical, stone.title) == ("deleted", b"", "")
+        assert after.tokens() == before.tokens()
+        assert found.counted == after.totals().counted < before.totals().counted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import zipfile
 from pathlib import Path
@@ -12,8 +13,8 @@ import pytest
 
 from collector.places import Place
 from collector.records import arrival, survey_record
-from sottovoce.collector import backup as module
-from sottovoce.collector.backup import backup, restore, verify
+from sottovoce.collector.running import backup as module
+from sottovoce.collector.running.backup import backup, restore, verify
 from sottovoce.core.errors import StoreError
 
 
@@ -72,3 +73,25 @@ def test_a_backup_replaced_while_it_is_read_is_not_restored(
     assert list(store.surveys()) == []
     store.close()
     assert restore(tmp_path / "backup", "", target.data).waiting == 2
+
+
+def test_a_large_backup_reaches_the_disk_in_pieces(
+    source: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One long wait for the disk at the end would be everybody's who writes to it, a service's too."""
+    store = source.open()
+    for number in range(20):
+        store.publish(survey_record(f"large {number}"), {f"{number:02}": os.urandom(2**20)})
+    store.close()
+    lengths, honest = [0], os.fsync
+
+    def noted(descriptor: int) -> None:
+        lengths.append(os.fstat(descriptor).st_size)
+        honest(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", noted)
+        backup("", source.data, tmp_path / "backup")
+    pieces = [end - start for start, end in itertools.pairwise(lengths)]
+    assert lengths[-2] > 20 * 2**20 or lengths[-1] > 20 * 2**20
+    assert max(pieces) < 6 * 2**20

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from collector.service import until
-from sottovoce.collector.committer import Committer
+from sottovoce.collector.intake.committer import Committer
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sottovoce.collector.compaction import due, leftover
+from sottovoce.collector.counting.compaction import due, leftover
 from sottovoce.collector.store.base import SegmentInfo
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 
+from collector.disks import fill, small_disk
 from collector.service import Load, Service, assert_exactly_once, children, running, until
 from sottovoce.surveys.survey import Survey
 
@@ -104,59 +102,27 @@ def test_a_stop_under_load(place):
             settled(again, load)
 
 
-class Disk(NamedTuple):
-    """A place that can be made full and free again."""
-
-    data: Path
-    tight: tuple[str, ...]
-    """Flags of a service that is to run out of room."""
-    fill: Callable[[], None]
-    free: Callable[[], None]
-
-
-@contextlib.contextmanager
-def small_disk(folder: Path) -> Iterator[Disk | None]:
-    """A file system of a few megabytes, where this user may make one."""
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=24m", "sottovoce-test", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mounting, capture_output=True, check=False).returncode != 0:
-        yield None
-        return
-    ballast = folder / "ballast"
-
-    def fill() -> None:
-        with ballast.open("wb", buffering=0) as file:
-            room = os.statvfs(folder)
-            file.write(bytes(room.f_bavail * room.f_frsize))
-
-    try:
-        yield Disk(folder / "data", (), fill, ballast.unlink)
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
 @pytest.mark.parametrize("kind", ["disk", "quota"])
 def test_no_room_and_room_again(kind, tmp_path):
-    small = tmp_path / "small"
-    small.mkdir()
-    quota = Disk(tmp_path / "data", ("--max-database-bytes", str(2**20)), lambda: None, lambda: None)
-    with small_disk(small) if kind == "disk" else contextlib.nullcontext() as mounted:
-        disk = mounted or quota
+    with small_disk(tmp_path / "small", 24) if kind == "disk" else contextlib.nullcontext() as small:
+        data = (small or tmp_path) / "data"
+        tight = () if small else ("--max-database-bytes", str(2**20))
         with Load(SURVEY, REPORT, batch=100) as load:
-            with running(disk.data, *FLAGS, *disk.tight) as service:
+            with running(data, *FLAGS, *tight) as service:
                 service.publish(SURVEY)
                 load.service = service
                 load.acknowledges(1000)
-                disk.fill()
+                filled = fill(small) if small else None
                 assert int(load.answers(507).headers["Retry-After"]) > 0
                 until(lambda: service.ask("GET", "/readyz").status == 503, "the service says that it is not ready")
                 assert service.ask("GET", "/healthz").status == 200
-                disk.free()
-                if not disk.tight:
+                if filled:
+                    filled.unlink()
                     load.acknowledges(1000)
                     until(lambda: service.ask("GET", "/readyz").status == 200, "the service is ready again")
                     settled(service, load)
-            if disk.tight:
-                with running(disk.data, *FLAGS, token=service.token) as roomy:
+            if not filled:
+                with running(data, *FLAGS, token=service.token) as roomy:
                     load.service = roomy
                     load.acknowledges(1000)
                     settled(roomy, load)

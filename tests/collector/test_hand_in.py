@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from collector.client import DRINKS, Api, honest, running
-from sottovoce.collector.aggregator import Aggregator
-from sottovoce.collector.live import check
+from sottovoce.collector.counting.aggregator import Aggregator
+from sottovoce.collector.counting.live import check
 from sottovoce.collector.store.base import Checkpoint
 from sottovoce.core.errors import StoreError
 from sottovoce.core.limits import MAX_CELLS

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bodies import Shelf, adaptive, ids, json_report, reports, surveys
-from sottovoce.collector.cache import SurveyCache
-from sottovoce.collector.intake import Intake
+from sottovoce.collector.intake.checking import Intake
+from sottovoce.collector.reading.cache import SurveyCache
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.stored import survey_of
 from sottovoce.core.errors import StoreError, StoreUnavailableError

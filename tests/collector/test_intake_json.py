@@ -7,8 +7,8 @@ import json
 import pytest
 
 from bodies import Shelf, adaptive, base64url, ids, json_report, reports, surveys
-from sottovoce.collector.cache import SurveyCache
-from sottovoce.collector.intake import Intake
+from sottovoce.collector.intake.checking import Intake
+from sottovoce.collector.reading.cache import SurveyCache
 from sottovoce.collector.refusal import Refusal, RefusedReport
 
 SURVEY = surveys()["hadamard"]

@@ -28,7 +28,7 @@ import pytest
 
 from collector.places import Place
 from collector.service import PATIENCE, Service, running, until
-from sottovoce.collector.backup import backup
+from sottovoce.collector.running.backup import backup
 from sottovoce.collector.store import DATABASE_FILE
 from sottovoce.collector.store.migrations import COLUMNS
 from sottovoce.core.signing import from_base64url

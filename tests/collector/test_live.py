@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from collector.counting import SURVEY, publish, report, send
-from sottovoce.collector.aggregator import Aggregator
-from sottovoce.collector.live import check, live_aggregate, rebuild
+from sottovoce.collector.counting.aggregator import Aggregator
+from sottovoce.collector.counting.live import check, live_aggregate, rebuild
 from sottovoce.collector.store.base import Checkpoint, NewSegment, Store
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sottovoce.collector.log import configure_logging, current_level, log_access, set_level
+from sottovoce.collector.running.log import configure_logging, current_level, log_access, set_level
 from sottovoce.core.errors import SettingsError
 
 

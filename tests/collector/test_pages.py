@@ -20,9 +20,9 @@ from collector.service import Service
 from collector.service import running as serving
 from sottovoce.collector.api.pages import PAGE_HEADERS
 from sottovoce.collector.app import SECURITY_HEADERS
-from sottovoce.collector.log import configure_logging
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
+from sottovoce.collector.running.log import configure_logging
 from sottovoce.core.errors import ServiceError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.collector.figures import figures_of, histogram_of
-from sottovoce.collector.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
-from sottovoce.collector.picture import columns_of, largest, projection_of
+from sottovoce.collector.reading.figures import figures_of, histogram_of
+from sottovoce.collector.reading.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
+from sottovoce.collector.reading.picture import columns_of, largest, projection_of
 from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
 from sottovoce.domain.number import number

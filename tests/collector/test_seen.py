@@ -1,4 +1,4 @@
-"""The set of counted ids against Python's own, on random and on hostile ids."""
+"""The set of counted ids against Python's own, on random and on hostile ids; those on disk have tests of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.collector.seen import SeenIds, _words, id_order, id_rows
+from sottovoce.collector.counting.report_ids import id_order, id_rows, ordered_ids
+from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.core.errors import ReportError
 
 # Few distinct halves: ids that share the first or the last eight bytes, zeros and extremes among them.
@@ -117,7 +118,7 @@ def test_runs_stay_few() -> None:
     for _ in range(2000):
         seen.add(spread(int(rng.integers(1, 50)), rng))
     assert len(seen) > 2**15
-    assert len(seen._runs) <= 8 * 16 / 3 + 7
+    assert len(seen._recent._runs) <= 8 * 16 / 3 + 7
 
 
 def test_most_new_ids_are_known_at_a_glance() -> None:
@@ -126,7 +127,7 @@ def test_most_new_ids_are_known_at_a_glance() -> None:
     for make in (spread, one_beginning):
         seen = SeenIds()
         seen.add(make(30_000, rng))
-        doubtful = int(seen._filter.may_hold(_words(make(20_000, rng))).sum())
+        doubtful = int(seen._recent.doubtful(ordered_ids(make(20_000, rng))[1]).sum())
         assert 0 < doubtful < 20_000 / 16 + 6.5 * (20_000 / 16) ** 0.5
 
 
@@ -149,5 +150,6 @@ def test_other_widths_are_refused(shape: tuple[int, ...]) -> None:
 def test_nothing_is_nothing() -> None:
     seen = SeenIds()
     seen.add(id_rows(b""))
+    seen.add_new(id_rows(b""))
     assert len(seen) == 0
     assert seen.new(id_rows(b"")).tolist() == []

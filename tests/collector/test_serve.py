@@ -246,11 +246,17 @@ def test_backup_of_a_running_service_and_restore_elsewhere(place, tmp_path, monk
         service.send(SURVEY, reports(120))
         counted = service.counted(SURVEY, REPORT_BYTES)
         assert main(backup) == 0
-        assert json.loads(capsys.readouterr().out) == {"surveys": 1, "counted": 120, "waiting": 0, "tokens": 1}
+        assert json.loads(capsys.readouterr().out) == {
+            "surveys": 1,
+            "counted": 120,
+            "waiting": 0,
+            "tokens": 1,
+            "objects": 0,
+        }
         assert main(backup) == 2
         assert "never overwrites" in capsys.readouterr().err
     assert main(restore) == 0
-    assert capsys.readouterr().out == f"restored from {archive}: 1 survey, 120 counted, 0 waiting, 1 token\n"
+    assert capsys.readouterr().out == f"restored from {archive}: 1 survey, 120 counted, 0 waiting, 1 token, 0 objects\n"
     assert main(restore) == 2
     assert "already holds" in capsys.readouterr().err
     with running(folder, "--workers", "0", token=service.token) as restored:
@@ -392,6 +398,11 @@ def test_a_counting_process_that_dies_is_replaced(tmp_path):
 def test_a_server_that_is_killed_leaves_no_process_behind(tmp_path):
     with running(tmp_path / "data", "--workers", "2") as service:
         until(lambda: len(service.workers()) == 2, "there are two counting processes")
+        ours = os.getpriority(os.PRIO_PROCESS, service.process.pid)
+        until(
+            lambda: all(os.getpriority(os.PRIO_PROCESS, pid) > ours for pid in service.workers()),
+            "counting gives way to those who send reports",
+        )
         family = children(service.process.pid)
         os.kill(service.process.pid, signal.SIGKILL)
         until(lambda: not any(command_line(pid) for pid in family), "all of them are gone")

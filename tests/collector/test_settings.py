@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.cli import main
-from sottovoce.collector.settings import OTHER_VARIABLES, SETTINGS, Settings, load
+from sottovoce.collector.running.settings import OTHER_VARIABLES, SETTINGS, Settings, load
 from sottovoce.core.errors import SettingsError
 
 PAGE = Path(__file__).parents[2] / "docs" / "settings.md"
@@ -54,6 +54,7 @@ GIVEN = {
     "port": ("9_000", 9000),
     "data": ("elsewhere", Path("elsewhere")),
     "database": ("postgresql://u:p@h/d", "postgresql://u:p@h/d"),
+    "objects": ("s3://bucket/folder", "s3://bucket/folder"),
     "workers": ("3", 3),
     "minimum_reports": ("1e3", 1000),
     "max_counters": ("0", 0),
@@ -65,6 +66,7 @@ GIVEN = {
     "body_seconds": ("2.5", 2.5),
     "lease_seconds": ("5", 5.0),
     "max_database_bytes": ("1048576", 2**20),
+    "reserve_bytes": ("33554432", 2**25),
     "log_level": ("WARNING", "warning"),
     "log_format": ("json", "json"),
     "allow_origins": ("https://a.example, http://b.example:81", ("https://a.example", "http://b.example:81")),
@@ -79,6 +81,7 @@ BAD = {
     "port": ("-1", "65536", "http", "1.5", "", True, 80.0, "nan", "1e999999"),
     "data": ("", 7, "a\0b"),
     "database": ("mysql://secret@h/d", "secret.db", 7),
+    "objects": ("simplecache::sftp://me:secret@h/d", "memory://x", "a\0b", 7),
     "workers": ("-1", "65"),
     "minimum_reports": ("0",),
     "max_counters": ("-1", "2147483649", "many", "1.5"),
@@ -90,6 +93,7 @@ BAD = {
     "body_seconds": ("0", "inf", "nan", "4000", "soon", []),
     "lease_seconds": ("0.1", "1e5", False),
     "max_database_bytes": ("1", "1048575", "-5"),
+    "reserve_bytes": ("0", "33554431", "-5"),
     "log_level": ("loud", "", 1),
     "log_format": ("xml",),
     "allow_origins": ("survey.example", "https://a.example/path", 7, [7], "null"),

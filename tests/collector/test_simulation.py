@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from collector.planted import PLANTS
 from collector.shaky import Shaky, ShakyPostgres, ShakySqlite
-from sottovoce.collector.aggregator import Aggregator, check, live_aggregate, rebuild
+from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate, rebuild
 from sottovoce.collector.store.base import Arrival, SurveyRecord
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.core.errors import SottovoceError, StoreFullError, StoreUnavailableError
@@ -87,6 +87,7 @@ class History:
             lease_seconds=LEASE,
             most=int(self.rng.integers(1, 30)),
             memory_bytes=int(self.rng.choice([0, 1 << 20])),
+            ids_in_memory=int(self.rng.choice([8, 1 << 20])),
             checkpoint_after=int(self.rng.integers(SIZE // 2)),
             largest_segment=int(self.rng.choice([8, 64])),
             fan_in=int(self.rng.integers(2, 4)),

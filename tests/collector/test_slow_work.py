@@ -13,10 +13,10 @@ import pytest
 from collector.client import DRINKS, Api, honest, running
 from collector.readers import soon
 from collector.service import PATIENCE
-from sottovoce.collector.api import tables
+from sottovoce.collector.api import rendered
 from sottovoce.collector.api.service import Service
+from sottovoce.collector.reading.slow_work import SlowWork
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.slow_work import SlowWork
 
 MOST_WAITING = 8
 
@@ -134,23 +134,28 @@ async def sent() -> AsyncIterator[dict[str, Any]]:
     await asyncio.Event().wait()
 
 
-def test_tables_hold_up_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    service: Service = api.app.service
-    gate = Gate()
-    write = tables.estimate_of
+def gated(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Every estimate waits here until it is let go."""
+    gate, estimate_of = Gate(), rendered.estimate_of
 
     def slowly(*given: Any) -> Any:
         gate.pass_through()
-        return write(*given)
+        return estimate_of(*given)
 
-    monkeypatch.setattr(tables, "estimate_of", slowly)
+    monkeypatch.setattr(rendered, "estimate_of", slowly)
+    return gate
+
+
+def test_tables_hold_up_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    service: Service = api.app.service
+    gate = gated(monkeypatch)
     given = {"Authorization": f"Bearer {api.admin}"}
 
     async def test() -> None:
-        def fetch() -> asyncio.Task[Any]:
-            return asyncio.create_task(api._raw("GET", TABLE, given, sent()))
+        def fetch(level: float = 0.95) -> asyncio.Task[Any]:
+            return asyncio.create_task(api._raw("GET", f"{TABLE}?level={level}", given, sent()))
 
-        waiting = [fetch() for _ in range(1 + MOST_WAITING)]
+        waiting = [fetch(0.5 + place / 100) for place in range(1 + MOST_WAITING)]
         await soon(lambda: gate.begun == 1 and len(service.tables) == 1 + MOST_WAITING)
         late = await fetch()
         assert (late.status, late.json["error"]["code"]) == (503, "busy")
@@ -161,5 +166,23 @@ def test_tables_hold_up_nobody(api: Api, monkeypatch: pytest.MonkeyPatch) -> Non
         assert {told.status for told in await asyncio.gather(*waiting)} == {200}
         again = await fetch()
         assert (again.status, again.body.count(b"\r\n")) == (200, 4)
+
+    asyncio.run(test())
+
+
+def test_all_who_ask_for_the_same_share_the_work(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = gated(monkeypatch)
+    given = {"Authorization": f"Bearer {api.admin}"}
+
+    async def test() -> None:
+        asked = [asyncio.create_task(api._raw("GET", TABLE, given, sent())) for _ in range(4 * MOST_WAITING)]
+        await soon(lambda: gate.begun == 1)
+        await asyncio.sleep(0.05)  # time for all of them to come
+        asked.pop().cancel()  # whoever leaves takes nothing from the others
+        gate.let_go()
+        told = await asyncio.gather(*asked)
+        assert {one.status for one in told} == {200}
+        assert len({one.body for one in told}) == 1
+        assert gate.begun == 1
 
     asyncio.run(test())

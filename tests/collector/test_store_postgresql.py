@@ -1,15 +1,17 @@
 """What only a server can suffer: connections that die, a server that goes and returns, a disk of its own."""
 
+import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from collector.places import OwnServer
 from collector.records import arrival, survey_record
-from sottovoce.collector.store import open_store
+from sottovoce.collector.store import ballast, open_store
 from sottovoce.collector.store import postgres as module
 from sottovoce.collector.store.postgres import PostgresStore
 from sottovoce.core.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
@@ -72,6 +74,27 @@ def test_a_server_that_goes_and_returns(own_postgresql: OwnServer) -> None:
 
 
 @pytest.mark.parametrize("default", ["read committed", "repeatable read", "serializable"])
+def test_an_append_that_waited_for_a_seal_keeps_nothing(url: str, default: str) -> None:
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(f"ALTER DATABASE {admin.info.dbname} SET default_transaction_isolation = '{default}'")
+        store = PostgresStore(url)
+        record = store.publish(survey_record(), {})
+        verdicts: list[object] = []
+        appending = threading.Thread(target=lambda: verdicts.extend(store.append([arrival(record, 1)])))
+        # The survey is open when the append begins, and sealed when its lock is granted.
+        with store.write() as transaction:
+            transaction.rows("SELECT number FROM surveys WHERE id = ? FOR UPDATE", (record.id,))
+            transaction.run("UPDATE surveys SET state = 'sealed' WHERE id = ?", (record.id,))
+            appending.start()
+            while not admin.execute(SOMEBODY_WAITS).fetchall():
+                pass
+        appending.join()
+        assert verdicts == ["sealed"]
+        assert store.waiting(record.id) == 0
+        store.close()
+
+
+@pytest.mark.parametrize("default", ["read committed", "repeatable read", "serializable"])
 def test_a_deletion_leaves_nothing_whatever_the_servers_default_isolation(url: str, default: str) -> None:
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute(f"ALTER DATABASE {admin.info.dbname} SET default_transaction_isolation = '{default}'")
@@ -111,6 +134,99 @@ def test_a_full_disk_keeps_nothing_and_is_used_again_when_freed(url: str) -> Non
         assert store.waiting(a.id) == 0
         admin.execute("DROP TRIGGER full_disk ON sottovoce.waiting")
     assert store.append([arrival(a, 1), arrival(b, 2)]) == [None, None]
+    store.close()
+
+
+def ballast_bytes(url: str) -> int:
+    with psycopg.connect(url) as admin:
+        ((size,),) = admin.execute("SELECT pg_relation_size('sottovoce.ballast')").fetchall()
+    return int(size)
+
+
+def test_the_reserve_is_given_up_for_all_services_and_held_again_after_a_deletion(url: str) -> None:
+    one, two = (PostgresStore(url, reserve_bytes=2**25) for _ in range(2))
+    a, b = (one.publish(survey_record(name), {}) for name in "ab")
+    one.append([arrival(a, 1)])
+    assert one.forget()
+    assert ballast_bytes(url) >= 2**25
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE 'could not extend file' USING ERRCODE = '53100'; END $$"
+        )
+        admin.execute("CREATE TRIGGER full_disk BEFORE INSERT ON sottovoce.waiting EXECUTE FUNCTION full_disk()")
+        with pytest.raises(StoreFullError, match="delete a survey or make room"):
+            one.append([arrival(a, 2)])
+        admin.execute("DROP FUNCTION full_disk CASCADE")
+    assert ballast_bytes(url) == 0
+    publish = lambda: two.publish(survey_record("c"), {})  # noqa: E731
+    for refused in (lambda: two.append([arrival(b, 1)]), publish, two.check):
+        with pytest.raises(StoreFullError):
+            refused()
+    two.seal(b.id)
+    two.delete(a.id)
+    assert two.forget()
+    assert ballast_bytes(url) >= 2**25
+    assert one.publish(survey_record("c"), {}).state == "open"
+    one.check()
+    for store in (one, two):
+        store.close()
+
+
+@pytest.mark.parametrize("moment", ["before it is noted", "after"])
+def test_a_reserve_that_is_given_up_while_it_is_being_filled_stays_given_up(
+    url: str, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else reports would be taken with no room held, and nothing would be left to give up."""
+    store = PostgresStore(url, reserve_bytes=2**25)
+    record = store.publish(survey_record(), {})
+    guard, grow = ballast._guard, ballast._grow
+
+    def give_up() -> None:
+        with psycopg.connect(url, autocommit=True, options="-c search_path=sottovoce") as other:
+            ballast.give_up(other)
+
+    def grown(connection: Any, table: str, size: int, end: float) -> bool:
+        done = grow(connection, table, size, end)
+        if table == "ballast":
+            give_up()
+        return done
+
+    def guarded(connection: Any, *, on: bool) -> None:
+        if not on:
+            monkeypatch.undo()
+            give_up()
+        guard(connection, on=on)
+
+    if moment == "after":
+        monkeypatch.setattr(ballast, "_guard", guarded)
+    else:
+        monkeypatch.setattr(ballast, "_grow", grown)
+    store.forget()
+    monkeypatch.undo()
+    assert ballast_bytes(url) == 0
+    with pytest.raises(StoreFullError):
+        store.append([arrival(record, 1)])
+    store._next_fill = 0.0
+    assert store.forget()
+    assert ballast_bytes(url) >= 2**25
+    assert store.append([arrival(record, 1)]) == [None]
+    store.close()
+
+
+def test_a_server_that_crashed_comes_back_without_its_ballast_and_takes_no_reports(own_postgresql: OwnServer) -> None:
+    store = PostgresStore(own_postgresql.url, reserve_bytes=2**25)
+    record = store.publish(survey_record(), {})
+    assert store.forget()
+    own_postgresql.crash()
+    assert ballast_bytes(own_postgresql.url) == 0
+    with pytest.raises(StoreFullError):
+        store.append([arrival(record, 1)])
+    store.seal(record.id)
+    with contextlib.closing(PostgresStore(own_postgresql.url, reserve_bytes=2**25)) as other:
+        assert other.forget()
+    assert ballast_bytes(own_postgresql.url) >= 2**25
+    store.check()
     store.close()
 
 

@@ -160,6 +160,18 @@ def settled(store: Store, *epochs: int, checkpoint: Checkpoint | None = None) ->
     return record.id, lease, store.segments(record.id)
 
 
+def test_totals_are_of_all_surveys_but_deleted_ones(store: Store) -> None:
+    assert store.totals() == (0, 0)
+    counted, _, _ = settled(store, 7, 7, 8)
+    other = store.publish(survey_record("other"), {})
+    store.append([arrival(other, 4, 5)])
+    assert store.totals() == (2, 3)
+    store.delete(counted)
+    assert store.totals() == (2, 0)
+    store.delete(other.id)
+    assert store.totals() == (0, 0)
+
+
 @pytest.mark.parametrize("checkpoint", [None, Checkpoint(3, bytes(16))])
 def test_compacting_puts_one_segment_in_place_of_several(store: Store, checkpoint: Checkpoint | None) -> None:
     survey, lease, infos = settled(store, 7, 7, 8, checkpoint=checkpoint)

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -108,8 +109,13 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path: Path, damage: str) -
 
 def test_damage_that_is_met_later_is_reported_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = filled(tmp_path)
+    with closing(sqlite3.connect(file)) as connection:
+        roots = connection.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE tbl_name IN ('waiting', 'leases') AND rootpage > 0"
+        ).fetchall()
     content = bytearray(file.read_bytes())
-    content[8 * 4096 :] = b"\xa5" * (len(content) - 8 * 4096)
+    for (page,) in roots:
+        content[(page - 1) * 4096 : page * 4096] = b"\xa5" * 4096
     file.write_bytes(content)
     # As if the file were too long to be looked through at the start.
     monkeypatch.setattr(module, "_CHECKED_BYTES", 0)

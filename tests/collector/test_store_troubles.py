@@ -9,9 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from sottovoce.collector import table_files, tokens
+from sottovoce.collector import tokens
+from sottovoce.collector.reading import table_files
 from sottovoce.collector.store import open_store
-from sottovoce.collector.store.sqlite import SqliteStore, _store_error
+from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.collector.store.sqlite_errors import store_error
 from sottovoce.collector.tokens import check_token, create_token
 from sottovoce.core.errors import MissingExtraError, StoreError, StoreFullError, StoreUnavailableError
 
@@ -44,7 +46,7 @@ def test_errors_of_the_library_in_the_stores_words(
     code: int, kind: type[StoreError], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     room(monkeypatch, 1 << 40)
-    told = _store_error(error_of(code), tmp_path / "collector.db")
+    told = store_error(error_of(code), tmp_path / "collector.db")
     assert type(told) is kind
     assert words in str(told)
     assert "private words" not in str(told)
@@ -52,7 +54,7 @@ def test_errors_of_the_library_in_the_stores_words(
 
 def test_a_disk_that_fails_because_it_is_full_is_called_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     room(monkeypatch, 1000)
-    assert type(_store_error(error_of(sqlite3.SQLITE_IOERR_WRITE), tmp_path / "collector.db")) is StoreFullError
+    assert type(store_error(error_of(sqlite3.SQLITE_IOERR_WRITE), tmp_path / "collector.db")) is StoreFullError
 
 
 def test_a_check_looks_at_the_disk_before_it_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,4 +108,4 @@ def test_parquet_without_pyarrow_says_what_to_install(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(table_files, "import_module", missing)
     with pytest.raises(MissingExtraError, match=r"pip install 'sottovoce\[collector\]'"):
-        table_files._pyarrow()
+        table_files._pyarrow("pyarrow")

@@ -9,13 +9,13 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from multiprocessing.context import SpawnProcess
 
 import pytest
 
-from sottovoce.collector import supervisor as module
-from sottovoce.collector.settings import Settings
-from sottovoce.collector.supervisor import Supervisor
+from sottovoce.collector.running import supervisor as module
+from sottovoce.collector.running.supervisor import Supervisor
 
 
 def idle() -> SpawnProcess:
@@ -43,11 +43,10 @@ def test_a_process_that_cannot_be_started_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     tries = iter([short_of_files, short_of_memory, idle])
-    monkeypatch.setattr(module, "_start", lambda settings, number: next(tries)())
     monkeypatch.setattr(module, "FIRST_DELAY", 0.001)
 
     async def live() -> None:
-        workers = Supervisor(Settings(workers=1))
+        workers = Supervisor("counting", [lambda: next(tries)()])
         assert workers.living == 0
         await until(lambda: workers.living == 1)
         await workers.stop()
@@ -65,7 +64,7 @@ def test_a_process_that_cannot_be_watched_is_not_left_behind(monkeypatch: pytest
     started: list[SpawnProcess] = []
     ends = module._end_of
 
-    def start(settings: Settings, number: int) -> SpawnProcess:
+    def start() -> SpawnProcess:
         started.append(idle())
         return started[-1]
 
@@ -76,12 +75,11 @@ def test_a_process_that_cannot_be_watched_is_not_left_behind(monkeypatch: pytest
         await ends(process)
 
     first: list[int | None] = []
-    monkeypatch.setattr(module, "_start", start)
     monkeypatch.setattr(module, "_end_of", end_of)
     monkeypatch.setattr(module, "FIRST_DELAY", 0.001)
 
     async def live() -> None:
-        workers = Supervisor(Settings(workers=1))
+        workers = Supervisor("counting", [start])
         await until(lambda: len(started) == 2 and workers.living == 1)
         (pid,) = first
         assert pid is not None
@@ -95,19 +93,40 @@ def test_a_process_that_cannot_be_watched_is_not_left_behind(monkeypatch: pytest
 def test_stopping_does_not_wait_for_a_process_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
 
-    def start(settings: Settings, number: int) -> SpawnProcess:
+    def start(number: int) -> SpawnProcess:
         tries.append(number)
         return short_of_files()
 
-    monkeypatch.setattr(module, "_start", start)
     monkeypatch.setattr(module, "FIRST_DELAY", 3600.0)
     monkeypatch.setattr(module, "LONGEST_DELAY", 3600.0)
 
     async def live() -> None:
-        workers = Supervisor(Settings(workers=2))
+        workers = Supervisor("counting", [partial(start, 0), partial(start, 1)])
         await until(lambda: len(tries) == 2)
         async with asyncio.timeout(60):
             await workers.stop()
 
     asyncio.run(live())
     assert sorted(tries) == [0, 1]
+
+
+def test_a_process_that_dies_for_hours_fills_no_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tries: list[int] = []
+
+    def start() -> SpawnProcess:
+        tries.append(1)
+        return short_of_files()
+
+    monkeypatch.setattr(module, "FIRST_DELAY", 0.001)
+    monkeypatch.setattr(module, "LONGEST_DELAY", 0.001)
+
+    async def live() -> None:
+        workers = Supervisor("counting", [start])
+        await until(lambda: len(tries) > 35)
+        await workers.stop()
+
+    with caplog.at_level(logging.ERROR, "sottovoce.serve"):
+        asyncio.run(live())
+    assert 2 <= len(caplog.records) <= len(tries) / 10 + 1

@@ -7,18 +7,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.collector.api import tables
-from sottovoce.collector.table_files import EstimateTable, table_of, to_csv, to_parquet
+from sottovoce.collector.api import rendered
+from sottovoce.collector.reading.table_files import EstimateTable, table_of, to_arrow, to_csv, to_json, to_parquet
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
 PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
-ENDINGS = {"csv": "text/csv; charset=utf-8", "json": "application/json", "parquet": "application/vnd.apache.parquet"}
+ENDINGS = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.file",
+}
 HEADER = ["label", "value", "raw", "low", "high"]
 
 
@@ -59,9 +66,20 @@ def test_csv_has_the_same_numbers(api: Api, expected: Estimate, level: float) ->
     assert [[row[0], *map(float, row[1:])] for row in rows[1:]] == [list(answer.values()) for answer in answers]
 
 
+def read_arrow(content: bytes) -> Any:
+    return pyarrow.ipc.open_file(content).read_all()
+
+
+def read_parquet(content: bytes) -> Any:
+    return pyarrow.parquet.read_table(io.BytesIO(content))
+
+
 @pytest.mark.parametrize("level", [0.95, 0.5])
-def test_parquet_has_the_same_numbers_and_says_what_it_is(api: Api, expected: Estimate, level: float) -> None:
-    table = pyarrow.parquet.read_table(io.BytesIO(fetched(api, "parquet", level).content))
+@pytest.mark.parametrize(("ending", "read"), [("parquet", read_parquet), ("arrow", read_arrow)])
+def test_files_for_programs_have_the_same_numbers_and_say_what_they_are(
+    api: Api, expected: Estimate, ending: str, read: Any, level: float
+) -> None:
+    table = read(fetched(api, ending, level).content)
     assert table.column_names == HEADER
     assert table.to_pylist() == expected.to_dict(level)["answers"]
     about = {name.decode(): json.loads(held) for name, held in table.schema.metadata.items()}
@@ -69,6 +87,10 @@ def test_parquet_has_the_same_numbers_and_says_what_it_is(api: Api, expected: Es
     for name in ("survey", "mechanism", "epsilon", "n_reports", "level", "bound", "projection_gap"):
         assert about[f"sottovoce.{name}"] == told[name]
     assert about["sottovoce.title"] == DRINKS.title
+
+
+def text_of(parts: list[bytes]) -> str:
+    return b"".join(parts).decode()
 
 
 def test_labels_that_a_spreadsheet_would_run() -> None:
@@ -88,17 +110,19 @@ def test_labels_that_a_spreadsheet_would_run() -> None:
     ]
     survey = Survey.distribution(labels, 1.0)
     estimate = survey.estimate(survey.simulate(labels * 20, seed=1))
-    rows = list(csv.reader(io.StringIO(to_csv(table_of(estimate, 0.95)).decode(), newline="")))
+    rows = list(csv.reader(io.StringIO(text_of(to_csv(table_of(estimate, 0.95))), newline="")))
     assert [row[0] for row in rows[1:]] == [*(f"'{label}" for label in labels[:7]), *labels[7:]]
     assert all(len(row) == 5 for row in rows)
 
 
 def test_numbers_that_are_not_finite_are_left_empty() -> None:
     table = table_of(DRINKS.estimate([report for _, report in PEOPLE]), 0.95)
-    table.value[0], table.low[1], table.high[2] = float("nan"), float("-inf"), float("inf")
-    rows = list(csv.reader(io.StringIO(to_csv(table).decode(), newline="")))
+    columns = {name: column.copy() for name, column in table.columns.items()}
+    columns["value"][0], columns["low"][1], columns["high"][2] = float("nan"), float("-inf"), float("inf")
+    table = EstimateTable(table.about, table.label, columns, 0, table.stop)
+    rows = list(csv.reader(io.StringIO(text_of(to_csv(table)), newline="")))
     assert (rows[1][1], rows[2][3], rows[3][4]) == ("", "", "")
-    answers = json.loads(tables._to_json(table))["answers"]
+    answers = json.loads(text_of(to_json(table)) + "}")["answers"]
     assert (answers[0]["value"], answers[1]["low"], answers[2]["high"]) == (None, None, None)
 
 
@@ -137,7 +161,7 @@ def test_what_is_refused(tmp_path: Path, ending: str, monkeypatch: pytest.Monkey
         assert api.ask("GET", place, token="").status_code == 401
         assert refused(api.ask("GET", f"{place}?level=1"), 400) == ("invalid_parameter", "level")
         assert refused(api.ask("GET", f"{place}?most=1"), 400) == ("invalid_parameter", None)
-        monkeypatch.setattr(tables, "MOST_ROWS", 2)
+        monkeypatch.setattr(rendered, "MOST_ROWS", 2)
         assert refused(api.ask("GET", place), 409)[0] == "too_much"
         api.publish(AGES)
         adaptive = api.ask("GET", f"/v1/surveys/{AGES.id}/table.{ending}")
@@ -150,18 +174,21 @@ def test_there_are_no_other_files(api: Api) -> None:
     assert refused(api.ask("GET", f"{PLACE}/table.xlsx"), 404) == ("not_found", None)
 
 
-@pytest.mark.parametrize("write", [to_csv, to_parquet, tables._to_json])
+def long_table(rows: int) -> EstimateTable:
+    columns = {name: np.arange(rows) + shift for shift, name in enumerate(HEADER[1:])}
+    return EstimateTable({"title": "long"}, str, columns, 0, rows)
+
+
+@pytest.mark.parametrize("write", [to_csv, to_parquet, to_arrow, to_json])
 def test_writing_ends_where_nobody_wants_it_any_more(write: Any) -> None:
-    few = table_of(DRINKS.estimate([report for _, report in PEOPLE]), 0.95)
-    table = EstimateTable(few.about, *([column[0]] * 10_000 for column in few[1:]))
-    looks = 0
+    table, looks = long_table(150_000), 0
 
     def look() -> None:
         nonlocal looks
         looks += 1
 
     assert write(table, look) == write(table)
-    assert looks == {to_csv: 3, to_parquet: 1}.get(write, 4)
+    assert looks == (37 if write in (to_csv, to_json) else 3)
 
     def unwanted() -> None:
         raise InterruptedError
@@ -170,10 +197,20 @@ def test_writing_ends_where_nobody_wants_it_any_more(write: Any) -> None:
         write(table, unwanted)
 
 
-def test_also_before_it_is_written() -> None:
-    def unwanted() -> None:
-        raise InterruptedError
+@pytest.mark.parametrize("rows", [0, 1, 4096, 4097, 10_000])
+def test_blocks_leave_nothing_out(rows: int) -> None:
+    table = long_table(rows)
+    expected = [dict(zip(HEADER, [str(row), row, row + 1, row + 2, row + 3], strict=True)) for row in range(rows)]
+    assert json.loads(text_of(to_json(table, page=1)) + "}") == {"title": "long", "page": 1, "answers": expected}
+    assert len(text_of(to_csv(table)).splitlines()) == rows + 1
+    assert read_parquet(to_parquet(table)[0]).to_pylist() == expected
+    assert read_arrow(to_arrow(table)[0]).to_pylist() == expected
 
-    estimate = DRINKS.estimate([report for _, report in PEOPLE])
-    with pytest.raises(InterruptedError):
-        table_of(estimate, 0.95, check_stop=unwanted)
+
+def test_a_file_that_has_not_changed_is_not_sent_again(api: Api) -> None:
+    first = fetched(api, "csv")
+    again = api.ask("GET", f"{PLACE}/table.csv", headers={"If-None-Match": f'"other", {first.headers["etag"]}'})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", first.headers["etag"])
+    assert api.ask("GET", f"{PLACE}/table.csv", headers={"If-None-Match": "*"}).status_code == 304
+    wider = api.ask("GET", f"{PLACE}/table.csv?level=0.99", headers={"If-None-Match": first.headers["etag"]})
+    assert wider.status_code == 200

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.collector import throttle as module
-from sottovoce.collector.throttle import Throttle
+from sottovoce.collector.intake import throttle as module
+from sottovoce.collector.intake.throttle import Throttle
 
 
 class Clock:

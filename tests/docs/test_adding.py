@@ -14,7 +14,9 @@ from docs.test_examples import fenced
 from document import ROOT
 
 COPIED = ("src", "tests", "docs", "tools", "vectors", "benchmarks", "clients")
-LEFT_OUT = ("node_modules", "_build", "__pycache__", "build", "dist", "*.pyc")
+LEFT_OUT = shutil.ignore_patterns("node_modules", "_build", "build", "dist")
+COMPILED = (".pyc", ".nbi", ".nbc")
+"""Files of Python and Numba, which go by a source's time and length; a copy has the same until a page changes it."""
 
 WHOLE = (
     "test_lists or test_the_citation_file or test_every_module or test_rooms or second_client_answers or "
@@ -33,10 +35,18 @@ FOUND = (
 NODE_MODULES = (Path("clients", "js", "node_modules"), Path("clients", "pages", "node_modules"))
 
 
+def left_out(folder: str, names: list[str]) -> set[str]:
+    """What is built. What is compiled stays, or the copy would compile all of it again."""
+    if Path(folder).name == "__pycache__":
+        # Other processes write there meanwhile, and tests that pytest has compiled name the files they are from.
+        return {name for name in names if not name.endswith(COMPILED) or "-pytest-" in name}
+    return LEFT_OUT(folder, names)
+
+
 def copy(folder: Path) -> None:
     """The repository without what is built."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        shutil.copytree(ROOT / name, folder / name, ignore=left_out)
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy(path, folder)

@@ -9,7 +9,7 @@ from typing import get_args
 import http_errors
 import make_http_reference
 import sottovoce.collector
-from sottovoce.collector.intake import ReportCode
+from sottovoce.collector.intake.checking import ReportCode
 
 ROOT = Path(__file__).parents[2]
 SERVICE = Path(sottovoce.collector.__file__).parent

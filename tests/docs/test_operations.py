@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.metrics import Metrics
+from sottovoce.collector.running.metrics import Metrics
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 

@@ -54,6 +54,7 @@ ERRORS = [
     "MismatchError",
     "MissingExtraError",
     "NoReportsError",
+    "ObjectStorageError",
     "PlanError",
     "ProjectionError",
     "QueryError",

@@ -29,7 +29,7 @@ from sottovoce.workloads import Prefix
 Fault = tuple[str, str, str]
 """A file of the client, an expression that stands in it once, and what stands there instead."""
 
-ANY_VALUE = 1 + randbelow(10**6 - 1)
+ANY_VALUE = 1 + randbelow(10**5 - 1)
 ANY_ROTATION = randbelow(3000)
 WIDE = 2**39 - 12345
 
@@ -86,8 +86,8 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
             "are thrown by another word": (rule("wheel"), "[option & 3]", "[(option + 1) & 3]"),
         },
     ),
-    "one value in a million": (
-        lambda: sv.Survey.distribution(10**6, 1.0, "randomized_response"),
+    "one value in a hundred thousand": (
+        lambda: sv.Survey.distribution(10**5, 1.0, "randomized_response"),
         60.0,
         {
             "is told": (rule("randomized_response"), TRUTHFUL, f"{TRUTHFUL[:-1]} || value === {ANY_VALUE};"),

@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 import sottovoce as sv
 from collector.service import running
-from sottovoce.collector import intake
-from sottovoce.collector.intake import ReportCode
+from sottovoce.collector.intake import checking as intake
+from sottovoce.collector.intake.checking import ReportCode
 from sottovoce.collector.store.base import TokenRecord
 from sottovoce.collector.tokens import check_token
 from sottovoce.core import errors

@@ -1,10 +1,11 @@
 /** The list: which surveys match, what they come to, which count is asked for next. */
-import type { Status, SurveyEntry } from "../src/parts/api_types.js";
+import type { Status, SurveyEntry, Surveys } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AGAIN, nextOf } from "../src/dashboard/list/counting.js";
 import { matching, nameOf, totals } from "../src/dashboard/list/entries.js";
 import { kindName } from "../src/dashboard/list/kinds.js";
+import { allSurveys } from "../src/dashboard/list/pages.js";
 
 const entry = (id: string, title: string, state: SurveyEntry["state"] = "open", kind = "shares"): SurveyEntry => ({
   id,
@@ -63,4 +64,18 @@ test("counts in sight come first, then all others once, then again those in sigh
   assert.deepEqual(order, ["b", "c", "a", "d", null]);
   assert.equal(nextOf(all, seen, asked, AGAIN), "b");
   assert.equal(nextOf(all, seen, new Map(asked).set("b", 10), AGAIN + 1), "c");
+});
+
+test("a long list is fetched page by page, each survey once, and its end is believed", async () => {
+  const pages: Record<string, Surveys> = {
+    "/v1/surveys": { surveys: [ALL[0]!, ALL[1]!], page: 1, pages: 4 },
+    "/v1/surveys?page=2": { surveys: [ALL[1]!, ALL[2]!], page: 2, pages: 2 },
+  };
+  const asked: string[] = [];
+  const found = await allSurveys(async (path) => {
+    asked.push(path);
+    return pages[path]!;
+  });
+  assert.deepEqual(ids(found), ids(ALL));
+  assert.deepEqual(asked, Object.keys(pages));
 });

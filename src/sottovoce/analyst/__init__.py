@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from sottovoce.analyst.collector import Collector
 
 __all__ = ["connect"]
+
+_PATIENCE: Final = 60.0
+"""Seconds without progress: an estimate of very many answers takes some to make, on a busy machine more."""
 
 
 def connect(url: str, token: str, *, key: str | None = None, insecure: bool = False) -> Collector:
@@ -34,4 +37,4 @@ def connect(url: str, token: str, *, key: str | None = None, insecure: bool = Fa
     from sottovoce.analyst.collector import Collector
     from sottovoce.device.http import Http
 
-    return Collector(Http(url, token, insecure=insecure), key)
+    return Collector(Http(url, token, timeout=_PATIENCE, insecure=insecure), key)

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
-from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, Settings, load
+from sottovoce.collector.running.settings import SETTINGS, SETTINGS_VARIABLE, Settings, load
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.collector.backup import Contents
+    from sottovoce.collector.running.backup import Contents
 
 __all__ = ["add_database", "database_settings", "print_contents", "register"]
 
 _DESCRIPTION = """\
 Write a consistent copy of a collector's database to one new file: surveys, reports, counts, token hashes. The service
-may run meanwhile. The signing key is not included: keep a copy of signing.key elsewhere.
+may run meanwhile. The signing key is not included: keep a copy of signing.key elsewhere. Of reports that have moved to
+object storage it has the names of their objects.
 """
 
 _EXAMPLES = """\
@@ -35,6 +36,7 @@ def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     add_database(parser)
+    add_json(parser)
     parser.set_defaults(run=_run)
 
 
@@ -47,20 +49,22 @@ def add_database(parser: Parser) -> None:
     for setting in SETTINGS:
         if setting.name in ("data", "database"):
             parser.add_argument(setting.flag, metavar=setting.metavar, help=setting.meaning)
-    add_json(parser)
 
 
 def database_settings(arguments: argparse.Namespace) -> Settings:
     """What the options of `add_database`, the environment and the settings file say."""
-    return load({"data": arguments.data, "database": arguments.database}, os.environ, arguments.settings)
+    flags = {name: getattr(arguments, name, None) for name in ("data", "database", "objects")}
+    return load(flags, os.environ, arguments.settings)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.collector.backup import backup
+    from sottovoce.collector.running.backup import backup
 
     settings = database_settings(arguments)
     contents = backup(settings.database, settings.data, arguments.file)
     print_contents(contents, f"written to {arguments.file}", as_json=arguments.json)
+    if contents.objects and not arguments.json:
+        print("The objects themselves are not in it: keep a copy of the object storage too.")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from sottovoce.cli.arguments import add_json
 from sottovoce.cli.backup import add_database, database_settings, print_contents
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ __all__ = ["register"]
 _DESCRIPTION = """\
 Fill an empty database with a backup. It may be of the other kind: SQLite from PostgreSQL, or the reverse. A damaged
 backup, and a database that is not empty, are refused before anything is written. Put the old signing.key into the
-data folder before the service starts, or devices that have pinned it will refuse its surveys.
+data folder before the service starts, or devices that have pinned it will refuse its surveys. Objects that the backup
+names must be in the object storage.
 """
 
 _EXAMPLES = """\
@@ -29,13 +31,28 @@ def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
     add_database(parser)
+    parser.add_argument(
+        "--objects", metavar="URL", help="the object storage that has the objects which the backup names"
+    )
+    parser.add_argument(
+        "--leave-out-missing",
+        action="store_true",
+        help="restore surveys as deleted whose objects are missing: they were deleted after the backup was made",
+    )
+    add_json(parser)
     parser.set_defaults(run=_run)
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.collector.backup import restore
+    from sottovoce.collector.running.backup import restore
 
     settings = database_settings(arguments)
-    contents = restore(arguments.file, settings.database, settings.data)
+    contents = restore(
+        arguments.file,
+        settings.database,
+        settings.data,
+        settings.objects,
+        leave_out_missing=arguments.leave_out_missing,
+    )
     print_contents(contents, f"restored from {arguments.file}", as_json=arguments.json)
     return 0

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
-from sottovoce.collector.settings import SETTINGS, SETTINGS_VARIABLE, load
+from sottovoce.collector.running.settings import SETTINGS, SETTINGS_VARIABLE, load
 from sottovoce.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.collector.serve import ServiceStart
+    from sottovoce.collector.running.serve import ServiceStart
 
 __all__ = ["register"]
 
@@ -65,7 +65,7 @@ def _run(arguments: argparse.Namespace) -> int:
     flags = {setting.name: getattr(arguments, setting.name) for setting in SETTINGS}
     settings = load(flags, os.environ, arguments.settings)
     _need_extra()
-    from sottovoce.collector.serve import count, serve
+    from sottovoce.collector.running.serve import count, serve
 
     as_json = bool(arguments.json)
     if arguments.only_work:

@@ -1,5 +1,6 @@
 """The collector: an HTTP service that accepts reports from devices, loses none and counts none twice.
 
-Rooms: `intake` decodes strictly, `committer` makes reports durable before they are acknowledged, `aggregator` counts
-each exactly once, `store` keeps everything, `api` speaks HTTP, `serve` runs it all.
+Rooms: `intake` decodes strictly and makes reports durable before they are acknowledged, `counting` counts each exactly
+once, `store` keeps everything and `objects` what is old, `reading` is what analysts are shown, `api` and `pages` speak
+HTTP, `running` is a service from its settings to its end.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
@@ -31,16 +32,17 @@ from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import Receive, Response, Scope, Send, json_response, refused
 from sottovoce.collector.api.route import Route, Router, Sendable, route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.log import log_access
 from sottovoce.collector.refusal import Refusal, refusal_of
-from sottovoce.collector.settings import Settings
+from sottovoce.collector.running.log import log_access
+from sottovoce.collector.running.outage import Repeats
+from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.store.base import Store
 from sottovoce.core.signing import SigningKey
 
 __all__ = ["ROUTES", "SECURITY_HEADERS", "Application", "create_app"]
 
 
-@route("GET", "/openapi.json", responses={200: dict[str, Any]})
+@route("GET", "/openapi.json", responses={200: dict[str, Any]}, at_intake=True)
 async def get_openapi() -> Response:
     """This document."""
     return _openapi()
@@ -80,6 +82,8 @@ SECURITY_HEADERS: Final = {
 }
 """On every response but the pages themselves: nothing else from here is ever shown as a page or inside one."""
 
+_log: Final = logging.getLogger("sottovoce.collector")
+
 _NO_ROUTE: Final = "none"
 """What metrics and logs call the address of a request that has none: its own text is not recorded."""
 
@@ -113,6 +117,8 @@ class Application:
         self.service = service
         self._router = Router(routes)
         self._origins = frozenset(service.settings.allow_origins)
+        self._probes = dict.fromkeys((*operations.PROBES, "/openapi.json"), 0)
+        self._strangers = Repeats(_log, logging.INFO)
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
@@ -140,8 +146,18 @@ class Application:
 
         await response(scope, receive, send_with_headers)
 
+    async def answer(self, scope: Scope, receive: Receive) -> Sendable:
+        """The bare response, without the headers of every response, metrics and log."""
+        _, routes, parameters = self._router.find(scope["path"])
+        return await self._response(
+            routes.get(scope["method"]), routes, Request(self.service, scope, receive, parameters)
+        )
+
     async def _response(self, found: Route | None, routes: dict[str, Route], request: Request) -> Sendable:
+        elsewhere = self.service.elsewhere
         try:
+            if found is not None and elsewhere is not None and not found.at_intake:
+                return await elsewhere.ask(request, stream=found.is_stream, shared=found.is_shared)
             if found is not None:
                 return await found.respond(request)
             return _unrouted(request.scope["method"], routes)
@@ -161,7 +177,14 @@ class Application:
         if for_devices and self._origins:
             message["headers"] += self._sharing(scope)
         self.service.metrics.answered(template or _NO_ROUTE, status)
-        if template and not for_devices and not is_page:
+        if template in self._probes:
+            if self._probes[template] == status:
+                return  # asked for many times a minute: only a change is worth a line
+            self._probes[template] = status
+        if status == 401 and template and not is_page:
+            # Anybody can ask without a token, as often as they like: that must not fill the disk.
+            self._strangers.say(f"{template} was asked for without a token that counts")
+        elif template and not for_devices and not is_page:
             # A line about what a device or a page asks would tell, to the second, when somebody answered. Browsers
             # also look for icons at addresses of their own choice when somebody opens a page.
             log_access(scope["method"], template, status, perf_counter() - began)

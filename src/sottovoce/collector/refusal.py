@@ -14,10 +14,12 @@ from typing import Annotated, Final
 
 import msgspec
 
+from sottovoce.collector.running.outage import Repeats
 from sottovoce.core.errors import (
     CapacityError,
     MismatchError,
     NoReportsError,
+    ObjectStorageError,
     ReportError,
     StoreError,
     StoreFullError,
@@ -32,7 +34,8 @@ RETRY_AFTER: Final = MappingProxyType({429: 1, 503: 2, 507: 60})
 
 _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 
-_log: Final = logging.getLogger("sottovoce.collector")
+_repeats: Final = Repeats(logging.getLogger("sottovoce.collector"), logging.ERROR)
+"""Under load one fault refuses a thousand requests a second."""
 
 
 class ErrorDetail(msgspec.Struct, frozen=True):
@@ -94,8 +97,12 @@ def refusal_of(error: Exception) -> Refusal:
         case StoreUnavailableError():
             message = "the collector's database is unavailable and nothing was changed; send the same again later"
             return Refusal(503, "store_unavailable", message)
+        case ObjectStorageError():
+            _repeats.say(f"a request failed: {error}")
+            message = "the collector's object storage failed and nothing was changed; its log says more"
+            return Refusal(503, "store_failed", message)
         case StoreError():
-            _log.error("the store failed\n%s", trace_of(error))
+            _repeats.say(f"the store failed\n{trace_of(error)}")
             message = "the collector's database failed and nothing was acknowledged; its log says more"
             return Refusal(503, "store_failed", message)
         case ReportError():
@@ -108,7 +115,7 @@ def refusal_of(error: Exception) -> Refusal:
             return Refusal(409, "too_few_reports", str(error))
         case CapacityError():
             return Refusal(409, "too_much", str(error))
-    _log.error("a request failed unexpectedly\n%s", trace_of(error))
+    _repeats.say(f"a request failed unexpectedly\n{trace_of(error)}")
     return Refusal(
         500, "internal", "the service failed to answer; its log says where, and nothing of what was sent is in it"
     )

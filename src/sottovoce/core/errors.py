@@ -22,6 +22,7 @@
     ├── SettingsError (ValueError)        a setting of the service is unknown or out of range
     ├── ServiceError (OSError)            the collector cannot be reached, or refuses a request
     ├── StoreError (OSError)              an operation of the collector's database failed
+    │   ├── ObjectStorageError            reports in object storage cannot be read, written or removed
     │   ├── StoreFullError                the disk is full: nothing was stored, free space and retry
     │   └── StoreUnavailableError         the database is unavailable or locked: nothing was stored, retry
     ├── CapacityError (MemoryError)       the answer would not fit into memory
@@ -43,6 +44,7 @@ __all__ = [
     "MismatchError",
     "MissingExtraError",
     "NoReportsError",
+    "ObjectStorageError",
     "PlanError",
     "ProjectionError",
     "QueryError",
@@ -165,6 +167,10 @@ class ServiceError(SottovoceError, OSError):
 
 class StoreError(SottovoceError, OSError):
     """An operation of the collector's database failed; nothing was changed."""
+
+
+class ObjectStorageError(StoreError):
+    """Object storage refuses, does not answer, or does not hold what was written to it; nothing was changed."""
 
 
 class StoreFullError(StoreError):

@@ -9,6 +9,7 @@ import base64
 import binascii
 import contextlib
 import hashlib
+import hmac
 import secrets
 from pathlib import Path
 from typing import Final, Self, final
@@ -120,6 +121,10 @@ class SigningKey:
     def sign(self, canonical: bytes) -> bytes:
         """The signature over a survey's canonical JSON: 64 bytes."""
         return self._private.sign(_CONTEXT + canonical)
+
+    def derived(self, purpose: bytes) -> bytes:
+        """A secret of 32 bytes for one purpose, from which neither this key nor any other secret can be told."""
+        return hmac.digest(self._private.private_bytes_raw(), purpose, "sha256")
 
 
 def check_public_key(public: bytes) -> bytes:

@@ -30,6 +30,11 @@ T = TypeVar("T")
 
 ROUND_NOT_OPEN: Final = "round_not_open"
 
+NO_SUCH_PAGE: Final = "no_such_page"
+
+_MOST_PAGES: Final = 1000
+"""A collector that names more is not followed for ever."""
+
 _MOST_ATTACHMENTS: Final = 4
 
 
@@ -47,6 +52,7 @@ class Listed(msgspec.Struct, frozen=True):
 
 class _List(msgspec.Struct, frozen=True):
     surveys: list[Listed]
+    pages: int = 1
 
 
 class _Envelope(msgspec.Struct, frozen=True):
@@ -114,8 +120,17 @@ class CollectorClient:
         self._http.close()
 
     def surveys(self) -> list[Listed]:
-        """The collector's list of surveys, unverified."""
-        return self._get("/v1/surveys", _List).surveys
+        """The collector's list of surveys, unverified; of a long one up to a million."""
+        told = self._get("/v1/surveys", _List)
+        found = {listed.id: listed for listed in told.surveys}
+        for page in range(2, min(told.pages, _MOST_PAGES) + 1):
+            try:
+                found |= {listed.id: listed for listed in self._get(f"/v1/surveys?page={page}", _List).surveys}
+            except ServiceError as error:
+                if error.code != NO_SUCH_PAGE:
+                    raise
+                break  # some were deleted meanwhile
+        return list(found.values())
 
     def survey(self, survey_id: str, trusted: bytes | None, allowed: Collection[str] | None = None) -> Published:
         """The survey of that id, verified with the trusted key, or with its own if there is none yet.

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import glob
 import os
-import stat
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Literal, NamedTuple
 
+from sottovoce.core.addresses import is_address
 from sottovoce.core.errors import MismatchError, ReportError, SottovoceError
+from sottovoce.engines.remote import absolute, look_up, opened, source, status
 from sottovoce.engines.tally import BadFile
 from sottovoce.formats.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_survey
@@ -94,6 +95,8 @@ def find_files(reports: object) -> list[str]:
 def _meant(given: Any) -> list[str]:
     if not isinstance(given, str):
         raise ReportError("reports must be paths of text, not of bytes")
+    if is_address(given):
+        return look_up(given, _ENDINGS)
     if os.path.isdir(given):
         return _in_folder(given)
     if os.path.lexists(given):
@@ -121,10 +124,10 @@ def _fits(entry: os.DirEntry[str]) -> bool:
 def identity(name: str | os.PathLike[str]) -> object:
     """The identity of a file, independent of names and links."""
     try:
-        status = os.stat(name)
+        found = os.stat(name)
     except OSError:
-        return os.path.realpath(name)
-    return status.st_dev, status.st_ino
+        return absolute(os.fspath(name))
+    return found.st_dev, found.st_ino
 
 
 def scan_files(survey: Survey, names: Sequence[str]) -> ScannedFiles:
@@ -140,11 +143,11 @@ def scan_files(survey: Survey, names: Sequence[str]) -> ScannedFiles:
 
 def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
     try:
-        status = os.stat(name)
-        if not stat.S_ISREG(status.st_mode):  # a pipe would block forever
+        found = status(name)
+        if not found.regular:  # a pipe would block forever
             return BadFile(name, "not a regular file")
         if name.endswith(SEGMENT):
-            groups, fault = _segment(survey, name, status.st_size)
+            groups, fault = _segment(survey, name, found.nbytes)
         else:
             groups, fault = _parquet(survey, name)
     except Exception as error:
@@ -155,7 +158,7 @@ def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
     if fault:
         return BadFile(name, fault)
     kind: Literal["parquet", "segment"] = "segment" if name.endswith(SEGMENT) else "parquet"
-    return ReportFile(name, kind, groups, status.st_size, status.st_mtime_ns)
+    return ReportFile(name, kind, groups, found.nbytes, found.modified)
 
 
 def why_bad(error: BaseException) -> str | None:
@@ -176,7 +179,7 @@ def why_bad(error: BaseException) -> str | None:
 
 def _segment(survey: Survey, name: str, nbytes: int) -> tuple[tuple[int, ...], str]:
     width = REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes
-    with open(name, "rb") as file:
+    with opened(name) as file:
         head = file.read(BATCH_HEADER_BYTES)
     try:
         stated = batch_survey(head)
@@ -190,7 +193,7 @@ def _segment(survey: Survey, name: str, nbytes: int) -> tuple[tuple[int, ...], s
 
 def _parquet(survey: Survey, name: str) -> tuple[tuple[int, ...], str]:
     _, pq = pyarrow()
-    with pq.ParquetFile(name) as file:
+    with pq.ParquetFile(source(name)) as file:
         fault = type_fault(file.schema_arrow) or metadata_fault(survey, file.schema_arrow.metadata or {})
         footer = file.metadata
         return tuple(footer.row_group(i).num_rows for i in range(footer.num_row_groups)), fault
@@ -243,7 +246,7 @@ def stated_survey(names: Sequence[str]) -> Survey:
     found: tuple[str, bytes] | None = None
     for name in names:
         try:
-            metadata = pq.read_schema(name).metadata or {} if not name.endswith(SEGMENT) else {}
+            metadata = pq.read_schema(source(name)).metadata or {} if not name.endswith(SEGMENT) else {}
         except Exception as error:
             reason = why_bad(error)
             if reason is None:

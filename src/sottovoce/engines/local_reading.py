@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sottovoce.engines.files import ReportFile
+from sottovoce.engines.remote import opened, source
 from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.surveys.statement import TAG_BYTES
@@ -74,16 +75,16 @@ def _of_parquet(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tupl
     groups = range(piece.first, piece.last)
     # Twice: lengths are stored beside values. Files of anything longer are read in smaller batches.
     usual = 2 * (REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes)
-    with pq.ParquetFile(piece.file.path, **settings) as file:
+    with pq.ParquetFile(source(piece.file.path), **settings) as file:
         settings["metadata"] = footer = file.metadata
         fewer = max(1, at_once * usual // max(usual, _bytes_a_row(footer, groups)))
         suspected = _in_dictionaries(footer, groups, at_once * usual)
         if not suspected:
             yield from _batches(file, groups, fewer)
             return
-    with pq.ParquetFile(piece.file.path, read_dictionary=[REPORT_ID, REPORT], **settings) as file:
+    with pq.ParquetFile(source(piece.file.path), read_dictionary=[REPORT_ID, REPORT], **settings) as file:
         long = [name for name, where in suspected.items() if any(_longest(file, name, at) > usual for at in where)]
-    with pq.ParquetFile(piece.file.path, read_dictionary=long, **settings) as file:
+    with pq.ParquetFile(source(piece.file.path), read_dictionary=long, **settings) as file:
         yield from _batches(file, groups, fewer)
 
 
@@ -131,7 +132,7 @@ def _longest(file: Any, name: str, group: int) -> int:
 
 def _of_segment(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tuple[Any, Any]]:
     width = REPORT_ID_BYTES + TAG_BYTES + survey.mechanism.report_bytes
-    with open(piece.file.path, "rb") as file:
+    with opened(piece.file.path) as file:
         file.seek(BATCH_HEADER_BYTES + piece.first * width)
         for first in range(piece.first, piece.last, at_once):
             wanted = min(at_once, piece.last - first) * width

@@ -18,6 +18,7 @@ from sottovoce.core.errors import ReportError
 from sottovoce.core.files import replace_file
 from sottovoce.engines.files import ReportFile
 from sottovoce.engines.local_spill import writing
+from sottovoce.engines.remote import absolute
 from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.surveys.survey import Survey
 
@@ -214,7 +215,7 @@ def _is_at(lock: IO[bytes], place: Path) -> bool:
 
 
 def _listed(files: Sequence[ReportFile]) -> dict[str, list[int]]:
-    return {os.path.realpath(file.path): [file.nbytes, file.modified] for file in files}
+    return {absolute(file.path): [file.nbytes, file.modified] for file in files}
 
 
 def _listing(paths: list[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -18,6 +17,7 @@ from sottovoce.engines.local_reading import FilePiece, columns, in_pieces, rows_
 from sottovoce.engines.local_repeats import Halves, Suspects, halves
 from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_spill import Spill, parts_for
+from sottovoce.engines.remote import absolute, status
 from sottovoce.engines.rows import Sifted, sift
 from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.kernels.repeats import secret_multiplier
@@ -60,9 +60,9 @@ class Run:
         while True:
             settings = self._settings()
             damaged = tuple(sorted({*damaged, *self.work.damaged()}))
-            names = {os.path.realpath(bad.path) for bad in damaged}
+            names = {absolute(bad.path) for bad in damaged}
             # In an order that does not depend on what the files are called this time: groups are counted off by it.
-            real = sorted((os.path.realpath(file.path), file) for file in self.found.files)
+            real = sorted((absolute(file.path), file) for file in self.found.files)
             files = [file for path, file in real if path not in names]
             pass_ = _FirstPass(self, files, settings)
             more = pass_.read()
@@ -101,8 +101,8 @@ class Run:
     def _check_unchanged(self, files: Iterable[ReportFile]) -> None:
         for file in files:
             try:
-                status = os.stat(file.path)
-                same = (status.st_size, status.st_mtime_ns) == (file.nbytes, file.modified)
+                now = status(file.path)
+                same = (now.nbytes, now.modified) == (file.nbytes, file.modified)
             except OSError:
                 same = False
             if not same:

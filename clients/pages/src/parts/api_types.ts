@@ -133,6 +133,10 @@ export interface EstimateBody {
   level: number;
   /** why the intervals hold */
   method: string;
+  /** of the survey, on all pages together */
+  n_answers: number;
+  page: number;
+  pages: number;
   answers: AnswerRow[];
   waiting: number;
   influence: InfluenceBody | null;
@@ -520,9 +524,11 @@ export interface SurveyEntry {
   state: "deleted" | "open" | "sealed";
 }
 
-/** All surveys that are open or sealed. */
+/** Surveys that are open or sealed, oldest first: up to a thousand on a page. */
 export interface Surveys {
   surveys: SurveyEntry[];
+  page: number;
+  pages: number;
 }
 
 /** All answers with their intervals; null stands for a number that is not finite. */

@@ -32,7 +32,7 @@ export function certificateView(id: string): CertificateView {
   async function hostile(): Promise<void> {
     look.disabled = true;
     try {
-      const { influence } = await ask<EstimateBody>(`/v1/surveys/${id}/estimate?hostile=${share.value}`);
+      const { influence } = await ask<EstimateBody>(`/v1/surveys/${id}/estimate?hostile=${share.value}&page_size=1`);
       if (influence !== null) fill(told, inSentences(influence));
     } catch (error) {
       fill(told, error instanceof Refusal ? sentence(error.message) : inWords(error));

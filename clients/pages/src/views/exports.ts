@@ -5,6 +5,7 @@ const FORMATS = [
   ["csv", "CSV", "for spreadsheets"],
   ["json", "JSON", "with the bound and the level"],
   ["parquet", "Parquet", "for pandas, Polars, DuckDB"],
+  ["arrow", "Arrow", "the same, read without decoding"],
 ] as const;
 
 export interface ExportsView {

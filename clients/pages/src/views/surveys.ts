@@ -6,6 +6,7 @@ import { count as keepCounting } from "../dashboard/list/counting.js";
 import { emptyList } from "../dashboard/list/empty.js";
 import { matching, totals } from "../dashboard/list/entries.js";
 import { filters } from "../dashboard/list/filters.js";
+import { allSurveys } from "../dashboard/list/pages.js";
 import { ask } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
@@ -99,7 +100,7 @@ export async function showSurveys(page: HTMLElement, { session }: Context): Prom
   }
 
   async function look(): Promise<void> {
-    const { surveys } = await ask<Surveys>("/v1/surveys");
+    const surveys = await allSurveys((path) => ask<Surveys>(path));
     if (JSON.stringify(surveys) === listed) return;
     const questions = surveys.length === 0 ? (await askDeclared()).questions : [];
     listed = JSON.stringify(surveys);

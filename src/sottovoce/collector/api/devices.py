@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from sottovoce.collector.api.paging import Page, check_page
 from sottovoce.collector.api.response import Response, json_response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Digest, Envelope, KeyAnswer, RoundNumber, SurveyEntry, SurveyId, Surveys
+from sottovoce.collector.api.structs import Digest, Envelope, KeyAnswer, RoundNumber, SurveyId, Surveys
+from sottovoce.collector.reading.survey_list import PAGE_SURVEYS
 from sottovoce.collector.refusal import Refusal
 from sottovoce.core.signing import fingerprint
 from sottovoce.surveys.statement import is_digest
@@ -21,26 +23,27 @@ _FOR_EVER: Final = "public, max-age=31536000, immutable"
 _BRIEFLY: Final = "public, max-age=10"
 
 
-@route("GET", "/v1/key", responses={200: KeyAnswer}, for_devices=True)
+@route("GET", "/v1/key", responses={200: KeyAnswer}, for_devices=True, at_intake=True)
 async def get_key(service: Service) -> Response:
     """The public key that signs every survey here."""
     return json_response(KeyAnswer(service.public, fingerprint(service.key.public)), cache=_BRIEFLY)
 
 
-@route("GET", "/v1/surveys", errors={503: "the database is unavailable; try again later"}, for_devices=True)
-async def list_surveys(service: Service) -> Surveys:
-    """All surveys that are open or sealed."""
-    return await service.wait_for_store(_listed, service)
+@route(
+    "GET",
+    "/v1/surveys",
+    responses={200: Surveys},
+    errors={404: "the list ends before that page", 503: "the database is unavailable; try again later"},
+    for_devices=True,
+    is_shared=True,
+)
+async def list_surveys(service: Service, page: Page = 1) -> Response:
+    """Surveys that are open or sealed, oldest first, on pages of a thousand."""
+    check_page(page, await service.wait_for_store(service.listed.refresh), PAGE_SURVEYS)
+    return Response(await service.wait_for_store(service.listed.page, page))
 
 
-def _listed(service: Service) -> Surveys:
-    """Statements are read for it, which may be long: not on the event loop."""
-    return Surveys(
-        [SurveyEntry(one.id, one.title, one.kind, one.epsilon, one.delta, one.state) for one in service.store.surveys()]
-    )
-
-
-@route("GET", "/v1/surveys/{survey_id}", for_devices=True)
+@route("GET", "/v1/surveys/{survey_id}", for_devices=True, at_intake=True)
 async def get_survey(service: Service, survey_id: SurveyId) -> Envelope:
     """A survey as it was signed, or a round."""
     return await service.wait_for_store(_envelope, service, survey_id)
@@ -54,6 +57,7 @@ async def get_survey(service: Service, survey_id: SurveyId) -> Envelope:
         409: "the survey is not adaptive",
     },
     for_devices=True,
+    at_intake=True,
 )
 async def get_round(service: Service, survey_id: SurveyId, round_number: RoundNumber) -> Envelope:
     """One round of a panel, as it was signed."""
@@ -66,6 +70,7 @@ async def get_round(service: Service, survey_id: SurveyId, round_number: RoundNu
     responses={200: "application/octet-stream"},
     errors={404: "no attachment has that digest", 503: "the database is unavailable; try again later"},
     for_devices=True,
+    at_intake=True,
 )
 async def get_attachment(service: Service, digest: Digest) -> Response:
     """What a survey names by its SHA-256."""

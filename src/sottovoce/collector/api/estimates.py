@@ -6,15 +6,19 @@ import asyncio
 import time
 from typing import Annotated, Any, Final
 
+import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.reading import aggregate_of, answerable_survey, check_minimum, estimate_of
+from sottovoce.collector.api.paging import Page, check_page
+from sottovoce.collector.api.reading import aggregate_of, answerable_survey
+from sottovoce.collector.api.rendered import MOST_ROWS, TAG, check_rows, rendered, rendered_table, response_of
 from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response, json_response
+from sottovoce.collector.api.response import Response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import EstimateBody, HandedIn, Level, SurveyId
-from sottovoce.collector.live import as_checkpoint
+from sottovoce.collector.counting.live import as_checkpoint
+from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_json
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.core.limits import DEFAULT_COUNTERS
@@ -35,8 +39,6 @@ _LONGEST_COUNTS: Final = 8 * DEFAULT_COUNTERS + 2**16
 _LEAST_RATE: Final = 2**20
 """Bytes a second in which a long body of counts must come."""
 
-_BYTES_PER_ROW: Final = 512
-
 _ERRORS: Final = {
     409: "there are too few reports, or the survey is adaptive: its rounds have the reports",
     503: "too many requests are in progress, or the database is unavailable; try again later",
@@ -46,32 +48,62 @@ Malicious = Annotated[
     float, Meta(gt=0, lt=1, description="the fraction of malicious devices whose influence on the answers is computed")
 ]
 Wait = Annotated[float, Meta(ge=0, le=60, description="seconds to wait for reports that are not counted yet")]
+PageSize = Annotated[int, Meta(ge=1, le=MOST_ROWS, description="answers of a page; all of them where it is left out")]
 
 
-@route("GET", "/v1/surveys/{survey_id}/aggregate", scopes=("read",), responses={200: MEDIA_TYPE}, errors=_ERRORS)
-async def get_aggregate(service: Service, survey_id: SurveyId) -> Response:
+@route(
+    "GET",
+    "/v1/surveys/{survey_id}/aggregate",
+    scopes=("read",),
+    responses={200: MEDIA_TYPE},
+    errors=_ERRORS,
+    headers=TAG,
+)
+async def get_aggregate(service: Service, request: Request, survey_id: SurveyId) -> Response:
     """The counts of all reports so far, from which any estimate can be made."""
-    return Response(await service.compute(_aggregate, service, survey_id), MEDIA_TYPE)
-
-
-@route("GET", "/v1/surveys/{survey_id}/estimate", scopes=("read",), responses={200: EstimateBody}, errors=_ERRORS)
-async def get_estimate(
-    service: Service, survey_id: SurveyId, level: Level = 0.95, hostile: Malicious | None = None, wait: Wait = 0.0
-) -> Response:
-    """Answers with intervals from all reports so far."""
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
+
+    def make() -> tuple[int, list[bytes]]:
+        aggregate = aggregate_of(service, record, survey)
+        return aggregate.n_reports, [to_bytes(aggregate)]
+
+    made = await rendered(service, service.estimating, record, ("aggregate",), make)
+    return response_of(request, made, media_type=MEDIA_TYPE)
+
+
+@route(
+    "GET",
+    "/v1/surveys/{survey_id}/estimate",
+    scopes=("read",),
+    responses={200: EstimateBody},
+    errors={**_ERRORS, 404: "there is no such survey, or its answers end before that page"},
+    headers=TAG,
+)
+async def get_estimate(
+    service: Service,
+    request: Request,
+    survey_id: SurveyId,
+    level: Level = 0.95,
+    hostile: Malicious | None = None,
+    wait: Wait = 0.0,
+    page: Page = 1,
+    page_size: PageSize | None = None,
+) -> Response:
+    """Answers with intervals from all reports so far; all of them, or a page."""
+    record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
+    size = page_size or survey.n_answers
+    check_rows(record, size, f"ask for pages, with page_size up to {MOST_ROWS:,}")
+    pages = check_page(page, survey.n_answers, size)
     await _all_counted(service, record, wait)
-    made = await service.wait_for_store(_at_hand, service, record, level)
-    if made is None:
-        made = await service.compute(_estimate, service, record, survey, level)
-    told = {**made, "waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
+
+    def write(table: EstimateTable, check_stop: CheckStop) -> list[bytes]:
+        return to_json(table.page(page, size), check_stop, n_answers=survey.n_answers, page=page, pages=pages)
+
+    made = await rendered_table(service, service.estimating, record, survey, level, ("page", page, size), write)
+    told = {"waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
     if hostile is not None:
-        told["influence"] = await service.compute(_influence, survey, made["n_reports"], hostile)
-    return json_response(told)
-
-
-def _aggregate(service: Service, survey_id: str) -> bytes:
-    return to_bytes(aggregate_of(service, *answerable_survey(service, survey_id)))
+        told["influence"] = await service.compute(_influence, survey, made.n_reports, hostile)
+    return response_of(request, made, b"," + msgspec.json.encode(told)[1:])
 
 
 async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -> None:
@@ -81,20 +113,6 @@ async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -
         if await service.wait_for_store(service.store.waiting, record.id) == 0:
             return
         await asyncio.sleep(_LOOK_EVERY)
-
-
-def _at_hand(service: Service, record: SurveyRecord, level: float) -> dict[str, Any] | None:
-    """The estimate from exactly these reports, if it was made a little while ago."""
-    n_reports = service.n_counted(record)
-    check_minimum(record, n_reports)
-    found: dict[str, Any] | None = service.surveys.result(record.id, n_reports, "rows", level)
-    return found
-
-
-def _estimate(service: Service, record: SurveyRecord, survey: Survey, level: float) -> dict[str, Any]:
-    estimate = estimate_of(service, record, survey)
-    rows, size = estimate.to_dict(level), _BYTES_PER_ROW * len(estimate)
-    return service.surveys.put_result(record.id, estimate.n_reports, "rows", level, result=rows, size=size)
 
 
 def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:

@@ -8,44 +8,44 @@ from sottovoce.collector.api.response import Response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Health, LogLevel
-from sottovoce.collector.log import set_level
-from sottovoce.collector.metrics import METRICS_TYPE
 from sottovoce.collector.refusal import Refusal
-from sottovoce.core.errors import StoreError
+from sottovoce.collector.running.log import set_level
+from sottovoce.collector.running.metrics import METRICS_TYPE
+from sottovoce.collector.running.readiness import reason_of
 
-__all__ = ["ROUTES"]
+__all__ = ["PROBES", "ROUTES"]
+
+PROBES: Final = ("/healthz", "/readyz")
+"""What load balancers ask again and again."""
 
 
-@route("GET", "/healthz")
+@route("GET", "/healthz", at_intake=True)
 async def get_health() -> Health:
     """Whether the process is alive."""
     return Health("ok")
 
 
-@route("GET", "/readyz", errors={503: "the store is unavailable or full"})
+@route("GET", "/readyz", errors={503: "the store is unavailable, full or damaged"}, at_intake=True)
 async def get_readiness(service: Service) -> Health:
-    """Whether the service can accept reports: its store is available and can be written to."""
-    try:
-        await service.wait_for_store(service.store.check)
-    except StoreError:
-        ready = False
-    else:
-        ready = True
-    if not ready:
-        raise Refusal(503, "not_ready", "the store is unavailable or cannot be written to; the log says more")
+    """Whether the service can accept reports: one was just stored, or could be; at most a second old."""
+    fault = await service.readiness.fault()
+    if fault is not None:
+        raise Refusal(503, "not_ready", f"reports cannot be stored: {reason_of(fault)}")
     return Health("ok")
 
 
-@route("GET", "/metrics", scopes=("read",), responses={200: "text/plain"})
+@route("GET", "/metrics", scopes=("read",), responses={200: "text/plain"}, at_intake=True)
 async def get_metrics(service: Service) -> Response:
     """Counters for Prometheus."""
     return Response(await service.wait_for_store(service.metrics.text, service.store), METRICS_TYPE)
 
 
-@route("PUT", "/v1/log-level", scopes=("admin",))
-async def set_log_level(body: LogLevel) -> LogLevel:
-    """What this process logs from now on."""
+@route("PUT", "/v1/log-level", scopes=("admin",), at_intake=True)
+async def set_log_level(service: Service, body: LogLevel) -> LogLevel:
+    """What this service logs from now on; its counting processes keep their level."""
     set_level(body.level)
+    if service.elsewhere is not None:
+        service.elsewhere.set_level(body.level)
     return body
 
 

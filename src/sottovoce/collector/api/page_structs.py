@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import Meta, field
 
 from sottovoce.collector.api.structs import AnswerRow, ErrorBound, EstimateSummary, RequestStruct, ResponseStruct
-from sottovoce.collector.figures import NumberFigure, NumberHistogram
-from sottovoce.collector.panels import Panel
+from sottovoce.collector.reading.figures import NumberFigure, NumberHistogram
+from sottovoce.collector.reading.panels import Panel
 from sottovoce.formats.service_json import Count, Delta, Hex64
 from sottovoce.questions.parameter import Kind
 

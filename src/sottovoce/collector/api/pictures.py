@@ -12,8 +12,8 @@ from sottovoce.collector.api.reading import answerable_survey, check_minimum, es
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Level, SurveyId
-from sottovoce.collector.figures import figures_of, histogram_of
-from sottovoce.collector.picture import columns_of, projection_of
+from sottovoce.collector.reading.figures import figures_of, histogram_of
+from sottovoce.collector.reading.picture import columns_of, projection_of
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.surveys.survey import Survey

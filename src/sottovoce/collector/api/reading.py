@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.live import live_aggregate
+from sottovoce.collector.counting.live import live_aggregate
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.core.words import plural
@@ -63,6 +63,6 @@ def estimate_of(service: Service, record: SurveyRecord, survey: Survey) -> Estim
         return found
     began = time.perf_counter()
     estimate = survey.estimate(aggregate_of(service, record, survey))
-    service.metrics.estimate_seconds.observe(time.perf_counter() - began)
+    service.note_estimate(time.perf_counter() - began)
     size = _BYTES_PER_ANSWER * len(estimate)
     return service.surveys.put_result(record.id, estimate.n_reports, "estimate", result=estimate, size=size)

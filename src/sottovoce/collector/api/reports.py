@@ -36,6 +36,7 @@ _ONE: Final = json_response(Acknowledgement(1, []))
     },
     accepts={BATCH_MEDIA_TYPE: None, JSON: (OneReport, ReportsBody)},
     for_devices=True,
+    at_intake=True,
 )
 async def send_reports(service: Service, request: Request, survey_id: SurveyId) -> Response:
     """Send reports of a survey; the same ones again change nothing. Acknowledged ones are durable."""

@@ -21,7 +21,7 @@ __all__ = ["Request", "decode_json"]
 class Request:
     """One request, as handlers see it."""
 
-    __slots__ = ("_length", "_receive", "media_type", "path_parameters", "scope", "service", "token")
+    __slots__ = ("_length", "media_type", "path_parameters", "receive", "scope", "service", "token")
 
     token: TokenRecord
     """Who asks; only where the route demands a scope."""
@@ -31,7 +31,7 @@ class Request:
         self.scope = scope
         self.path_parameters = path_parameters
         self.media_type = ""
-        self._receive = receive
+        self.receive = receive
         self._length: int | None = None
 
     def header(self, name: bytes) -> str | None:
@@ -71,11 +71,14 @@ class Request:
         """
         if self._length is not None and self._length > limit:
             raise _too_large(limit)
+        deadline = self.service.deadlines.begin(seconds)
         try:
-            async with asyncio.timeout(seconds):
-                return await self._gather(limit)
-        except TimeoutError:
-            pass
+            return await self._gather(limit)
+        except asyncio.CancelledError:
+            if not deadline.is_reason():
+                raise
+        finally:
+            self.service.deadlines.end(deadline)
         raise Refusal(
             408, "body_too_slow", f"the body did not arrive within {seconds:g} seconds; send it again, faster"
         )
@@ -84,7 +87,7 @@ class Request:
         parts: list[bytes] = []
         size = 0
         while True:
-            event = await self._receive()
+            event = await self.receive()
             if event["type"] == "http.disconnect":
                 # Nothing is stored. If anybody reads this it is a proxy, which may pass it on to a device whose report
                 # is good: so it is a status after which the same is sent again.

@@ -1,8 +1,8 @@
-"""A response ready to be sent: status, headers and bytes."""
+"""A response ready to be sent: status, headers and bytes, of a long body in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
 import msgspec
@@ -26,11 +26,11 @@ _encode: Final = msgspec.json.Encoder().encode
 class Response:
     """An ASGI application that sends one response; it may be sent many times."""
 
-    __slots__ = ("body", "headers", "status")
+    __slots__ = ("_parts", "headers", "status")
 
     def __init__(
         self,
-        body: bytes,
+        body: bytes | Sequence[bytes],
         media_type: str = JSON,
         status: int = 200,
         headers: Mapping[str, str] | None = None,
@@ -38,10 +38,10 @@ class Response:
         cache: str | None = None,
     ):
         self.status = status
-        self.body = body
+        self._parts = (body,) if isinstance(body, bytes) else body
         self.headers = [
             (b"content-type", media_type.encode()),
-            (b"content-length", b"%d" % len(body)),
+            (b"content-length", b"%d" % sum(len(part) for part in self._parts)),
             _NO_STORE if cache is None else (b"cache-control", cache.encode()),
         ]
         if status in (204, 304):
@@ -51,7 +51,10 @@ class Response:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status, "headers": [*self.headers]})
-        await send({"type": "http.response.body", "body": self.body, "more_body": False})
+        *first, last = self._parts
+        for part in first:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": last, "more_body": False})
 
 
 def json_response(

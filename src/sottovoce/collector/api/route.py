@@ -66,8 +66,10 @@ class Route:
         max_bytes: int | None = None,
         headers: Mapping[str, str] | None = None,
         for_devices: bool = False,
+        at_intake: bool = False,
         is_page: bool = False,
         is_stream: bool = False,
+        is_shared: bool = False,
     ):
         hints = get_type_hints(handler, include_extras=True)
         parameters = inspect.signature(handler).parameters
@@ -86,10 +88,14 @@ class Route:
         """Headers of a success, with what they say."""
         self.for_devices = for_devices
         """Whether web pages of the allowed origins may use it."""
+        self.at_intake = at_intake or is_page
+        """Whether it is answered in the process that takes reports: short work, and nothing that analysts ask for."""
         self.is_page = is_page
         """Whether it is for people: no part of the OpenAPI document, and not logged."""
         self.is_stream = is_stream
         """Whether its response goes on until one side ends it."""
+        self.is_shared = is_shared
+        """Whether its response is the same for everybody, and may be a second old."""
         self.path_parameters = {name: hints[name] for path in paths for name in _PARAMETER.findall(path)}
         self.query = tuple(
             QueryParameter(name, _without_none(hints[name]), one.default)

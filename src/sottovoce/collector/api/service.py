@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar, final
+from typing import Any, Final, Protocol, TypeVar, final
 
+from sottovoce.collector.api.deadlines import Deadlines
 from sottovoce.collector.api.page_structs import Planned
 from sottovoce.collector.api.structs import Envelope
-from sottovoce.collector.cache import LruCache, SurveyCache
-from sottovoce.collector.committer import Committer
 from sottovoce.collector.epoch import epoch_of
-from sottovoce.collector.intake import Intake
-from sottovoce.collector.metrics import Metrics, TimedStore
+from sottovoce.collector.intake.checking import Intake
+from sottovoce.collector.intake.committer import Committer
+from sottovoce.collector.intake.throttle import Throttle
 from sottovoce.collector.pages.files import load_files
+from sottovoce.collector.reading.cache import LruCache, SurveyCache
+from sottovoce.collector.reading.slow_work import SlowWork
+from sottovoce.collector.reading.streams import Streams
+from sottovoce.collector.reading.survey_list import SurveyList
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.settings import Settings
-from sottovoce.collector.slow_work import SlowWork
+from sottovoce.collector.running.metrics import Metrics, TimedStore
+from sottovoce.collector.running.readiness import Readiness
+from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.running.store_clock import StoreClock
+from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.store.base import Store, SurveyRecord
-from sottovoce.collector.streams import Streams
-from sottovoce.collector.throttle import Throttle
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.surveys.panel import Panel
@@ -37,6 +41,9 @@ _STORE_THREADS: Final = 8
 _STORE_SECONDS: Final = 20.0
 """How long a request waits for the store; a locked database is given up earlier, one that hangs never by itself."""
 
+_BETWEEN_CLOCKS: Final = 10.0
+"""Seconds between looks at the database's clock."""
+
 _ESTIMATE_THREADS: Final = 2
 """Estimates at a time: one of a large survey takes a core and much memory."""
 
@@ -47,11 +54,27 @@ _MOST_TABLES: Final = 8
 _MOST_PLANS: Final = 256
 
 
+class Elsewhere(Protocol):
+    """Another process that answers requests."""
+
+    async def ask(self, request: Any, *, stream: bool, shared: bool) -> Callable[..., Awaitable[None]]:
+        """The response to a request: one that goes on until its reader leaves, or that is the same for everybody."""
+
+    def set_level(self, level: str) -> None:
+        """What it logs from now on."""
+
+    def stop(self) -> None:
+        """Let it end streams and drop what waits."""
+
+
 @final
 class Service:
     """One running collector, as its handlers see it."""
 
     streams: Streams
+
+    elsewhere: Elsewhere | None = None
+    """Who answers what is not answered where reports are taken; None where all of it is answered here."""
 
     def __init__(self, settings: Settings, store: Store, key: SigningKey):
         self.settings = settings
@@ -60,20 +83,35 @@ class Service:
         self.public = to_base64url(key.public)
         self.metrics = Metrics()
         self.surveys = SurveyCache(store)
-        self.intake = Intake(self.surveys, settings.max_batch_reports, settings.time_precision)
-        self.committer = Committer(TimedStore(store, self.metrics), settings.queue_reports)
+        self.clock = StoreClock(store)
+        self.watch = Watch()
+        self.watch.every(_BETWEEN_CLOCKS, self.clock.measure, "the database's clock cannot be read")
+        self.watch.start()
+        self.listed = SurveyList(store)
+        self.intake = Intake(self.surveys, settings.max_batch_reports, settings.time_precision, self.clock)
+        self.readiness = Readiness(store, lambda: self.committer.hangs)
+        timed = TimedStore(store, self.metrics)
+        self.committer = Committer(
+            self.readiness.watching(timed),
+            settings.queue_reports,
+            at_once=self.readiness.watching_at_once(timed.append_at_once),
+        )
+        self.deadlines = Deadlines()
         self.throttle = Throttle(settings.max_reports_per_second)
         self.metrics.watch_queue(lambda: self.committer.depth)
         self.plans: LruCache[bytes, Planned] = LruCache(_MOST_PLANS)
         self.files = load_files()
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
-        self._slow = SlowWork("estimate", _ESTIMATE_THREADS, _MOST_ESTIMATES)
+        self.estimating = SlowWork("estimate", _ESTIMATE_THREADS, _MOST_ESTIMATES)
         self.tables = SlowWork("table", 1, _MOST_TABLES)
+        self.note_estimate: Callable[[float], object] = self.metrics.estimate_seconds.observe
 
     def stop_working(self) -> None:
         """End streams, drop slow work that waits, and end tables that are being written; clients then ask again."""
+        if self.elsewhere is not None:
+            self.elsewhere.stop()
         self.streams.close()
-        self._slow.stop()
+        self.estimating.stop()
         self.tables.stop()
 
     async def finish(self) -> None:
@@ -82,9 +120,11 @@ class Service:
 
     def _close(self) -> None:
         self.stop_working()
+        self.watch.close()
         self.committer.close()
-        self._slow.close()
+        self.estimating.close()
         self.tables.close()
+        self.readiness.close()
         self._store_threads.shutdown(wait=True)
 
     # --- waiting without blocking -----------------------------------------------------------
@@ -100,13 +140,13 @@ class Service:
 
     async def compute(self, function: Callable[..., P], *arguments: Any) -> P:
         """The result of something that computes for long; only a few at a time, and few wait."""
-        return await self._slow.run(function, *arguments)
+        return await self.estimating.run(function, *arguments)
 
     # --- surveys ----------------------------------------------------------------------------
 
     def epoch(self) -> int:
         """Now, in the coarse time that may be kept."""
-        return epoch_of(time.time(), self.settings.time_precision)
+        return epoch_of(self.clock(), self.settings.time_precision)
 
     def record(self, survey_id: str) -> SurveyRecord:
         """The survey of that id; what cannot be an id is as unknown as what is none."""

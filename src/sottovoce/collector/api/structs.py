@@ -139,9 +139,11 @@ class SurveyEntry(ResponseStruct):
 
 
 class Surveys(ResponseStruct):
-    """All surveys that are open or sealed."""
+    """Surveys that are open or sealed, oldest first: up to a thousand on a page."""
 
     surveys: list[SurveyEntry]
+    page: Annotated[int, Meta(ge=1)]
+    pages: Annotated[int, Meta(ge=1)]
 
 
 class Envelope(ResponseStruct):
@@ -227,6 +229,9 @@ class EstimateSummary(ResponseStruct, kw_only=True):
 class EstimateBody(EstimateSummary, kw_only=True):
     """Answers with intervals; `waiting` more reports are durable and not yet counted."""
 
+    n_answers: Annotated[Count, Meta(description="of the survey, on all pages together")]
+    page: Annotated[int, Meta(ge=1)]
+    pages: Annotated[int, Meta(ge=1)]
     answers: list[AnswerRow]
     waiting: Count
     influence: InfluenceBody | None

@@ -1,34 +1,29 @@
-"""An estimate as a file: CSV, JSON or Parquet."""
+"""An estimate as a file: CSV, JSON, Parquet or Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
 from sottovoce.collector.api.page_structs import TableBody
-from sottovoce.collector.api.reading import answerable_survey, estimate_of
+from sottovoce.collector.api.reading import answerable_survey
+from sottovoce.collector.api.rendered import TAG, check_rows, rendered_table, response_of
+from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import JSON, Response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import AnswerRow, Level, SurveyId
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.table_files import CheckStop, EstimateTable, never_stop, table_of, to_csv, to_parquet
+from sottovoce.collector.api.structs import Level, SurveyId
+from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_arrow, to_csv, to_json, to_parquet
 
-__all__ = ["MOST_ROWS", "ROUTES"]
-
-MOST_ROWS: Final = 2**20
-"""Most answers of a file: more would be some hundred megabytes."""
+__all__ = ["ROUTES"]
 
 _CSV: Final = "text/csv; charset=utf-8"
 _PARQUET: Final = "application/vnd.apache.parquet"
+_ARROW: Final = "application/vnd.apache.arrow.file"
 
 
-def _to_json(table: EstimateTable, check_stop: CheckStop = never_stop) -> bytes:
-    rows = [AnswerRow(*row) for row in table.rows(check_stop)]
-    check_stop()
-    return msgspec.json.encode(TableBody(**table.about, answers=rows))
+def _whole_json(table: EstimateTable, check_stop: CheckStop) -> list[bytes]:
+    return [*to_json(table, check_stop), b"}"]
 
 
 _ABOUT: Final = {
@@ -37,62 +32,49 @@ _ABOUT: Final = {
         409: "there are too few reports or too many answers, or the survey is adaptive: its rounds have the reports",
         503: "too many tables are being written, or the database is unavailable; try again later",
     },
-    "headers": {"Content-Disposition": "that it is a file, and its name"},
+    "headers": {"Content-Disposition": "that it is a file, and its name", **TAG},
 }
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.csv", responses={200: _CSV}, **_ABOUT)
-async def get_table_csv(service: Service, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_csv(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
     """All answers with intervals from all reports so far, as CSV."""
-    return await _file(service, survey_id, level, to_csv, "csv", _CSV)
+    return await _file(service, request, survey_id, level, to_csv, "csv", _CSV)
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.json", responses={200: TableBody}, **_ABOUT)
-async def get_table_json(service: Service, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_json(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
     """All answers with intervals from all reports so far, as a file of JSON."""
-    return await _file(service, survey_id, level, _to_json, "json", JSON)
+    return await _file(service, request, survey_id, level, _whole_json, "json", JSON)
 
 
 @route("GET", "/v1/surveys/{survey_id}/table.parquet", responses={200: _PARQUET}, **_ABOUT)
-async def get_table_parquet(service: Service, survey_id: SurveyId, level: Level = 0.95) -> Response:
+async def get_table_parquet(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
     """All answers with intervals from all reports so far, as Parquet."""
-    return await _file(service, survey_id, level, to_parquet, "parquet", _PARQUET)
+    return await _file(service, request, survey_id, level, to_parquet, "parquet", _PARQUET)
+
+
+@route("GET", "/v1/surveys/{survey_id}/table.arrow", responses={200: _ARROW}, **_ABOUT)
+async def get_table_arrow(service: Service, request: Request, survey_id: SurveyId, level: Level = 0.95) -> Response:
+    """All answers with intervals from all reports so far, as an Arrow file (Feather)."""
+    return await _file(service, request, survey_id, level, to_arrow, "arrow", _ARROW)
 
 
 async def _file(
     service: Service,
+    request: Request,
     survey_id: str,
     level: float,
-    write: Callable[[EstimateTable, CheckStop], bytes],
+    write: Callable[[EstimateTable, CheckStop], list[bytes]],
     ending: str,
     media_type: str,
 ) -> Response:
-    check_stop = service.tables.check_stop
-    survey_id, content = await service.tables.run(_written, service, survey_id, level, write, check_stop)
-    name = f"survey-{survey_id[:12]}.{ending}"
-    return Response(content, media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
+    check_rows(record, survey.n_answers, "fetch the estimate in pages, or the aggregate and estimate elsewhere")
+    made = await rendered_table(service, service.tables, record, survey, level, (ending,), write)
+    name = f"survey-{record.id[:12]}.{ending}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return response_of(request, made, media_type=media_type, headers=headers)
 
 
-def _written(
-    service: Service,
-    survey_id: str,
-    level: float,
-    write: Callable[[EstimateTable, CheckStop], bytes],
-    check_stop: CheckStop,
-) -> tuple[str, bytes]:
-    record, survey = answerable_survey(service, survey_id)
-    if survey.n_answers > MOST_ROWS:
-        raise Refusal(
-            409,
-            "too_much",
-            f"survey {record.id[:12]} has {survey.n_answers:,} answers, and a file holds {MOST_ROWS:,}; fetch the "
-            "aggregate and estimate elsewhere",
-        )
-    estimate = estimate_of(service, record, survey)
-    check_stop()
-    table = table_of(estimate, level, record.labels, check_stop)
-    check_stop()
-    return record.id, write(table, check_stop)
-
-
-ROUTES: Final = (get_table_csv, get_table_json, get_table_parquet)
+ROUTES: Final = (get_table_csv, get_table_json, get_table_parquet, get_table_arrow)

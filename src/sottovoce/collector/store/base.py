@@ -12,10 +12,11 @@ from __future__ import annotations
 import abc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.core.errors import StoreError
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Closed",
     "Lease",
     "NewSegment",
+    "ObjectRecord",
     "Segment",
     "SegmentInfo",
     "Snapshot",
@@ -31,6 +33,7 @@ __all__ = [
     "SurveyRecord",
     "SurveyState",
     "TokenRecord",
+    "Totals",
     "Waiting",
 ]
 
@@ -99,6 +102,13 @@ class Waiting:
     rows: bytes = field(repr=False)
 
 
+class Totals(NamedTuple):
+    """Reports of all surveys."""
+
+    waiting: int
+    counted: int
+
+
 @dataclass(frozen=True)
 class Lease:
     """The right to settle one survey's waiting reports, until somebody else takes it."""
@@ -126,6 +136,8 @@ class SegmentInfo:
     n: int
     checkpointed: bool
     """Whether the survey's checkpoint includes it."""
+    object: str | None = None
+    """The name of the object that holds its reports; None when the database does."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +166,16 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class ObjectRecord:
+    """An object as it is noted before it is written."""
+
+    survey: str
+    name: str
+    sha256: str
+    length: int
+
+
+@dataclass(frozen=True)
 class TokenRecord:
     """A token as it is kept: its hash, never itself."""
 
@@ -179,12 +201,23 @@ class Store(abc.ABC):
         """Give everything back; the store cannot be used afterwards."""
 
     @abc.abstractmethod
-    def check(self) -> None:
-        """Raise unless the database answers and can be written to."""
+    def check(self, *, thorough: bool = False) -> None:
+        """Raise unless the database answers and takes a report, which is inserted and taken back.
+
+        A thorough check also commits, and so waits for the disk; what it leaves is what it found.
+        """
+
+    @abc.abstractmethod
+    def now(self) -> float:
+        """The time of the database's clock, in seconds since 1970: the same for all who share it."""
+
+    @abc.abstractmethod
+    def last_number(self) -> int:
+        """The largest number that durable reports were ever given; it is never lower again, unless some are lost."""
 
     @abc.abstractmethod
     def forget(self) -> bool:
-        """Drop what the database still keeps of rows that are gone; False if somebody was in the way: try again."""
+        """Drop what the database still keeps of deleted surveys and of rows that are gone; False: try again."""
 
     # --- surveys ----------------------------------------------------------------------------
 
@@ -205,6 +238,10 @@ class Store(abc.ABC):
         """All but deleted surveys that are not rounds, oldest first."""
 
     @abc.abstractmethod
+    def standing(self) -> list[tuple[str, SurveyState]]:
+        """Id and state of the same surveys, without reading what they say."""
+
+    @abc.abstractmethod
     def rounds(self, parent: str) -> list[SurveyRecord]:
         """The rounds of a panel, first to last."""
 
@@ -218,7 +255,11 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, survey_id: str) -> None:
-        """Remove all reports, counts and rounds; a tombstone with the id stays, so that it cannot come back."""
+        """Remove all reports, counts and rounds; a tombstone with the id stays, so that it cannot come back.
+
+        From then on nobody sees any of them. Of a survey that takes long to erase, or on a disk whose room others hold
+        at the moment, rows may be left; `forget` goes on.
+        """
 
     # --- reports on their way in ------------------------------------------------------------
 
@@ -226,9 +267,24 @@ class Store(abc.ABC):
     def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         """Keep all of them in one transaction, durable on return; for each None, or why its survey takes none."""
 
+    def append_at_once(self, arrival: Arrival) -> bool:
+        """Keep one, durable on return, if nobody and no network has to be waited for; whether that was so.
+
+        False says no more than that: `append` finds out what is the matter.
+        """
+        return False
+
     @abc.abstractmethod
     def waiting(self, survey_id: str) -> int:
         """How many reports are durable and not yet counted (a resent one included)."""
+
+    @abc.abstractmethod
+    def totals(self) -> Totals:
+        """How many reports wait and how many are counted, of all surveys together."""
+
+    @abc.abstractmethod
+    def oldest_waiting(self) -> dict[int, int]:
+        """For each survey with waiting reports, by its number in the store, the number of the oldest entry."""
 
     # --- counting ---------------------------------------------------------------------------
 
@@ -247,6 +303,10 @@ class Store(abc.ABC):
         Small is below `crowd` reports. One that is not the only segment of its epoch does tell, once that epoch is over
         (before `epoch`, or its survey sealed); until then more reports may come to it.
         """
+
+    @abc.abstractmethod
+    def lease_survey(self, holder: str, seconds: float, survey_id: str) -> Lease | None:
+        """The same right to this survey, if nobody holds it."""
 
     @abc.abstractmethod
     def release(self, lease: Lease) -> None:
@@ -283,6 +343,50 @@ class Store(abc.ABC):
         False, and nothing changed, unless the survey is sealed and none of its reports waits. `StoreError` when they
         are of another number of reports than its segments hold.
         """
+
+    # --- object storage ---------------------------------------------------------------------
+
+    objects: ObjectStorage | None = None
+    """Where segments lie that the database only names."""
+
+    @abc.abstractmethod
+    def ended(self, epoch: int, crowd: int) -> list[tuple[str, int]]:
+        """Surveys and epochs of which segments can move to object storage, oldest first.
+
+        An epoch can once it is over (before `epoch`, or its survey sealed), none of its reports waits, and no segment
+        below `crowd` is to join another. A survey of which somebody is just moving segments is left out.
+        """
+
+    @abc.abstractmethod
+    def note_object(self, record: ObjectRecord, seconds: float) -> bool:
+        """Before an object is written: keep its name, to remove it if it is not in use after so many seconds.
+
+        False, and nothing changed, when its survey is deleted, or somebody is just moving segments of it.
+        """
+
+    @abc.abstractmethod
+    def move(self, name: str, old: Sequence[int]) -> bool:
+        """In one transaction, let a segment that names the object take the place of those whose reports it holds.
+
+        They must be of one epoch, and all or none of them checkpointed. False, and nothing changed, when one of them,
+        the survey or the object is gone.
+        """
+
+    @abc.abstractmethod
+    def objects_due(self, most: int) -> list[str]:
+        """Names of objects to be removed, which from now on nothing can use; those of deleted surveys too."""
+
+    @abc.abstractmethod
+    def drop_object(self, name: str) -> None:
+        """It will not be used: let it be removed at once."""
+
+    @abc.abstractmethod
+    def forget_object(self, name: str) -> None:
+        """After it was removed: forget the name."""
+
+    @abc.abstractmethod
+    def object_lengths(self) -> Iterator[tuple[str, int]]:
+        """Name and length of every object in use."""
 
     # --- what has been counted --------------------------------------------------------------
 

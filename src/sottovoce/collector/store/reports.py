@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Final, Literal
 
+from sottovoce.collector.objects.files import reports_in
 from sottovoce.collector.store.base import (
     Arrival,
     Checkpoint,
@@ -14,12 +15,31 @@ from sottovoce.collector.store.base import (
     Segment,
     SegmentInfo,
     Snapshot,
+    Totals,
     Waiting,
 )
-from sottovoce.collector.store.sql import SqlStore, Transaction, askable, combine, parts
-from sottovoce.core.errors import StoreError
+from sottovoce.collector.store.sql import PART_BYTES, STANDING, SqlStore, Transaction, askable, combine, parts
+from sottovoce.core.errors import ObjectStorageError, StoreError, StoreUnavailableError
 
-__all__ = ["ReportTables"]
+__all__ = ["APPEND", "ReportTables", "UndoneError", "append_values"]
+
+_PROBE_BYTES: Final = 8192
+
+APPEND: Final = (
+    "INSERT INTO waiting (survey, epoch, n, content) "
+    "SELECT number, ?, ?, ? FROM surveys WHERE id = ? AND state = 'open'"
+)
+"""Keeps the reports of one arrival, if its survey is open; its row is to be locked where that is not a matter of
+course."""
+
+
+def append_values(arrival: Arrival) -> tuple[int, int, bytes, str]:
+    """What `APPEND` is given."""
+    return arrival.epoch, arrival.n, arrival.rows, arrival.survey
+
+
+class UndoneError(Exception):
+    """Leaves a transaction whose changes are not wanted."""
 
 
 def _latest(now: float, seconds: float) -> float:
@@ -36,6 +56,8 @@ class ReportTables(SqlStore):
     def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
         if not arrivals:
             return []
+        if len(arrivals) == 1 and arrivals[0].n and len(arrivals[0].rows) <= PART_BYTES:
+            return [self._append_one(arrivals[0])]
         with self.write(growing=True) as transaction:
             numbers: dict[str, int] = {}
             closed: dict[str, Closed] = {}
@@ -55,6 +77,34 @@ class ReportTables(SqlStore):
             )
         return [closed.get(arrival.survey) for arrival in arrivals]
 
+    def _try_append(self, transaction: Transaction, *, thorough: bool) -> None:
+        """Insert what a report would, and take it back: by a rollback, or before a commit."""
+        found = transaction.rows(
+            f"SELECT number FROM surveys WHERE state = 'open' ORDER BY number DESC LIMIT 1{self.for_share}"
+        )
+        if found:
+            # Long enough in SQLite to need pages of its own, as a batch does.
+            content = bytes(_PROBE_BYTES if self.dialect == "sqlite" else 1)
+            ((number,),) = transaction.rows(
+                "INSERT INTO waiting (survey, epoch, n, content) VALUES (?, ?, ?, ?) RETURNING number",
+                (found[0][0], 0, 1, content),
+            )
+            transaction.run("DELETE FROM waiting WHERE number = ?", (number,))
+        if not thorough:
+            raise UndoneError
+
+    def _append_one(self, arrival: Arrival) -> Closed | None:
+        """The same for reports of one survey: the statement that keeps them finds and locks the survey too."""
+        if not askable(arrival.survey):
+            return "unknown"
+        while not self.write_one(f"{APPEND}{self.for_share}", append_values(arrival)):
+            with self.read() as transaction:
+                found = transaction.rows("SELECT state FROM surveys WHERE id = ?", (arrival.survey,))
+            state: Literal["open"] | Closed = found[0][0] if found else "unknown"
+            if state != "open":  # else it was published between the two
+                return state
+        return None
+
     def _locked(self, transaction: Transaction, survey_id: str) -> tuple[int, Literal["open"] | Closed]:
         """A survey's number and state; neither changes before the transaction ends."""
         found = (
@@ -69,10 +119,28 @@ class ReportTables(SqlStore):
             return 0
         with self.read() as transaction:
             ((n,),) = transaction.rows(
-                "SELECT COALESCE(SUM(n), 0) FROM waiting WHERE survey = (SELECT number FROM surveys WHERE id = ?)",
+                f"SELECT COALESCE(SUM(n), 0) FROM waiting WHERE survey = {STANDING}",
                 (survey_id,),
             )
         return int(n)
+
+    def totals(self) -> Totals:
+        with self.read() as transaction:
+            (numbers,) = transaction.rows(
+                "SELECT (SELECT COALESCE(SUM(w.n), 0) FROM waiting w JOIN surveys s ON s.number = w.survey "
+                "WHERE s.state <> 'deleted'), (SELECT COALESCE(SUM(c.n), 0) FROM segments c "
+                "JOIN surveys s ON s.number = c.survey WHERE s.state <> 'deleted')"
+            )
+        return Totals(*(int(n) for n in numbers))
+
+    def oldest_waiting(self) -> dict[int, int]:
+        with self.read() as transaction:
+            return dict(
+                transaction.rows(
+                    "SELECT survey, MIN(number) FROM waiting WHERE survey NOT IN (SELECT survey FROM erasures) "
+                    "GROUP BY survey"
+                )
+            )
 
     def lease(self, holder: str, seconds: float) -> Lease | None:
         # Idle workers ask often: while nothing waits they take no lock.
@@ -104,7 +172,7 @@ class ReportTables(SqlStore):
         untidy = (
             "EXISTS (SELECT 1 FROM segments a JOIN segments b "
             "ON b.survey = a.survey AND b.epoch = a.epoch AND b.number <> a.number "
-            "WHERE a.survey = l.survey AND a.n < ? AND (a.epoch < ? OR s.state = 'sealed'))"
+            "WHERE a.survey = l.survey AND a.n < ? AND (a.epoch < ? OR s.state = 'sealed')) AND s.state <> 'deleted'"
         )
         with self.read() as transaction:
             if not transaction.rows(
@@ -127,6 +195,24 @@ class ReportTables(SqlStore):
             )
         return Lease(survey_id, token + 1)
 
+    def lease_survey(self, holder: str, seconds: float, survey_id: str) -> Lease | None:
+        with self.write() as transaction:
+            now = self._now(transaction)
+            rows = transaction.rows(
+                "SELECT l.survey, l.token FROM leases l JOIN surveys s ON s.number = l.survey "
+                "WHERE s.id = ? AND s.state <> 'deleted' AND (l.expires <= ? OR l.expires > ?)"
+                f"{self.skip_locked}",
+                (survey_id, now, _latest(now, seconds)),
+            )
+            if not rows:
+                return None
+            ((number, token),) = rows
+            transaction.run(
+                "UPDATE leases SET holder = ?, token = ?, expires = ? WHERE survey = ?",
+                (holder, token + 1, now + seconds, number),
+            )
+        return Lease(survey_id, token + 1)
+
     def release(self, lease: Lease) -> None:
         with self.write() as transaction:
             transaction.run(
@@ -138,8 +224,7 @@ class ReportTables(SqlStore):
     def take(self, lease: Lease, most: int) -> list[Waiting]:
         with self.read() as transaction:
             rows = transaction.rows(
-                "SELECT number, n FROM waiting WHERE survey = (SELECT number FROM surveys WHERE id = ?) "
-                "ORDER BY number LIMIT ?",
+                f"SELECT number, n FROM waiting WHERE survey = {STANDING} ORDER BY number LIMIT ?",
                 (lease.survey, max(most, 1)),
             )
             taken: list[Waiting] = []
@@ -220,7 +305,7 @@ class ReportTables(SqlStore):
             return Snapshot(None, ())
         with self.read() as transaction:
             kept = transaction.rows(
-                "SELECT survey, n FROM checkpoints WHERE survey = (SELECT number FROM surveys WHERE id = ?)",
+                f"SELECT survey, n FROM checkpoints WHERE survey = {STANDING}",
                 (survey_id,),
             )
             checkpoint = None
@@ -231,7 +316,7 @@ class ReportTables(SqlStore):
                 )
                 checkpoint = Checkpoint(n, b"".join([content for (content,) in rows]))
             fresh = [info for info in _infos(transaction, survey_id, -1) if not info.checkpointed]
-            return Snapshot(checkpoint, tuple(_read(transaction, info) for info in fresh))
+            return Snapshot(checkpoint, tuple(self._read(transaction, info) for info in fresh))
 
     def segments(self, survey_id: str, after: int = -1) -> list[SegmentInfo]:
         if not askable(survey_id):
@@ -245,7 +330,35 @@ class ReportTables(SqlStore):
         # One view for all: between two reads a compaction could show the same report twice.
         with self.read() as transaction:
             for info in _infos(transaction, survey_id, after):
-                yield _read(transaction, info)
+                yield self._read(transaction, info)
+
+    def _read(self, transaction: Transaction, info: SegmentInfo) -> Segment:
+        if info.object is not None:
+            return self._read_object(transaction, info, info.object)
+        content: dict[str, list[bytes]] = {"ids": [], "payloads": []}
+        for field, part in transaction.rows(
+            "SELECT field, content FROM segment_parts WHERE segment = ? ORDER BY field, part", (info.number,)
+        ):
+            content[field].append(part)
+        return Segment(info, b"".join(content["ids"]), b"".join(content["payloads"]))
+
+    def _read_object(self, transaction: Transaction, info: SegmentInfo, name: str) -> Segment:
+        if self.objects is None:
+            raise ObjectStorageError(
+                f"segment {info.number} lies in object storage, and the setting objects names none; set it to where "
+                "the objects are"
+            )
+        ((sha256,),) = transaction.rows("SELECT sha256 FROM objects WHERE name = ?", (name,))
+        try:
+            return Segment(info, *reports_in(self.objects.get(name, sha256)))
+        except ObjectStorageError:
+            # An object that was taken out of use since this view began may have been removed.
+            with self.read() as now:
+                if not now.rows("SELECT 1 FROM segments WHERE number = ?", (info.number,)):
+                    raise StoreUnavailableError(
+                        "segments were put together, or deleted, while they were read; try again"
+                    ) from None
+            raise
 
 
 class _StaleError(Exception):
@@ -254,20 +367,11 @@ class _StaleError(Exception):
 
 def _infos(transaction: Transaction, survey_id: str, after: int) -> list[SegmentInfo]:
     rows = transaction.rows(
-        "SELECT number, epoch, n, checkpointed FROM segments "
-        "WHERE survey = (SELECT number FROM surveys WHERE id = ?) AND number > ? ORDER BY number",
+        "SELECT number, epoch, n, checkpointed, object FROM segments "
+        f"WHERE survey = {STANDING} AND number > ? ORDER BY number",
         (survey_id, after),
     )
-    return [SegmentInfo(number, epoch, n, bool(checkpointed)) for number, epoch, n, checkpointed in rows]
-
-
-def _read(transaction: Transaction, info: SegmentInfo) -> Segment:
-    content: dict[str, list[bytes]] = {"ids": [], "payloads": []}
-    for field, part in transaction.rows(
-        "SELECT field, content FROM segment_parts WHERE segment = ? ORDER BY field, part", (info.number,)
-    ):
-        content[field].append(part)
-    return Segment(info, b"".join(content["ids"]), b"".join(content["payloads"]))
+    return [SegmentInfo(number, epoch, n, bool(checkpointed), name) for number, epoch, n, checkpointed, name in rows]
 
 
 def _insert(transaction: Transaction, survey: int, segment: NewSegment, *, checkpointed: bool) -> None:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import abc
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Final, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
 from sottovoce.collector.store.base import Arrival, Store, SurveyRecord, TokenRecord
 from sottovoce.collector.store.migrations import Dialect
+from sottovoce.core.errors import StoreFullError
 
 __all__ = [
     "PART_BYTES",
+    "STANDING",
     "SURVEY_COLUMNS",
     "Row",
     "SqlStore",
@@ -31,8 +33,13 @@ __all__ = [
 
 Row: TypeAlias = tuple[Any, ...]
 
-PART_BYTES: Final = 8 * 1024 * 1024
-"""Longest value that is ever stored as one: it bounds memory, and lies far below any database's limit."""
+T = TypeVar("T")
+
+PART_BYTES: Final = 1024 * 1024
+"""Longest value that is ever stored as one: it bounds memory, and how much room removing a row takes for a moment."""
+
+STANDING: Final = "(SELECT number FROM surveys WHERE id = ? AND state <> 'deleted')"
+"""The number of a survey by its id; none for a deleted one, of which rows may be left."""
 
 SURVEY_COLUMNS: Final = (
     "id, canonical, signature, title, kind, epsilon, minimum_reports, epoch, parent, round, labels, state"
@@ -67,11 +74,37 @@ class SqlStore(Store):
     """Ends a query for one row of `leases` (called l) that nobody else is about to take."""
 
     @abc.abstractmethod
-    def write(self, *, growing: bool = False) -> AbstractContextManager[Transaction]:
+    def write(self, *, growing: bool = False, freeing: bool = False) -> AbstractContextManager[Transaction]:
         """A transaction that is durable when the block ends, and undone when it raises.
 
-        `growing` ones bring new content, and stop at the database's quota; others may pass it a little, so that a
-        full store can still count and delete.
+        `growing` ones bring new content, and stop at the database's quota and its reserve of room; others may pass
+        the quota a little, so that a full store can still count and delete. While the reserve is given up only
+        `freeing` ones are let through; see `freed`.
+        """
+
+    @abc.abstractmethod
+    def give_up_reserve(self) -> bool:
+        """Give the room that is kept for them to transactions that make room; False when there is none to give."""
+
+    def freed(self, change: Callable[[Transaction], T]) -> T:
+        """What a change returns that an operator needs to get out of a full disk, in a transaction of its own.
+
+        On a disk without a byte left it is done again with the room of the reserve.
+        """
+        try:
+            with self.write(freeing=True) as transaction:
+                return change(transaction)
+        except StoreFullError:
+            if not self.give_up_reserve():
+                raise
+        with self.write(freeing=True) as transaction:
+            return change(transaction)
+
+    @abc.abstractmethod
+    def write_one(self, statement: str, values: Sequence[Any]) -> int:
+        """Run one `growing` statement that is a transaction by itself, durable on return; how many rows it changed.
+
+        The way of every report, so that it takes no more than one exchange with the database.
         """
 
     @abc.abstractmethod

@@ -14,12 +14,17 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from sottovoce.collector.store.migrations import missing
-from sottovoce.collector.store.reports import ReportTables
-from sottovoce.collector.store.sql import Row, Transaction
-from sottovoce.collector.store.surveys import SurveyTables
+from sottovoce.collector.store.at_once import AtOnce
+from sottovoce.collector.store.base import Arrival
+from sottovoce.collector.store.deletion import PIECE_BYTES, PIECE_ROWS, DeletionTables
+from sottovoce.collector.store.objects import ObjectTables
+from sottovoce.collector.store.reports import ReportTables, UndoneError
+from sottovoce.collector.store.reserve import RESERVE_FILE, DiskReserve
+from sottovoce.collector.store.sql import PART_BYTES, Row, Transaction
+from sottovoce.collector.store.sqlite_errors import OVER_QUOTA, move_away, no_room, store_error
+from sottovoce.collector.store.sqlite_file import create, identity, length
+from sottovoce.collector.store.sqlite_migration import migrate
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
-from sottovoce.core.files import sync
 
 __all__ = ["APPLICATION_ID", "SqliteStore", "resets_safely"]
 
@@ -29,11 +34,11 @@ APPLICATION_ID: Final = int.from_bytes(b"SVco", "big")
 _BUSY_SECONDS: Final = 10.0
 """How long a write waits for another process's."""
 
+_FORGETTING_SECONDS: Final = 2.0
+"""How long a worker erases before it counts again."""
+
 _CHECKED_BYTES: Final = 64 * 1024 * 1024
 """A file up to this long is looked through when it is opened; a longer one would hold up the start."""
-
-_SPARE_BYTES: Final = 4 * 1024 * 1024
-"""A disk with less room than this counts as full before SQLite finds out."""
 
 
 def resets_safely(version: tuple[int, int, int] = sqlite3.sqlite_version_info) -> bool:
@@ -49,14 +54,16 @@ def resets_safely(version: tuple[int, int, int] = sqlite3.sqlite_version_info) -
     return version >= (3, 51, 3) or (3, 50, 7) <= version < (3, 51, 0) or (3, 44, 6) <= version < (3, 45, 0)
 
 
-class SqliteStore(SurveyTables, ReportTables):
+class SqliteStore(DeletionTables, ReportTables, ObjectTables):
     """A store in a file of its own. `clock` is the machine's, and may be set for a test."""
 
     dialect = "sqlite"
     # A writer is alone in SQLite, so rows need no locks.
     for_share = for_update = skip_locked = ""
+    # What is removed is overwritten, but for copies in the gaps of pages between which rows were moved meanwhile.
+    blank = "zeroblob(LENGTH(content))"
 
-    def __init__(self, path: Path, *, max_bytes: int = 0, busy_seconds: float = _BUSY_SECONDS):
+    def __init__(self, path: Path, *, max_bytes: int = 0, reserve_bytes: int = 0, busy_seconds: float = _BUSY_SECONDS):
         self.path = path
         self.clock: Callable[[], float] = time.time
         self._busy_seconds = busy_seconds
@@ -64,14 +71,33 @@ class SqliteStore(SurveyTables, ReportTables):
         self._pooling = threading.Lock()
         self._readers: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
+        self._at_once = AtOnce(self._connect)
         self._closed = False
         with self._translated():
-            _create(path)
-            page_bytes = self._made_ready()
-            self._file = _identity(path)
+            create(path)
+            self._reserve = DiskReserve(path.with_name(RESERVE_FILE), reserve_bytes)
+        self.piece_bytes = min(max(self._reserve.held // 4, PART_BYTES), PIECE_BYTES)
+        self._page_bytes = self._opened()
+        # Pages as long as half of what the reserve holds: a deletion that touches that many rows has room for them.
+        self.piece_rows = min(max(self._reserve.held // 2 // self._page_bytes, 256), PIECE_ROWS)
+        with self._translated():
+            self._file = identity(path)
+            self._path_text = os.fspath(path)  # looked at for every report's append
+            self._reserve.fill()
         # Counting and deleting may pass the quota by an eighth: they are what makes room.
-        self._pages = max_bytes // page_bytes
+        self._pages = max_bytes // self._page_bytes
         self._most_pages = self._pages + self._pages // 8 + 64 if max_bytes else 0
+
+    def _opened(self) -> int:
+        """`_made_ready`, on a full disk too: even to read, SQLite needs a small file beside the database."""
+        try:
+            with self._translated():
+                return self._made_ready()
+        except StoreFullError:
+            if not self.give_up_reserve():
+                raise
+        with self._translated():
+            return self._made_ready()
 
     def _made_ready(self) -> int:
         """Bring the file to the present tables; the length of its pages."""
@@ -80,7 +106,7 @@ class SqliteStore(SurveyTables, ReportTables):
             try:
                 with closing(self._connect()) as connection:
                     _refuse_foreign(connection, self.path)
-                    _migrate(connection)
+                    migrate(connection, _claim)
                     ((page_bytes,),) = connection.execute("PRAGMA page_size").fetchall()
                     return int(page_bytes)
             except sqlite3.OperationalError as error:
@@ -92,38 +118,64 @@ class SqliteStore(SurveyTables, ReportTables):
     def close(self) -> None:
         with self._writing, self._pooling:
             self._closed = True
+            self._at_once.close()
             for connection in (*self._readers, *([self._writer] if self._writer else [])):
                 connection.close()
             self._readers, self._writer = [], None
 
-    def check(self) -> None:
-        with self._translated():
-            self._check_file()
-            room = os.statvfs(self.path.parent)
-            if room.f_bavail * room.f_frsize < _SPARE_BYTES:
-                raise StoreFullError(f"the disk of {self.path} is full; make room, and reports are taken again")
-        with self.write(growing=True) as transaction:
+    def check(self, *, thorough: bool = False) -> None:
+        with suppress(UndoneError), self.write(growing=True) as transaction:
             ((used,),) = transaction.rows(
                 "SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count"
             )
             if self._pages and used >= self._pages:
-                raise StoreFullError(_OVER_QUOTA)
+                raise StoreFullError(OVER_QUOTA)
+            self._try_append(transaction, thorough=thorough)
+
+    def now(self) -> float:
+        return self.clock()
+
+    def last_number(self) -> int:
+        with self.read() as transaction:
+            rows = transaction.rows("SELECT seq FROM sqlite_sequence WHERE name = 'waiting'")
+        return int(rows[0][0]) if rows else 0
 
     def forget(self) -> bool:
-        """Empty the write-ahead log, which keeps rows in the order they came until it is overwritten."""
+        """Erase what is left of deleted surveys, and empty the write-ahead log.
+
+        The log keeps rows in the order they came until it is overwritten.
+        """
+        erased = self.erase(_FORGETTING_SECONDS)
+        return self._empty_log() and erased
+
+    def _empty_log(self) -> bool:
         with self._writing, self._translated():
             self._check_file()
             connection = self._writer = self._writer or self._connect()
-            # Only if nobody is in the way: whoever waits here for a reader keeps all writers waiting.
-            connection.execute("PRAGMA busy_timeout = 0")
-            try:
-                ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-                return not busy
-            finally:
-                connection.execute(f"PRAGMA busy_timeout = {int(self._busy_seconds * 1000)}")
+            return self._checkpointed(connection)
+
+    def _checkpointed(self, connection: sqlite3.Connection) -> bool:
+        # Only if nobody is in the way: whoever waits here for a reader keeps all writers waiting.
+        connection.execute("PRAGMA busy_timeout = 0")
+        checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
+        try:
+            ((busy, _, _),) = connection.execute(checkpoint).fetchall()
+        except sqlite3.OperationalError as error:
+            # The database must grow before the log can shrink, by no more than that: the reserve is whole again then.
+            if not isinstance(store_error(error, self.path), StoreFullError) or not self._reserve.give_up():
+                raise
+            ((busy, _, _),) = connection.execute(checkpoint).fetchall()
+            self._reserve.fill(spare=0)
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(self._busy_seconds * 1000)}")
+        return not busy
+
+    def _piece_erased(self) -> bool:
+        """Erasing writes zeros to the log first; without room for more of it, its readers must be waited for."""
+        return self._empty_log() or self._reserve.free() > 2 * self.piece_bytes
 
     @contextmanager
-    def write(self, *, growing: bool = False) -> Iterator[Transaction]:
+    def write(self, *, growing: bool = False, freeing: bool = False) -> Iterator[Transaction]:
         if not self._writing.acquire(timeout=self._busy_seconds):
             raise StoreUnavailableError("the database is busy with another write; try again")
         try:
@@ -131,6 +183,8 @@ class SqliteStore(SurveyTables, ReportTables):
                 self._check_file()
                 connection = self._writer = self._writer or self._connect()
                 try:
+                    if not freeing:
+                        self._check_room(connection, growing=growing)
                     if self._pages:
                         connection.execute(f"PRAGMA max_page_count = {self._pages if growing else self._most_pages}")
                     connection.execute("BEGIN IMMEDIATE")
@@ -140,6 +194,67 @@ class SqliteStore(SurveyTables, ReportTables):
                     if not _undone(connection, error):
                         self._writer = None
                     raise
+        finally:
+            self._writing.release()
+
+    def _check_room(self, connection: sqlite3.Connection, *, growing: bool) -> None:
+        """While the reserve is given up nothing is counted. Reports need more room than counting, which frees some."""
+        if self._has_room(connection, growing=growing):
+            return
+        # The log may hold the room that is lacking.
+        if length(self.path.with_name(f"{self.path.name}-wal")) >= self._reserve.least_free // 4:
+            self._checkpointed(connection)
+            if self._has_room(connection, growing=growing):
+                return
+        raise StoreFullError(no_room(self.path))
+
+    def _has_room(self, connection: sqlite3.Connection, *, growing: bool) -> bool:
+        if not self._reserve.fill():
+            return False
+        free, least = self._reserve.free(), self._reserve.least_free
+        if free >= (least if growing else least // 4):
+            return True
+        if not growing or free < least // 2:
+            return False
+        # What was deleted is room in the database, though not on the disk; the log needs some there as well.
+        ((pages,),) = connection.execute("PRAGMA freelist_count").fetchall()
+        return free + int(pages) * self._page_bytes >= least
+
+    def give_up_reserve(self) -> bool:
+        with self._translated():
+            return self._reserve.give_up()
+
+    def write_one(self, statement: str, values: Sequence[Any]) -> int:
+        # SQLite makes a statement outside a transaction one by itself. Written out: every report waits for this.
+        if not self._writing.acquire(timeout=self._busy_seconds):
+            raise StoreUnavailableError("the database is busy with another write; try again")
+        connection = None
+        try:
+            self._check_file()
+            connection = self._writer = self._writer or self._connect()
+            self._check_room(connection, growing=True)
+            if self._pages:
+                connection.execute(f"PRAGMA max_page_count = {self._pages}")
+            return connection.execute(statement, values).rowcount
+        except Exception as error:
+            if connection is not None and not _undone(connection, error):
+                self._writer = None
+            with self._translated():
+                raise
+        finally:
+            self._writing.release()
+
+    def append_at_once(self, arrival: Arrival) -> bool:
+        # A quota counts the pages of one connection, and that is the writer.
+        if self._pages or not self._writing.acquire(blocking=False):
+            return False
+        try:
+            self._check_file()
+            if not self._reserve.fill() or self._reserve.free() < self._reserve.least_free:
+                return False
+            return self._at_once.append(arrival)
+        except (OSError, StoreError):
+            return False
         finally:
             self._writing.release()
 
@@ -195,9 +310,10 @@ class SqliteStore(SurveyTables, ReportTables):
         """SQLite would go on writing to a file that has been deleted: nothing acknowledged then would be kept."""
         if self._closed:
             raise StoreError("the store has been closed; open it again")
-        if _identity(self.path) != self._file:
+        if identity(self._path_text) != self._file:
             raise StoreUnavailableError(
-                f"the database {self.path} has been moved or replaced; put it back, or {_move(self.path)} and restart"
+                f"the database {self.path} has been moved or replaced; put it back, or {move_away(self.path)} and "
+                "restart"
             )
 
     @contextmanager
@@ -206,10 +322,10 @@ class SqliteStore(SurveyTables, ReportTables):
         try:
             yield
         except sqlite3.Error as error:
-            raise _store_error(error, self.path) from error
+            raise store_error(error, self.path) from error
         except FileNotFoundError as error:
             raise StoreUnavailableError(
-                f"the database {self.path} is gone; put it back, or {_move(self.path)} and restore a backup"
+                f"the database {self.path} is gone; put it back, or {move_away(self.path)} and restore a backup"
             ) from error
         except PermissionError as error:
             raise StoreError(f"the database {self.path} may not be read and written by this user") from error
@@ -236,34 +352,6 @@ class _SqliteTransaction:
         return max(self._connection.executemany(statement, values).rowcount, 0)
 
 
-_OVER_QUOTA: Final = "the database has reached max_database_bytes; delete a survey, or raise the limit"
-
-
-def _store_error(error: sqlite3.Error, path: Path) -> StoreError:
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
-        return StoreUnavailableError(f"the database {path} is locked by another process; try again")
-    if code == sqlite3.SQLITE_FULL:
-        return StoreFullError(f"the database {path} cannot grow: the disk is full, or max_database_bytes is reached")
-    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
-        return _disk_error(path)
-    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return StoreError(
-            f"{path} is damaged or no SQLite database; it was left as it is: {_move(path)} and restore a backup"
-        )
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-        return StoreError(f"the database {path} may not be written to by this user")
-    return StoreError(f"the database {path} refused: {getattr(error, 'sqlite_errorname', 'SQLITE_ERROR')}")
-
-
-def _disk_error(path: Path) -> StoreError:
-    with suppress(OSError):
-        room = os.statvfs(path.parent)
-        if room.f_bavail * room.f_frsize < _SPARE_BYTES:
-            return StoreFullError(f"the disk of {path} is full; make room, and reports are taken again")
-    return StoreUnavailableError(f"the disk does not read or write {path}; look at the disk, then try again")
-
-
 def _undone(connection: sqlite3.Connection, error: BaseException) -> bool:
     """Roll back; whether the connection may be used again."""
     try:
@@ -277,42 +365,6 @@ def _undone(connection: sqlite3.Connection, error: BaseException) -> bool:
         connection.close()
         return False
     return True
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_dev, found.st_ino
-
-
-def _move(path: Path) -> str:
-    """What to do with a database that is in the way; one of its files without the others is none."""
-    return f"move all three files away ({path.name}, {path.name}-wal, {path.name}-shm)"
-
-
-def _refuse_orphan(path: Path) -> None:
-    """SQLite empties a write-ahead log whose database is missing, though it may hold all that was acknowledged."""
-    # The log is looked at first: whoever is making a new database fills that before there is a log.
-    if _length(path.with_name(f"{path.name}-wal")) and not _length(path):
-        raise StoreError(
-            f"{path} is missing or empty, but its write-ahead log is there, with reports that may be nowhere else; "
-            f"nothing was changed: put {path.name} back, or {_move(path)}"
-        )
-
-
-def _length(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
-
-
-def _create(path: Path) -> None:
-    """An empty file that only its owner may read, unless there is one."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _refuse_orphan(path)
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        sync(path.parent)
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -338,46 +390,13 @@ def _refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} is a SQLite database of another program; it was left as it is: choose another folder for the data"
         )
     if path.stat().st_size <= _CHECKED_BYTES and connection.execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-        raise StoreError(f"{path} is damaged; it was left as it is: {_move(path)} and restore a backup")
+        raise StoreError(f"{path} is damaged; it was left as it is: {move_away(path)} and restore a backup")
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    if not missing("sqlite", _applied(connection)):
-        return
+def _claim(connection: sqlite3.Connection) -> None:
+    """Make an empty file ours."""
     connection.execute("BEGIN IMMEDIATE")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT")
     connection.execute("COMMIT")
     _prepare(connection)
-    while True:
-        # Asked again with the lock held: another process may have been faster.
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            lacking = missing("sqlite", _applied(connection))
-            if lacking:
-                for statement in _statements(lacking[0].script):
-                    connection.execute(statement)
-                connection.execute("INSERT INTO migrations VALUES (?, ?)", (lacking[0].number, lacking[0].name))
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-        if not lacking:
-            return
-
-
-def _applied(connection: sqlite3.Connection) -> list[int]:
-    if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migrations'").fetchall():
-        return []
-    return [number for (number,) in connection.execute("SELECT number FROM migrations").fetchall()]
-
-
-def _statements(script: str) -> Iterator[str]:
-    """One statement after the other: executescript would commit the transaction it is in."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""

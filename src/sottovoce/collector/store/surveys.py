@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sottovoce.collector.store.base import SurveyRecord, TokenRecord
+from sottovoce.collector.store.base import SurveyRecord, SurveyState, TokenRecord
 from sottovoce.collector.store.sql import (
     SURVEY_COLUMNS,
     SqlStore,
@@ -21,7 +21,7 @@ __all__ = ["SurveyTables"]
 
 
 class SurveyTables(SqlStore):
-    """Publishing, sealing and deleting surveys; tokens."""
+    """Publishing and sealing surveys; tokens."""
 
     def publish(self, record: SurveyRecord, attachments: Mapping[str, bytes]) -> SurveyRecord:
         with self.write(growing=True) as transaction:
@@ -86,6 +86,13 @@ class SurveyTables(SqlStore):
             )
         return [survey_record(row) for row in rows]
 
+    def standing(self) -> list[tuple[str, SurveyState]]:
+        with self.read() as transaction:
+            rows = transaction.rows(
+                "SELECT id, state FROM surveys WHERE parent IS NULL AND state <> 'deleted' ORDER BY number"
+            )
+        return [(survey_id, state) for survey_id, state in rows]
+
     def rounds(self, parent: str) -> list[SurveyRecord]:
         if not askable(parent):
             return []
@@ -100,33 +107,24 @@ class SurveyTables(SqlStore):
         if not askable(digest):
             return None
         with self.read() as transaction:
-            rows = transaction.rows("SELECT content FROM attachments WHERE digest = ?", (digest,))
+            rows = transaction.rows(
+                "SELECT content FROM attachments WHERE digest = ? AND EXISTS (SELECT 1 FROM survey_attachments a "
+                "JOIN surveys s ON s.number = a.survey WHERE a.digest = ? AND s.state <> 'deleted')",
+                (digest, digest),
+            )
         return bytes(rows[0][0]) if rows else None
 
     def seal(self, survey_id: str) -> None:
         if not askable(survey_id):
             return
-        with self.write() as transaction:
-            self._family(transaction, survey_id)
-            transaction.run(
-                "UPDATE surveys SET state = 'sealed' WHERE (id = ? OR parent = ?) AND state = 'open'",
-                (survey_id, survey_id),
-            )
+        self.freed(lambda transaction: self._seal(transaction, survey_id))
 
-    def delete(self, survey_id: str) -> None:
-        if not askable(survey_id):
-            return
-        with self.write() as transaction:
-            self._alone(transaction)
-            for number in self._family(transaction, survey_id):
-                for table in ("waiting", "segments", "checkpoints", "survey_attachments"):
-                    transaction.run(f"DELETE FROM {table} WHERE survey = ?", (number,))
-                transaction.run(
-                    "UPDATE surveys SET state = 'deleted', canonical = ?, signature = ?, title = ?, labels = ? "
-                    "WHERE number = ?",
-                    (b"", b"", dump_words(""), dump_words([]), number),
-                )
-            transaction.run("DELETE FROM attachments WHERE digest NOT IN (SELECT digest FROM survey_attachments)")
+    def _seal(self, transaction: Transaction, survey_id: str) -> None:
+        self._family(transaction, survey_id)
+        transaction.run(
+            "UPDATE surveys SET state = 'sealed' WHERE (id = ? OR parent = ?) AND state = 'open'",
+            (survey_id, survey_id),
+        )
 
     def _family(self, transaction: Transaction, survey_id: str) -> list[int]:
         """The survey and its rounds, which no append or settlement touches until this transaction ends."""
@@ -138,14 +136,16 @@ class SurveyTables(SqlStore):
         return [number for (number,) in rows]
 
     def add_token(self, record: TokenRecord) -> None:
-        with self.write(growing=True) as transaction:
-            transaction.run(
-                "INSERT INTO tokens (id, digest, scopes, note, epoch, revoked) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    *(record.id, record.digest, dump_words(sorted(record.scopes)), dump_words(record.note)),
-                    *(record.epoch, int(record.revoked)),
-                ),
+        values = (
+            *(record.id, record.digest, dump_words(sorted(record.scopes)), dump_words(record.note)),
+            *(record.epoch, int(record.revoked)),
+        )
+        # Not stopped by the reserve: an operator may need a new token to make room.
+        self.freed(
+            lambda transaction: transaction.run(
+                "INSERT INTO tokens (id, digest, scopes, note, epoch, revoked) VALUES (?, ?, ?, ?, ?, ?)", values
             )
+        )
 
     def token(self, token_id: str) -> TokenRecord | None:
         if not askable(token_id):
@@ -164,8 +164,8 @@ class SurveyTables(SqlStore):
     def revoke_token(self, token_id: str) -> bool:
         if not askable(token_id):
             return False
-        with self.write() as transaction:
-            return transaction.run("UPDATE tokens SET revoked = 1 WHERE id = ?", (token_id,)) > 0
+        revoke = "UPDATE tokens SET revoked = 1 WHERE id = ?"
+        return self.freed(lambda transaction: transaction.run(revoke, (token_id,))) > 0
 
 
 def _find(transaction: Transaction, survey_id: str) -> SurveyRecord | None:

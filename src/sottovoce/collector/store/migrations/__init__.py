@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from sottovoce.core.errors import StoreError
 
-__all__ = ["COLUMNS", "Dialect", "Migration", "latest", "migrations", "missing"]
+__all__ = ["COLUMNS", "NOT_IN_BACKUPS", "Dialect", "Migration", "latest", "migrations", "missing"]
 
 Dialect: TypeAlias = Literal["sqlite", "postgresql"]
 
@@ -26,13 +26,26 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "survey_attachments": ("survey", "digest"),
     "waiting": ("number", "survey", "epoch", "n", "content"),
     "leases": ("survey", "holder", "token", "expires"),
-    "segments": ("number", "survey", "epoch", "n", "checkpointed"),
+    "objects": ("name", "survey", "sha256", "length", "expires", "due"),
+    "segments": ("number", "survey", "epoch", "n", "checkpointed", "object"),
     "segment_parts": ("segment", "field", "part", "content"),
     "checkpoints": ("survey", "n"),
     "checkpoint_parts": ("survey", "part", "content"),
     "tokens": ("number", "id", "digest", "scopes", "note", "epoch", "revoked"),
 }
 """The present tables, each after those it refers to: what a backup holds."""
+
+
+NOT_IN_BACKUPS: Final[dict[Dialect, dict[str, tuple[str, ...]]]] = {
+    "sqlite": {"erasures": ("survey",)},
+    "postgresql": {
+        "erasures": ("survey",),
+        "reserve": ("bytes",),
+        "ballast": ("content",),
+        "headroom": ("content",),
+    },
+}
+"""Tables of one database alone. What is to be erased is left out of backups."""
 
 
 @dataclass(frozen=True)

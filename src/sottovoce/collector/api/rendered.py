@@ -1,0 +1,97 @@
+"""Estimates as bytes, ready to be sent: made once for a number of reports, however many ask, and then kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from sottovoce.collector.api.reading import check_minimum, estimate_of
+from sottovoce.collector.api.request import Request
+from sottovoce.collector.api.response import JSON, Response
+from sottovoce.collector.api.service import Service
+from sottovoce.collector.reading.slow_work import SlowWork
+from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
+from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["MOST_ROWS", "TAG", "Rendered", "check_rows", "rendered", "rendered_table", "response_of"]
+
+MOST_ROWS: Final = 2**20
+"""Most answers of one body: more would be some hundred megabytes."""
+
+TAG: Final = {"ETag": "changes with the body: sent back in If-None-Match, it gets 304 and no body while nothing has"}
+"""What a response says of its header."""
+
+Make: TypeAlias = Callable[[], tuple[int, list[bytes]]]
+"""Makes a body from all reports that are counted, and says how many they are."""
+
+
+class Rendered(NamedTuple):
+    """A body, or all of it but an end that changes more often."""
+
+    n_reports: int
+    parts: list[bytes]
+    digest: bytes
+
+
+def check_rows(record: SurveyRecord, rows: int, remedy: str) -> None:
+    """Refuse a body of very many answers."""
+    if rows > MOST_ROWS:
+        message = f"survey {record.id[:12]} has {rows:,} answers, and one response holds {MOST_ROWS:,}; {remedy}"
+        raise Refusal(409, "too_much", message)
+
+
+async def rendered(
+    service: Service, work: SlowWork, record: SurveyRecord, name: tuple[object, ...], make: Make
+) -> Rendered:
+    """What `make` makes from all reports so far; `name` says of two such whether they are the same."""
+    n_reports = await service.wait_for_store(service.n_counted, record)
+    check_minimum(record, n_reports)
+    name = ("rendered", *name)
+    found: Rendered | None = service.surveys.result(record.id, n_reports, *name)
+    if found is not None:
+        return found
+    return await work.once((record.id, n_reports, *name), _render, service, record, name, make)
+
+
+def _render(service: Service, record: SurveyRecord, name: tuple[object, ...], make: Make) -> Rendered:
+    n_reports, parts = make()
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    made = Rendered(n_reports, parts, digest.digest())
+    size = sum(len(part) for part in parts)
+    return service.surveys.put_result(record.id, n_reports, *name, result=made, size=size)
+
+
+async def rendered_table(
+    service: Service,
+    work: SlowWork,
+    record: SurveyRecord,
+    survey: Survey,
+    level: float,
+    name: tuple[object, ...],
+    write: Callable[[EstimateTable, CheckStop], list[bytes]],
+) -> Rendered:
+    """The same of an estimate with intervals of that level."""
+
+    def make() -> tuple[int, list[bytes]]:
+        estimate = estimate_of(service, record, survey)
+        work.check_stop()
+        return estimate.n_reports, write(table_of(estimate, level, record.labels), work.check_stop)
+
+    return await rendered(service, work, record, (level, *name), make)
+
+
+def response_of(
+    request: Request, made: Rendered, end: bytes = b"", media_type: str = JSON, headers: dict[str, str] | None = None
+) -> Response:
+    """The body with its end; or only that it is still the one which the asker names in If-None-Match."""
+    tag = f'"{hashlib.sha256(made.digest + end).hexdigest()[:32]}"'
+    told: dict[str, Any] = {**(headers or {}), "ETag": tag}
+    known = [one.strip().removeprefix("W/") for one in (request.header(b"if-none-match") or "").split(",")]
+    if tag in known or "*" in known:
+        return Response(b"", media_type, 304, {"ETag": tag})
+    return Response([*made.parts, end] if end else made.parts, media_type, headers=told)

@@ -1,0 +1,1 @@
+"""Workers: every report is counted exactly once, whatever is killed."""

@@ -1,0 +1,1 @@
+"""From the body of a request to reports that are durable."""

@@ -1,0 +1,1 @@
+"""Counted reports in object storage, so that the database holds only the latest."""

@@ -1,0 +1,167 @@
+"""Object storage: a folder or a bucket, by an address that fsspec understands.
+
+An object is written once, under a name that is never used again, and is checked against its SHA-256 whenever it is
+read. Nothing is ever listed, so that files of others in the same place are neither read nor touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, final
+
+from sottovoce.core.addresses import file_system
+from sottovoce.core.errors import ObjectStorageError, SettingsError
+from sottovoce.core.files import create_file, leftover_parts, sync
+
+__all__ = ["ObjectStorage", "object_name"]
+
+_WHERE: Final = "the object storage (setting objects)"
+
+
+def object_name(survey_id: str, epoch: int, content: bytes) -> str:
+    """A new name for the content: a folder a survey, then coarse time, digest, and a random part.
+
+    The random part makes a name good for one attempt: what is removed can never be what somebody else has just written.
+    """
+    return f"{survey_id}/{epoch}-{hashlib.sha256(content).hexdigest()}-{secrets.token_hex(8)}.parquet"
+
+
+@final
+class ObjectStorage:
+    """Where objects lie. Safe to use from several threads.
+
+    Parameters
+    ----------
+    address
+        A folder, or a URL such as s3://bucket/folder.
+
+    Raises
+    ------
+    MissingExtraError
+        If fsspec, or the package that it needs for this kind of storage, is not installed.
+    SettingsError
+        If the address cannot be used.
+
+    Examples
+    --------
+    >>> storage = ObjectStorage("memory://example")
+    >>> storage.put("a/b", b"reports")
+    >>> storage.get("a/b", hashlib.sha256(b"reports").hexdigest())
+    b'reports'
+    >>> storage.remove("a/b"), storage.length("a/b")
+    (None, None)
+    """
+
+    def __init__(self, address: str) -> None:
+        self._files, self._root = file_system(address, "objects", SettingsError)
+        self._folder = Path(self._root) if "file" in _protocols(self._files) else None
+        if self._folder is not None:
+            try:
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise SettingsError(
+                    f"objects: the folder cannot be made ({error.strerror}); name one that this user may write to"
+                ) from None
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write an object, and read it back: on return it is there, durable and whole."""
+        with _translated("written", "create objects"):
+            if self._folder is not None:
+                _write_file(self._folder / name, content)
+            else:
+                self._pipe(self._path(name), content)
+        self.get(name, hashlib.sha256(content).hexdigest())
+
+    def get(self, name: str, sha256: str) -> bytes:
+        """The object's content; one that is missing or not as it was written is refused."""
+        try:
+            with _translated("read", "read objects"):
+                content: bytes = self._files.cat_file(self._path(name))
+        except FileNotFoundError:
+            raise ObjectStorageError(
+                f"{_WHERE} has no object {_short(name)}; put it back from a copy, or set objects to where it is"
+            ) from None
+        if hashlib.sha256(content).hexdigest() != sha256:
+            raise ObjectStorageError(
+                f"{_WHERE} has an object {_short(name)} of {len(content):,} bytes that is not what was written; "
+                "put it back from a copy"
+            )
+        return content
+
+    def length(self, name: str) -> int | None:
+        """How many bytes the object has; None when it is not there."""
+        try:
+            with _translated("looked at", "read objects"):
+                self._files.invalidate_cache()
+                return int(self._files.info(self._path(name))["size"])
+        except FileNotFoundError:
+            return None
+
+    def remove(self, name: str) -> None:
+        """Remove the object, if it is there."""
+        with contextlib.suppress(FileNotFoundError), _translated("removed", "delete objects"):
+            self._files.rm_file(self._path(name))
+        if self._folder is not None:
+            place = self._folder / name
+            with contextlib.suppress(FileNotFoundError), _translated("removed", "delete objects"):
+                # A kill while it was written has left what was written until then.
+                for part in leftover_parts(place):
+                    part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # other objects of the survey, or somebody's files
+                place.parent.rmdir()
+
+    def _path(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    def _pipe(self, path: str, content: bytes) -> None:
+        try:
+            self._files.pipe_file(path, content)
+        except FileNotFoundError:
+            # Some kinds of storage have folders; the one that the setting names is not made here.
+            self._files.mkdir(path.rsplit("/", 1)[0], create_parents=False)
+            self._files.pipe_file(path, content)
+
+
+def _protocols(files: Any) -> tuple[str, ...]:
+    return (files.protocol,) if isinstance(files.protocol, str) else tuple(files.protocol)
+
+
+def _write_file(place: Path, content: bytes) -> None:
+    with contextlib.suppress(FileExistsError):
+        place.parent.mkdir(mode=0o700)
+        sync(place.parent.parent)
+    create_file(place, content, mode=0o600)
+
+
+def _short(name: str) -> str:
+    """Enough of a name to find the object; survey and digest are long."""
+    survey, _, rest = name.partition("/")
+    return f"{survey[:12]}.../{rest[:24]}..."
+
+
+@contextlib.contextmanager
+def _translated(what: str, right: str) -> Iterator[None]:
+    """Errors of any storage in our words; of its own only the kind is told, since they may hold an address or a key."""
+    try:
+        yield
+    except FileNotFoundError:
+        if what in ("read", "looked at", "removed"):
+            raise
+        raise ObjectStorageError(
+            "an object cannot be written: the place that the setting objects names is not there; make it, or "
+            "mount it again"
+        ) from None
+    except PermissionError:
+        raise ObjectStorageError(
+            f"an object cannot be {what}: {_WHERE} does not permit it; allow the service to {right} there"
+        ) from None
+    except Exception as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+        raise ObjectStorageError(
+            f"an object cannot be {what}: {_WHERE} fails ({reason}); look at the storage, it is tried again"
+        ) from None

@@ -1,0 +1,1 @@
+"""What analysts are shown, and the process that makes it."""

@@ -1,0 +1,230 @@
+"""Analysts are answered in a process of their own, so that nothing they ask for slows down the one that takes reports.
+
+For every request that is not a device's, one end of a new pair of sockets is handed to that process, which answers
+through it. There is no address that anybody else could connect to. What is asked while the process starts waits; when
+it dies, whoever it was about to answer is told to ask again, and the next one starts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
+from typing import Any, Final, final
+
+from sottovoce.collector.api.request import Request
+from sottovoce.collector.api.response import Receive, Scope, Send
+from sottovoce.collector.reading.frames import RequestHead, ResponseHead, put, take
+from sottovoce.collector.reading.pace import ANSWER_BYTES, Pace
+from sottovoce.collector.reading.process import ANSWER, SECONDS, STOP, answer_analysts, level_message
+from sottovoce.collector.reading.recent import Recent
+from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.running.supervisor import READING, spawned
+
+__all__ = ["ReadingProcess"]
+
+_PATIENCE: Final = 10.0
+"""Seconds in which a process that died must have a successor."""
+
+_LOOK_EVERY: Final = 0.05
+
+_UNDETECTED: Final = b"content-length"
+"""Of a request with this header the server says that its asker has left once the body is read, whether or not so."""
+
+
+@final
+class ReadingProcess:
+    """The process, as the one that takes reports sees it. `noted` is called with the seconds that estimates took."""
+
+    def __init__(self, settings: Settings, noted: Callable[[float], object], pace: Pace):
+        self._settings = settings
+        self._pace = pace
+        self._recent: Recent[Kept] = Recent()
+        self._noted = noted
+        self._control: socket.socket | None = None
+        self._level = settings.log_level
+
+    def start(self) -> SpawnProcess:
+        """A new process, in place of any that was there; inside the running event loop."""
+        self._close()
+        ours, theirs = socket.socketpair()
+        try:
+            process = spawned(answer_analysts, (self._settings, theirs), READING)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        ours.setblocking(False)
+        self._control = ours
+        asyncio.get_running_loop().add_reader(ours, self._listen, ours)
+        self.set_level(self._level)
+        return process
+
+    def set_level(self, level: str) -> None:
+        """What the process logs from now on, and each that comes after it."""
+        self._level = level
+        self._tell(level_message(level))
+
+    def stop(self) -> None:
+        """Let it end streams and drop what waits; it answers what it has begun."""
+        self._tell(STOP)
+
+    async def ask(self, request: Request, *, stream: bool, shared: bool) -> Answered | Kept:
+        """The response to a request, ready to be passed on as it comes; a stream ends when its reader leaves."""
+        if shared:
+            name = request.scope["path"], request.scope["query_string"]
+            return await self._recent.get(name, lambda: self._kept(request))
+        answered = await self._ask(request, stream=stream)
+        if request.scope["method"] != "GET":
+            self._recent.clear()  # it may have published or deleted something
+        return answered
+
+    async def _ask(self, request: Request, *, stream: bool) -> Answered:
+        reader, writer = await self._connected()
+        passing = asyncio.create_task(_pass_on(request, writer))
+        try:
+            head = await take(reader)
+            if head is None:
+                raise _gone()
+        except BaseException:
+            passing.cancel()
+            writer.close()
+            raise
+        if stream or request.header(_UNDETECTED) is None:
+            passing.add_done_callback(lambda _: writer.close())
+        return Answered(head.decode(ResponseHead), reader, writer, passing, self._pace)
+
+    async def _kept(self, request: Request) -> Kept:
+        """A whole response, which may be sent many times."""
+        answered = await self._ask(request, stream=False)
+        parts: list[bytes] = []
+
+        async def gather(message: Any) -> None:
+            if message["type"] == "http.response.body":
+                parts.append(message["body"])
+
+        await answered(request.scope, request.receive, gather)
+        return Kept(answered.head, b"".join(parts), self._pace)
+
+    async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                until = asyncio.get_running_loop().time() + _PATIENCE
+                while not self._tell(ANSWER, theirs):
+                    if asyncio.get_running_loop().time() > until:
+                        raise _gone()
+                    await asyncio.sleep(_LOOK_EVERY)
+            return await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
+
+    def _tell(self, message: bytes, *sockets: socket.socket) -> bool:
+        """Whether a living process was told."""
+        if self._control is None:
+            return False
+        try:
+            socket.send_fds(self._control, [message], [one.fileno() for one in sockets])
+        except OSError:  # it is gone, or has not read for long
+            return False
+        return True
+
+    def _listen(self, control: socket.socket) -> None:
+        """What the process says by itself: how long estimates took. Or its end."""
+        with contextlib.suppress(BlockingIOError):
+            told = b""
+            with contextlib.suppress(ConnectionError):
+                told = control.recv(SECONDS.size * 512)
+            if not told:
+                asyncio.get_running_loop().remove_reader(control)
+            with contextlib.suppress(struct.error):
+                for (seconds,) in SECONDS.iter_unpack(told):
+                    self._noted(seconds)
+
+    def _close(self) -> None:
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control)
+            self._control.close()
+            self._control = None
+
+
+def _gone() -> Refusal:
+    message = "the process that answers analysts has ended and another starts; nothing else is touched: ask again"
+    return Refusal(503, "busy", message)
+
+
+async def _pass_on(request: Request, writer: asyncio.StreamWriter) -> None:
+    """The request with its body; over when whoever asks has left, or the server thinks so."""
+    scope = request.scope
+    try:
+        await put(
+            writer,
+            RequestHead(
+                scope["method"],
+                scope["scheme"],
+                scope["path"],
+                scope["query_string"],
+                [(bytes(name), bytes(value)) for name, value in scope["headers"]],
+            ),
+        )
+        while True:
+            event = await request.receive()
+            if event["type"] == "http.disconnect":
+                return
+            await put(writer, bytes(event.get("body", b"")), last=not event.get("more_body", False))
+    except ConnectionError:
+        return  # it has answered already, or is gone: whoever waits for the answer finds out
+
+
+@final
+class Answered:
+    """An ASGI application that passes on what the process says."""
+
+    def __init__(
+        self,
+        head: ResponseHead,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        passing: asyncio.Task[None],
+        pace: Pace,
+    ):
+        self.head = head
+        self._reader, self._writer, self._passing, self._pace = reader, writer, passing, pace
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._pace.turn(ANSWER_BYTES)
+            await send({"type": "http.response.start", "status": self.head.status, "headers": self.head.headers})
+            while True:
+                part = await take(self._reader)
+                if part is None and self._passing.done():
+                    return  # whoever asked has left
+                if part is None:
+                    # What was sent so far must not pass for a whole response.
+                    raise ConnectionAbortedError("the process that answers analysts has ended")
+                await self._pace.turn(len(part.content))
+                await send({"type": "http.response.body", "body": part.content, "more_body": not part.last})
+                if part.last:
+                    return
+        finally:
+            self._passing.cancel()
+            self._writer.close()
+
+
+@final
+class Kept:
+    """An ASGI application that sends the same to everybody."""
+
+    def __init__(self, head: ResponseHead, body: bytes, pace: Pace):
+        self._head, self._body, self._pace = head, body, pace
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._pace.turn(len(self._body))
+        await send({"type": "http.response.start", "status": self._head.status, "headers": [*self._head.headers]})
+        await send({"type": "http.response.body", "body": self._body, "more_body": False})

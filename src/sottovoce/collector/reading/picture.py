@@ -1,0 +1,81 @@
+"""An estimate as a page draws it: columns of numbers, cut to the largest answers where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.collector.reading.panels import Bars, Panel, panels_of
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.terms import Terms
+
+__all__ = ["Columns", "columns_of", "largest", "projection_of"]
+
+
+class Columns(NamedTuple):
+    """Answers side by side, in the order they have in the survey; not finite where nothing is known."""
+
+    positions: list[int] | None
+    labels: list[str]
+    value: list[float]
+    raw: list[float]
+    low: list[float]
+    high: list[float]
+    panels: list[Panel]
+
+
+def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str] = ()) -> Columns:
+    """The answers with their intervals; `names` are those of a round's choices.
+
+    Where there are more than `most`: the first pictures that hold no more, or else the largest answers.
+
+    Examples
+    --------
+    >>> from sottovoce.surveys.survey import Survey
+    >>> survey = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0)
+    >>> estimate = survey.estimate(survey.simulate(["water"] * 500 + ["tea"] * 300, seed=1))
+    >>> columns_of(estimate, 0.95, most=2).labels
+    ['tea', 'water']
+    """
+    survey = estimate.survey
+    panels, chosen = panels_of(survey), None
+    if len(estimate) > most:
+        whole = [panel for panel in panels if panel.stop <= most]
+        chosen = np.arange(max(panel.stop for panel in whole)) if whole else largest(estimate.values, most)
+        several = f"the {most:,} largest answers"
+        panels = whole or [Bars(several, 0, most, all(panel.shares for panel in panels))]
+    places = range(len(estimate)) if chosen is None else chosen.tolist()
+    labels = [names[place] for place in places] if names else [survey.answer_label(place) for place in places]
+    columns = {
+        name: (column if chosen is None else column[chosen]).tolist()
+        for name, column in estimate.columns(level).items()
+    }
+    return Columns(positions=None if chosen is None else chosen.tolist(), labels=labels, panels=panels, **columns)
+
+
+def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
+    """Where the `most` largest values stand, in order; of equal ones the first.
+
+    Takes time in the number of values, without sorting them.
+
+    Examples
+    --------
+    >>> largest(np.array([0.1, 0.4, 0.2, 0.1, 0.2]), 3)
+    array([1, 2, 4])
+    >>> largest(np.array([0.5, 0.5, 0.5]), 2)
+    array([0, 1])
+    """
+    if len(values) <= most:
+        return np.arange(len(values))
+    least = np.partition(values, len(values) - most)[len(values) - most]
+    above = np.flatnonzero(values > least)
+    equal = np.flatnonzero(values == least)[: most - len(above)]
+    return np.sort(np.concatenate([above, equal]))
+
+
+def projection_of(survey: Terms) -> str:
+    """On what the raw answers are projected, in words."""
+    return "interval" if survey.n_answers == 1 and survey.seat is not None else survey.question.projected_on

@@ -1,0 +1,97 @@
+"""Slow work in a few threads; refused, not queued, where too much is waiting.
+
+A piece that waits is dropped when the service stops; one that has begun ends where it next looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar, final
+
+from sottovoce.collector.refusal import Refusal
+
+__all__ = ["SlowWork"]
+
+P = TypeVar("P")
+
+
+@final
+class SlowWork:
+    """Threads for one kind of work, of which `most` pieces may wait besides those that run."""
+
+    def __init__(self, name: str, threads: int, most: int):
+        self._threads = ThreadPoolExecutor(threads, f"sottovoce-{name}")
+        self._most = threads + most
+        self._under_way = 0
+        self._stops = False
+        self._lock = threading.Lock()
+        self._once: dict[Hashable, Future[Any]] = {}
+
+    def __len__(self) -> int:
+        """How many pieces run or wait."""
+        return self._under_way
+
+    async def run(self, function: Callable[..., P], *arguments: Any) -> P:
+        """The result of a function that is called in a thread."""
+        return await self._result(self._begin(function, *arguments))
+
+    async def once(self, key: Hashable, function: Callable[..., P], *arguments: Any) -> P:
+        """The same; whoever asks under a key while it is worked on shares the result. Inside one event loop."""
+        work: Future[P] | None = self._once.get(key)
+        if work is None:
+            work = self._once[key] = self._begin(function, *arguments)
+            work.add_done_callback(lambda _: self._once.pop(key, None))
+        return await self._result(work)
+
+    def stop(self) -> None:
+        """Drop what waits and begin nothing any more; what runs may go on."""
+        with self._lock:
+            self._stops = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """Stop, and wait for what runs."""
+        self.stop()
+        self._threads.shutdown(wait=True)
+
+    def check_stop(self) -> None:
+        """Called by work that runs for long, from time to time: ends it when the service stops."""
+        if self._stops:
+            raise _stopped()
+
+    def _begin(self, function: Callable[..., P], *arguments: Any) -> Future[P]:
+        with self._lock:
+            if self._stops:
+                raise _stopped()
+            if self._under_way >= self._most:
+                raise _busy(f"{self._under_way} such requests are worked on or wait here already; ask again later")
+            self._under_way += 1
+            work = self._threads.submit(function, *arguments)
+        work.add_done_callback(self._ended)
+        return work
+
+    def _ended(self, _: Future[Any]) -> None:
+        with self._lock:
+            self._under_way -= 1
+
+    async def _result(self, work: Future[P]) -> P:
+        try:
+            # Others may wait for the same: whoever leaves does not end it.
+            return await asyncio.shield(asyncio.wrap_future(work))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+        # Not this task was cancelled but the work, which happens when the service stops.
+        raise _stopped()
+
+
+def _stopped() -> Refusal:
+    return _busy("the service stops; ask again when it is back")
+
+
+def _busy(message: str) -> Refusal:
+    return Refusal(503, "busy", message)

@@ -1,0 +1,209 @@
+"""Server-sent events: a response that lasts until its reader leaves, the service stops, or its time is over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final, TypeAlias, final
+
+from sottovoce.collector.api.response import Receive, Send, refused
+from sottovoce.collector.reading.feeds import Feeds, ReadStatus
+from sottovoce.collector.refusal import Refusal, refusal_of
+from sottovoce.core.errors import StoreError
+
+__all__ = ["EVENT_STREAM", "MOST_STREAMS", "Stream", "StreamPace", "Streams"]
+
+EVENT_STREAM: Final = "text/event-stream"
+
+MOST_STREAMS: Final = 64
+"""Of one process at a time."""
+
+StillAdmitted: TypeAlias = Callable[[], Awaitable[bool]]
+
+_HEADERS: Final = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    # A proxy that collects what it passes on would hold events back.
+    (b"x-accel-buffering", b"no"),
+)
+
+_RETRY: Final = b"retry: 2000\n\n"
+"""Milliseconds after which a browser asks again when a stream has ended."""
+
+_HEARTBEAT: Final = b": still here\n\n"
+"""A comment, which keeps proxies from hanging up."""
+
+_LAST_SECONDS: Final = 0.5
+"""How long the end of a stream waits for a reader that may have stopped reading."""
+
+
+@dataclass(frozen=True)
+class StreamPace:
+    """Seconds between things."""
+
+    look: float = 1.0
+    """Between two looks at a survey."""
+    check: float = 3.0
+    """Between two looks at the reader's token."""
+    heartbeat: float = 15.0
+    longest: float = 300.0
+    """Until a stream ends by itself."""
+    send: float = 5.0
+    """Until a stream is given up whose reader does not read."""
+
+
+@final
+class Streams:
+    """All streams of one process: how many there are, and that they end when the service does."""
+
+    def __init__(self, look: ReadStatus, pace: StreamPace | None = None) -> None:
+        self.pace = pace or StreamPace()
+        self.feeds = Feeds(look, self.pace.look)
+        self._open: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def close(self) -> None:
+        """End every stream now, and let none begin any more."""
+        self._closed = True
+        for task in self._open:
+            task.cancel()
+
+    def refusal_if_full(self) -> Refusal | None:
+        """Why no further stream can begin, if none can."""
+        if not self._closed and len(self._open) < MOST_STREAMS:
+            return None
+        told = (
+            f"{MOST_STREAMS} streams are open, the most there may be, or the service stops; ask for the status instead"
+        )
+        return Refusal(503, "too_many_streams", told)
+
+    def begin(self, talk: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """A stream's own task, counted until it is over."""
+        task = asyncio.create_task(talk)
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+        return task
+
+
+@final
+class Stream:
+    """An ASGI application that tells one reader how one survey stands, at once and whenever that changes."""
+
+    def __init__(self, streams: Streams, survey_id: str, still_admitted: StillAdmitted) -> None:
+        self._streams = streams
+        self._survey_id = survey_id
+        self._still_admitted = still_admitted
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        full = self._streams.refusal_if_full()
+        if full is not None:
+            await refused(full)(scope, receive, send)
+            return
+        talking = self._streams.begin(self._talk(send))
+        leaving = asyncio.create_task(_left(receive))
+        try:
+            await asyncio.wait((talking, leaving), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            gone = leaving.done()
+            talking.cancel()
+            leaving.cancel()
+        if await _over(talking, gone):
+            with contextlib.suppress(_UnreadError):
+                await _sent(send, _part(b"", more=False), _LAST_SECONDS)
+
+    async def _talk(self, to_reader: Send) -> None:
+        """Everything that is said, until there is no more to say."""
+
+        async def send(message: Any) -> None:
+            await _sent(to_reader, message, self._streams.pace.send)
+
+        await send({"type": "http.response.start", "status": 200, "headers": [*_HEADERS]})
+        await send(_part(_RETRY))
+        pace = self._streams.pace
+        now = monotonic()
+        end, check, heartbeat = now + pace.longest, now + pace.check, now + pace.heartbeat
+        with self._streams.feeds.follow(self._survey_id) as (feed, news):
+            while now < end:
+                await _wait(news, min(end, check, heartbeat) - now)
+                now = monotonic()
+                if now >= check:
+                    check = now + pace.check
+                    if not await self._admitted():
+                        await send(_event(b"revoked", b"{}"))
+                        return
+                if feed.gone:
+                    await send(_event(b"deleted", b"{}"))
+                    return
+                if news.is_set():
+                    news.clear()
+                    heartbeat = now + pace.heartbeat
+                    await send(_event(b"status", feed.latest or b"{}"))
+                elif now >= heartbeat:
+                    heartbeat = now + pace.heartbeat
+                    await send(_part(_HEARTBEAT))
+
+    async def _admitted(self) -> bool:
+        try:
+            return await self._still_admitted()
+        except StoreError:
+            return True  # nothing is learnt from a database that is unavailable, by the reader either
+
+
+class _UnreadError(Exception):
+    """A reader does not read."""
+
+
+async def _sent(send: Send, message: Any, seconds: float) -> None:
+    """Send, in a task of its own: what the server does not take in time is left to it, whether or not it gives up."""
+    sending = asyncio.ensure_future(send(message))
+    try:
+        await asyncio.wait((sending,), timeout=seconds)
+    finally:
+        taken = sending.done()
+        sending.cancel()
+    if not taken:
+        raise _UnreadError
+    sending.result()
+
+
+async def _wait(news: asyncio.Event, seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(max(0.0, seconds)):
+            await news.wait()
+
+
+async def _over(talking: asyncio.Task[None], gone: bool) -> bool:
+    """Wait for the end of a stream's task, and tell whether somebody may still be there to be told of it.
+
+    What nobody foresaw is logged, unless it was nobody's to read.
+    """
+    try:
+        await talking
+    except asyncio.CancelledError:
+        pass
+    except _UnreadError:
+        return False
+    except Exception as error:
+        if not gone:
+            refusal_of(error)
+    return not gone
+
+
+def _event(name: bytes, data: bytes) -> dict[str, Any]:
+    return _part(b"event: %s\ndata: %s\n\n" % (name, data))
+
+
+def _part(body: bytes, *, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until a reader is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

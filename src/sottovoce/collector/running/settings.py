@@ -1,0 +1,375 @@
+"""The settings of the service: each declared once, with its default, its range and its help.
+
+A flag beats an environment variable, which beats the settings file, which beats the default. Whatever is wrong is told
+with the setting's name, where it came from, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final
+
+from sottovoce.collector.running import setting_kinds as kinds
+from sottovoce.collector.running.log import FORMATS, LEVELS
+from sottovoce.collector.running.setting_kinds import Read
+from sottovoce.collector.store.reserve import DEFAULT_RESERVE
+from sottovoce.core.errors import SettingsError
+from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_CELLS
+from sottovoce.formats.wire import DEFAULT_BODY_BYTES
+
+__all__ = [
+    "KEY_FILE",
+    "OTHER_VARIABLES",
+    "SETTINGS",
+    "SETTINGS_VARIABLE",
+    "TOKEN_VARIABLE",
+    "URL_VARIABLE",
+    "ServiceSetting",
+    "Settings",
+    "load",
+]
+
+KEY_FILE: Final = "signing.key"
+"""In the data folder."""
+
+SETTINGS_VARIABLE: Final = "SOTTOVOCE_SETTINGS"
+"""Names the settings file where no flag does."""
+
+URL_VARIABLE: Final = "SOTTOVOCE_URL"
+TOKEN_VARIABLE: Final = "SOTTOVOCE_TOKEN"
+"""Where analysts keep the collector's address and their token."""
+
+OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE})
+"""Variables of the prefix that are no settings of the service: its file's, and those of analysts."""
+
+_PREFIX: Final = "SOTTOVOCE_"
+
+_TESTS: Final = "SOTTOVOCE_TEST_"
+"""Begins what the tests of this package are told."""
+
+
+@dataclass(frozen=True)
+class ServiceSetting:
+    """One setting, and the four places it may come from."""
+
+    name: str
+    """Its name in Python and its key in the settings file."""
+    default: Any
+    meaning: str
+    allowed: str
+    metavar: str
+    read: Read = field(repr=False)
+    secret: bool = False
+    """Whether its value may hold a password, so that no message shows it."""
+
+    @property
+    def flag(self) -> str:
+        """The option of `sottovoce serve`."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """The environment variable."""
+        return _PREFIX + self.name.upper()
+
+    @property
+    def shown_default(self) -> str:
+        """The default as an operator would write it; empty for nothing."""
+        if isinstance(self.default, tuple):
+            return ",".join(self.default)
+        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+
+    def checked(self, given: object, source: str) -> Any:
+        """The value of what was given, or a `SettingsError` that says where it came from."""
+        try:
+            return self.read(given)
+        except ValueError:
+            pass
+        shown = "" if self.secret else f" is {_shown(given)}"
+        default = self.shown_default or "none"
+        raise SettingsError(
+            f"{self.name}{shown} (from {source}): it must be {self.allowed}; leave it out for the default, {default}"
+        )
+
+
+def _shown(given: object) -> str:
+    text = str(given).lower() if isinstance(given, bool) else repr(given)  # true, as TOML writes it
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _setting(default: Any, read: Read, allowed: str, meaning: str, *, metavar: str = "N", secret: bool = False) -> Any:
+    about = {"read": read, "allowed": allowed, "meaning": meaning, "metavar": metavar, "secret": secret}
+    return field(default=default, metadata=about, repr=not secret)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything `sottovoce serve` can be told; checked when it is made.
+
+    Examples
+    --------
+    >>> Settings(port=0).minimum_reports
+    100
+    >>> Settings(port=70_000)
+    Traceback (most recent call last):
+    sottovoce.core.errors.SettingsError: port is 70000 (from the program): it must be a whole number from 0 to 65535 ...
+    """
+
+    host: str = _setting(
+        "127.0.0.1",
+        kinds.host,
+        "an address or a host name of this machine",
+        "where to listen; 0.0.0.0 for every network, behind TLS",
+        metavar="HOST",
+    )
+    port: int = _setting(
+        8470,
+        kinds.whole(0, 65535),
+        "a whole number from 0 to 65535 (0: any free port, printed at the start)",
+        "where to listen; 0 picks a free one",
+    )
+    data: Path = _setting(  # noqa: RUF009 - a field, not a shared object
+        Path("sottovoce-data"),
+        kinds.folder,
+        "the name of a folder",
+        "folder of the SQLite database (collector.db), the signing key (signing.key) and the watermark",
+        metavar="FOLDER",
+    )
+    database: str = _setting(
+        "",
+        kinds.database,
+        "empty (SQLite in the data folder) or postgresql://user:password@host/name",
+        "empty: SQLite in the data folder; or a PostgreSQL address, better in a variable than in a flag",
+        metavar="URL",
+        secret=True,
+    )
+    objects: str = _setting(
+        "",
+        kinds.objects,
+        "empty, a folder, or a URL that fsspec understands, such as s3://bucket/folder; not memory:, and no chain (::)",
+        "where counted reports move to when their span of time_precision is over, so that the database holds only the "
+        "latest; empty: they stay in the database",
+        metavar="URL",
+        secret=True,
+    )
+    workers: int = _setting(
+        1, kinds.whole(0, 64), "a whole number from 0 to 64", "counting processes; 0 where others count elsewhere"
+    )
+    minimum_reports: int = _setting(
+        100,
+        kinds.whole(1, 10**12),
+        "a whole number from 1 to 10^12",
+        "no estimate of a survey before that many reports, which anybody can reach with invented ones; a survey may "
+        "ask for more, not for fewer",
+    )
+    max_counters: int = _setting(
+        DEFAULT_COUNTERS,
+        kinds.whole(0, MAX_CELLS),
+        f"a whole number from 0 to {MAX_CELLS:,}",
+        "most integers of a survey that are counted here; larger ones are only gathered, for an engine to count",
+    )
+    time_precision: int = _setting(
+        3600,
+        kinds.whole(60, 31 * 86400),
+        "a whole number of seconds from 60 to 2,678,400 (31 days)",
+        "seconds: nothing finer about when a report came is ever kept",
+        metavar="SECONDS",
+    )
+    max_body_bytes: int = _setting(
+        DEFAULT_BODY_BYTES,
+        kinds.whole(1024, 2**30),
+        "a whole number from 1024 to 1,073,741,824",
+        "longest body of a request; longer ones are answered 413",
+        metavar="BYTES",
+    )
+    max_batch_reports: int = _setting(
+        10_000, kinds.whole(1, 10**6), "a whole number from 1 to 1,000,000", "most reports in one body"
+    )
+    queue_reports: int = _setting(
+        100_000,
+        kinds.whole(1, 10**8),
+        "a whole number from 1 to 10^8, not below max_batch_reports",
+        "most reports between their arrival and the disk; beyond it requests are answered 503",
+    )
+    max_reports_per_second: int = _setting(
+        0,
+        kinds.whole(0, 10**9),
+        "a whole number from 0 (no limit) to 10^9",
+        "of one survey; beyond it requests are answered 429; 0: no limit",
+    )
+    body_seconds: float = _setting(
+        10.0,
+        kinds.seconds(0.1, 3600),
+        "a number of seconds from 0.1 to 3600",
+        "how long a request's head may take, and its body; slower ones are cut off, or answered 408",
+        metavar="SECONDS",
+    )
+    lease_seconds: float = _setting(
+        30.0,
+        kinds.seconds(0.5, 3600),
+        "a number of seconds from 0.5 to 3600",
+        "after which another counting process takes over from one that died",
+        metavar="SECONDS",
+    )
+    max_database_bytes: int = _setting(
+        0,
+        kinds.whole(2**20, 2**50, or_zero=True),
+        "0 (no limit) or a whole number from 1,048,576 to 2^50",
+        "largest SQLite database; beyond it reports are answered 507; 0: no limit",
+        metavar="BYTES",
+    )
+    reserve_bytes: int = _setting(
+        DEFAULT_RESERVE,
+        kinds.whole(2**25, 2**40),
+        "a whole number from 33,554,432 to 2^40",
+        "room that reports cannot have, so that an operator can delete on a full disk; with SQLite at most a sixteenth "
+        "of the disk",
+        metavar="BYTES",
+    )
+    log_level: str = _setting(
+        "info",
+        kinds.one_of(*LEVELS),
+        "debug, info, warning or error",
+        "what is logged, on standard error; can be changed while the service runs",
+        metavar="LEVEL",
+    )
+    log_format: str = _setting(
+        "text",
+        kinds.one_of(*FORMATS),
+        "text or json",
+        "lines for people, or one JSON object a line",
+        metavar="FORMAT",
+    )
+    allow_origins: tuple[str, ...] = _setting(
+        (),
+        kinds.origins,
+        "web origins such as https://survey.example, or *; several with commas between them (a list in the file)",
+        "web pages whose scripts may send reports",
+        metavar="ORIGINS",
+    )
+    public_url: str = _setting(
+        "",
+        kinds.origin,
+        "empty or a web origin such as https://survey.example, without a path",
+        "where browsers reach the service, if a proxy stands before it; with https the dashboard's cookie is Secure",
+        metavar="URL",
+    )
+    tls_certificate: str = _setting(
+        "", kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
+    )
+    tls_key: str = _setting(
+        "", kinds.file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
+    )
+
+    def __post_init__(self) -> None:
+        for setting in SETTINGS:
+            object.__setattr__(self, setting.name, setting.checked(getattr(self, setting.name), "the program"))
+        if self.queue_reports < self.max_batch_reports:
+            raise SettingsError(
+                f"queue_reports is {self.queue_reports}: it must not be below max_batch_reports, "
+                f"{self.max_batch_reports}; a body of that many would never fit"
+            )
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            given, missing = ("tls_certificate", "tls_key") if self.tls_certificate else ("tls_key", "tls_certificate")
+            raise SettingsError(f"{given} is given and {missing} is not: TLS needs both; give both or neither")
+
+
+SETTINGS: Final = tuple(ServiceSetting(name=one.name, default=one.default, **one.metadata) for one in fields(Settings))
+"""All of them, in the order of the documentation."""
+
+_BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
+_BY_VARIABLE: Final = {setting.variable: setting for setting in SETTINGS}
+
+
+def load(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: Path | None = None
+) -> Settings:
+    """The settings of a service: flags before environment before file before defaults.
+
+    Parameters
+    ----------
+    flags
+        What the command line says, by the settings' names; None for what it does not say.
+    environ
+        The environment: of its variables those that begin with SOTTOVOCE_.
+    file
+        A TOML file with settings by their names; the one SOTTOVOCE_SETTINGS names unless given.
+
+    Examples
+    --------
+    >>> settings = load({"port": "9000"}, {"SOTTOVOCE_PORT": "9001", "SOTTOVOCE_WORKERS": "2"})
+    >>> settings.port, settings.workers
+    (9000, 2)
+    >>> load({}, {"SOTTOVOCE_PROT": "1"})
+    Traceback (most recent call last):
+    sottovoce.core.errors.SettingsError: the environment variable SOTTOVOCE_PROT is not a setting; did you mean ...
+    """
+    environ = environ or {}
+    if file is None and environ.get(SETTINGS_VARIABLE):
+        file = Path(environ[SETTINGS_VARIABLE])
+    values: dict[str, Any] = {} if file is None else _from_file(file)
+    values |= _from_environment(environ)
+    for name, given in (flags or {}).items():
+        if given is not None:
+            setting = _BY_NAME.get(name) or _unknown("the flag", name, _BY_NAME)
+            values[name] = setting.checked(given, f"the flag {setting.flag}")
+    return Settings(**values)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    values = {}
+    for variable in sorted(environ):
+        if variable.startswith(_PREFIX) and not variable.startswith(_TESTS) and variable not in OTHER_VARIABLES:
+            setting = _BY_VARIABLE.get(variable) or _unknown("the environment variable", variable, _BY_VARIABLE)
+            values[setting.name] = setting.checked(environ[variable], f"the environment variable {variable}")
+    return values
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise SettingsError(
+            f"the settings file {file} cannot be read: {error.strerror}; name a TOML file that this user may read"
+        ) from None
+    table = _parsed(file, content)
+    values = {}
+    for key, given in table.items():
+        setting = _BY_NAME.get(key) or _unknown_key(file, key, given)
+        values[key] = setting.checked(given, f"the settings file {file}")
+    return values
+
+
+def _parsed(file: Path, content: bytes) -> dict[str, Any]:
+    remedy = 'lines read like port = 8470, or host = "127.0.0.1"'
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        reason = f"no UTF-8 (at line {line})"
+    except tomllib.TOMLDecodeError as error:
+        reason = str(error)
+    raise SettingsError(f"the settings file {file} is not TOML: {reason}; {remedy}")
+
+
+def _unknown_key(file: Path, key: str, given: object) -> ServiceSetting:
+    if isinstance(given, dict) or (isinstance(given, list) and any(isinstance(one, dict) for one in given)):
+        raise SettingsError(
+            f"in {file}, {_plain(key)} is a table, and settings stand in none: leave its heading out, and write each "
+            "setting on a line of its own, like port = 8470"
+        )
+    return _unknown(f"in {file},", key, _BY_NAME)
+
+
+def _unknown(where: str, name: str, known: Mapping[str, ServiceSetting]) -> ServiceSetting:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+    raise SettingsError(f"{where} {_plain(name)} is not a setting; did you mean {near}?")
+
+
+def _plain(name: str) -> str:
+    return name if re.fullmatch(r"[\w.-]{1,60}", name) else _shown(name)

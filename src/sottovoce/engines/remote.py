@@ -1,0 +1,95 @@
+"""Report files by address (s3://bucket/folder) beside those by path: found, looked at, opened."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from typing import IO, Any, Final, NamedTuple, cast
+
+from sottovoce.core.addresses import file_system, is_address
+from sottovoce.core.errors import ReportError, SottovoceError
+
+__all__ = ["FileStatus", "absolute", "look_up", "opened", "source", "status"]
+
+_GIVEN: Final = "reports"
+
+_AHEAD: Final = 1 << 22
+"""Bytes asked for at a time: every question to an object storage costs milliseconds."""
+
+
+class FileStatus(NamedTuple):
+    """What tells that a file is the same as before."""
+
+    nbytes: int
+    modified: int
+    """Time in nanoseconds, or what stands for it in an object storage."""
+    regular: bool
+
+
+def look_up(address: str, endings: tuple[str, ...]) -> list[str]:
+    """The files of an address: itself, those in a folder that have one of the endings, or those that match a glob."""
+    files, path = file_system(address, _GIVEN, ReportError)
+    try:
+        if "*" in path:
+            found = files.glob(path)
+        elif files.isdir(path):
+            found = [one["name"] for one in files.ls(path, detail=True, refresh=True) if one["type"] == "file"]
+            found = [name for name in found if name.endswith(endings)]
+        else:
+            found = [path] if files.exists(path) else []
+    except SottovoceError:
+        raise
+    except Exception as error:
+        raise ReportError(f"reports at an address cannot be listed: the storage fails ({_reason(error)})") from None
+    found = [name for name in found if not name.rsplit("/", 1)[-1].startswith(".")]
+    if not found:
+        raise ReportError(f"nothing is at {address!r}; give a file, a folder or a glob of Parquet or .svr files")
+    return [str(files.unstrip_protocol(name)) for name in found]
+
+
+def absolute(name: str) -> str:
+    """The name that stays the same wherever the program runs."""
+    return name if is_address(name) else os.path.realpath(name)
+
+
+def status(name: str) -> FileStatus:
+    """Length and time of a file; raises `OSError`."""
+    if not is_address(name):
+        found = os.stat(name)
+        return FileStatus(found.st_size, found.st_mtime_ns, stat.S_ISREG(found.st_mode))
+    files, path = file_system(name, _GIVEN, ReportError)
+    with _OneKind():
+        files.invalidate_cache()
+        about = files.info(path)
+        key = hashlib.sha256(str(files.ukey(path)).encode()).digest()
+    return FileStatus(int(about["size"]), int.from_bytes(key[:7], "big"), about["type"] == "file")
+
+
+def opened(name: str) -> IO[bytes]:
+    """The file, to be read; raises `OSError`."""
+    if not is_address(name):
+        return open(name, "rb")
+    files, path = file_system(name, _GIVEN, ReportError)
+    with _OneKind():
+        return cast(IO[bytes], files.open(path, "rb", block_size=_AHEAD))
+
+
+def source(name: str) -> Any:
+    """What pyarrow reads the file from: its path, or the open file."""
+    return opened(name) if is_address(name) else name
+
+
+def _reason(error: Exception) -> str:
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+
+
+class _OneKind:
+    """Turns whatever a storage raises into an `OSError`, which says that a file cannot be read and not why."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (OSError, SottovoceError)):
+            raise OSError(5, f"the storage fails ({type(error).__name__})") from None
