@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 MUTATION := .venv-mutation/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types js coverage docs bench mutation constraints clean
+.PHONY: help setup demo test lint types js compiled coverage docs bench mutation constraints clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
-demo: setup  ## a service, a million devices, six surveys, a dashboard, report.html (KEEP=1 leaves it running)
+demo: setup  ## a service, a million devices, seven surveys, a dashboard, report.html (KEEP=1 leaves it running)
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
 # Hundreds of processes are started, and each would compile every module anew where bytecode is not kept.
@@ -30,7 +30,7 @@ test coverage: export PYTHONDONTWRITEBYTECODE =
 test coverage: export OPENBLAS_NUM_THREADS = 1
 test coverage: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")
 test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
-	@$(MAKE) --no-print-directory -j2 lint types js
+	@$(MAKE) --no-print-directory -j2 lint types js compiled
 	@echo "==> tests"
 	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
@@ -44,6 +44,11 @@ types: setup  ## types only
 
 js: setup  ## the client for browsers and Node, and the pages: types, shared vectors, exact channels, size
 	@PYTHON=$(PYTHON) tools/test_clients
+
+# Every process of tests reads every test and loop. Compiled once before they start, none of them compiles it again;
+# what is wrong there, the tests tell.
+compiled: setup
+	@SOTTOVOCE_TEST_REQUIRE= $(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 
 coverage: setup js  ## what the tests reach, branch by branch and in every process; fails below 95 %
 	@rm -rf .coverage

@@ -1,7 +1,9 @@
 """Settings of the whole suite: property tests repeat exactly, unless told to explore; no terminal is looked at."""
 
+import gc
 import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -45,6 +47,17 @@ LONGEST = (
     "collector/test_worker.py",
 )
 """Files that take longest: several processes begin with them, so that none is left alone with one at the end."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays until the end: the garbage collector need not look at it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

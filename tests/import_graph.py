@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from os.path import normpath
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["circle", "python_graph", "python_imports", "typescript_graph", "typescript_imports"]
+__all__ = ["called", "circle", "python_graph", "python_imports", "trees", "typescript_graph", "typescript_imports"]
 
 Node = TypeVar("Node", str, Path)
 
@@ -26,19 +27,30 @@ def circle(graph: Mapping[Node, Iterable[Node]]) -> list[Node]:
 
 def python_graph(package: Path) -> dict[str, set[str]]:
     """Every module of a package by its dotted name, and those of the package that it imports."""
-    files = {_dotted(path, package): path for path in sorted(package.rglob("*.py"))}
-    packages = {name for name, path in files.items() if path.name == "__init__.py"}
-    return {
-        name: python_imports(path.read_text("utf-8"), name, files, is_package=name in packages)
-        for name, path in files.items()
-    }
+    parsed = trees(package)
+    packages = {_dotted(path, package) for path in package.rglob("__init__.py")}
+    return {name: _imports(tree, name, set(parsed), is_package=name in packages) for name, tree in parsed.items()}
+
+
+@cache
+def trees(package: Path) -> dict[str, ast.Module]:
+    """Every module of a package by its dotted name, parsed when a test asks, and once."""
+    return {_dotted(path, package): ast.parse(path.read_text("utf-8")) for path in sorted(package.rglob("*.py"))}
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called: f of `f()` and of `a.b.f()`, empty where it has none."""
+    return getattr(call.func, "attr", "") or getattr(call.func, "id", "")
 
 
 def python_imports(source: str, module: str, known: Iterable[str], *, is_package: bool = False) -> set[str]:
     """Which of the `known` modules a module imports: of `from a import b` it is a.b if that is one, and else a."""
-    modules = set(known)
+    return _imports(ast.parse(source), module, set(known), is_package=is_package)
+
+
+def _imports(tree: ast.AST, module: str, modules: set[str], *, is_package: bool) -> set[str]:
     found = set()
-    for wanted, names in _python_statements(ast.parse(source), module if is_package else module.rpartition(".")[0]):
+    for wanted, names in _python_statements(tree, module if is_package else module.rpartition(".")[0]):
         for name in names:
             full = f"{wanted}.{name}" if name else wanted
             while full and full not in modules:
@@ -55,7 +67,7 @@ def _python_statements(tree: ast.AST, package: str) -> Iterator[tuple[str, list[
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             yield ".".join([*above, *([node.module] if node.module else [])]), [alias.name for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("import_module", "__import__")):
+        elif isinstance(node, ast.Call) and called(node).endswith(("import_module", "__import__")):
             yield from ((str(a.value), [""]) for a in node.args[:1] if isinstance(a, ast.Constant))
 
 

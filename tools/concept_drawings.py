@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.figures.style import CURVES, STYLE, finish_axes, new_figure
 from sottovoce.lab.populations.distributions import frequencies
-from sottovoce.planning.plan import plan
+from sottovoce.planning.planner import plan
 from sottovoce.projections import project_hull
 
 

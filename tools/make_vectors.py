@@ -24,10 +24,12 @@ from sottovoce.randomness import ONE, ByteSource
 from sottovoce.randomness.philox import philox4x32
 from sottovoce.workloads import Prefix
 from vectors_adaptive import adaptive_vectors
+from vectors_calendars import calendar_vectors
 from vectors_collector import collector_vectors
 from vectors_expressions import expression_vectors
 from vectors_numbers import number_vectors
 from vectors_refused import bad_survey_vectors
+from vectors_seats import seat_vectors
 from vectors_sets import set_vectors
 from vectors_strategies import strategy_vectors
 from vectors_tables import table_vectors
@@ -366,6 +368,8 @@ def files() -> dict[str, str]:
     contents["bad_surveys.json"] = bad_survey_vectors()
     contents["expressions.json"] = expression_vectors()
     contents["adaptive.json"] = adaptive_vectors(Recorder)
+    contents["seats.json"] = seat_vectors()
+    contents["calendars.json"] = calendar_vectors()
     contents["strategies.json"] = strategy_vectors(Recorder)
     contents["tables.json"] = table_vectors(Recorder)
     contents["sets.json"] = set_vectors(Recorder)

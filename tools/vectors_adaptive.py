@@ -34,18 +34,16 @@ CHOICES = [("find(country, ('FR', 'DE'))", 3), ("prefix(words, 10)", 1024), ("ag
 
 
 def adaptive_vectors(tape: Tape) -> dict[str, Any]:
-    """Panels, the draw of a round, and rounds with reports; `tape` makes a recorder of known bytes from a label."""
+    """Panels, and rounds with reports; `tape` makes a recorder of known bytes from a label."""
     small = sv.Survey.adaptive(PEOPLE, rounds=6, epsilon=1.0, title="Sechs Fragen")
     wide = sv.Survey.adaptive(2**60, rounds=300, epsilon=0.5, radius=2.5)
     rounds = [sv.Survey.round(small, j, text) for j, text in enumerate(QUESTIONS, 1)]
     rounds += [sv.Survey.round(small, j, text, size) for j, (text, size) in enumerate(CHOICES, 1)]
     rounds.append(sv.Survey.round(wide, 300, f"2.5 if value >= {2**59} else -1.25"))
     return {
-        "about": "Panels, as `surveys`; how a device draws its round (1 + below(rounds)); and rounds: the number or "
-        "choice that a record gives, clipped by the device, the bytes drawn, and the bytes sent. Integers of 2**53 and "
-        "more stand as decimal text.",
+        "about": "Panels, as `surveys`; and rounds: the number or choice that a record gives, clipped by the device, "
+        "the bytes drawn, and the bytes sent. Integers of 2**53 and more stand as decimal text.",
         "surveys": [_stated(panel) for panel in (small, wide)],
-        "seats": [_seat(panel, run, tape) for panel in (small, wide) for run in range(3)],
         "rounds": [_round(asked, tape) for asked in rounds],
         "thresholds": [_thresholds(epsilon, radius) for epsilon, radius in ((1.0, 1.0), (0.25, 3.0), (16.0, 1e-3))],
     }
@@ -53,11 +51,6 @@ def adaptive_vectors(tape: Tape) -> dict[str, Any]:
 
 def _stated(stated: Any) -> dict[str, Any]:
     return {"survey": json.loads(stated.canonical), "canonical": stated.to_json(), "id": stated.id}
-
-
-def _seat(panel: sv.Panel, run: int, tape: Tape) -> dict[str, Any]:
-    recorder = tape(f"sottovoce seat {panel.id} {run}")
-    return {"id": panel.id, "round": 1 + ByteSource(recorder).below(panel.rounds), "tape": recorder.read.hex()}
 
 
 def _round(asked: sv.Survey, tape: Tape) -> dict[str, Any]:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from sottovoce.domain.number import number
     from sottovoce.expressions import Query, query
     from sottovoce.mechanisms import MECHANISMS, Mechanism
-    from sottovoce.planning.plan import Plan, plan
+    from sottovoce.planning.plan import Plan
+    from sottovoce.planning.planner import plan
     from sottovoce.surveys.aggregate import Aggregate, Reports
     from sottovoce.surveys.estimate import Estimate
     from sottovoce.surveys.panel import Panel
-    from sottovoce.surveys.survey import Survey
+    from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = [
     "MECHANISMS",
@@ -42,6 +43,7 @@ __all__ = [
     "Reports",
     "Session",
     "Survey",
+    "Tracking",
     "adaptive",
     "audit",
     "connect",
@@ -65,10 +67,11 @@ _HOMES = {
     "Reports": "surveys.aggregate",
     "Session": "adaptive.session",
     "Survey": "surveys.survey",
+    "Tracking": "surveys.survey",
     "audit": "auditing",
     "connect": "analyst",
     "number": "domain.number",
-    "plan": "planning.plan",
+    "plan": "planning.planner",
     "query": "expressions",
 }
 """Where each name is defined. A name is loaded when it is first used: a device needs no SciPy, and no Numba."""

@@ -12,8 +12,10 @@ import sottovoce as sv
 from analyst.conftest import MINIMUM, check_error, counted, devices, send
 from sottovoce.analyst.parquet import read_export
 from sottovoce.core.errors import ServiceError
+from sottovoce.questions.shares import Shares
 from sottovoce.surveys.influence import influence
 
+WEEKLY = ("--every", "week", "--starts", "2031-01-06", "--periods", "52", "--renews", "quarter")
 VALUES = ["red"] * 300 + ["green"] * 150 + ["blue"] * 50
 
 
@@ -51,6 +53,19 @@ def answered(service, collector):
             ["adaptive", "--attributes", "age=0..99", "sex=f,m", "name=text:4", "--rounds", "7", "--epsilon", "1"],
             sv.Survey.adaptive({"age": range(100), "sex": ["f", "m"], "name": sv.Domain.text(4)}, 7, 1.0),
         ),
+        (
+            [*("shares", "--labels", "no,yes", "--epsilon", "1", "--users", "5200", "--title", "by weeks"), *WEEKLY],
+            sv.Survey.tracking(
+                Shares(["no", "yes"]),
+                1.0,
+                every="week",
+                starts="2031-01-06",
+                periods=52,
+                renews="quarter",
+                users=400,
+                title="by weeks",
+            ),
+        ),
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )
@@ -65,6 +80,18 @@ def test_create_publishes_what_the_library_would_state(service, run, collector, 
     assert survey.id in spoken.out
     assert f"sottovoce answer {service.url} {survey.id[:12]} VALUE" in spoken.out
     assert f"sottovoce {'ask' if words[0] == 'adaptive' else 'estimate'} {survey.id[:12]}" in spoken.out
+
+
+def test_a_tracking_survey_is_shown_with_its_promise_and_its_periods(run, collector):
+    asked = ("survey", "create", "shares", "--labels", "no,yes", "--epsilon", "1", "--title", "shown by weeks")
+    created = " ".join(run(*asked, *WEEKLY).out.split())
+    promise = "epsilon 1 in every 13 weeks, and epsilon 4 over all 52 weeks"
+    assert promise in created
+    assert "in a period" in created
+    shown = " ".join(run("survey", "show", "shown by weeks").out.split())
+    for told in (promise, "0 of 52 have begun", "begins 2031-01-06"):
+        assert told in shown
+    check_error(run("estimate", "shown by weeks", "--json"), "NoReportsError", "period")
 
 
 def test_create_from_a_file(service, run, tmp_path):
@@ -195,9 +222,9 @@ def test_watch_ends_with_the_survey(service, run, collector):
 
 
 def test_estimate_draws(service, run, answered, tmp_path):
-    assert run("estimate", "answered", "--plot", str(tmp_path / "colours.svg"), "--json").json["plot"]
+    assert run("estimate", "answered", "--picture", str(tmp_path / "colours.svg"), "--json").json["picture"]
     assert (tmp_path / "colours.svg").read_text().startswith("<?xml")
-    check_error(run("estimate", "answered", "--plot", "colours.doc", "--json"), "SimulationError", ".svg")
+    check_error(run("estimate", "answered", "--picture", "colours.doc", "--json"), "SimulationError", ".svg")
 
 
 @pytest.mark.parametrize(

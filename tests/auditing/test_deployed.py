@@ -40,6 +40,8 @@ from sottovoce.randomness.discrete_gaussian import discrete_gaussian
 
 MILLION = 10**6
 ANY_VALUE = randbelow(MILLION)
+MANY = 10**5
+ANY_OF_MANY = randbelow(MANY)
 
 
 class Nudged:
@@ -74,23 +76,27 @@ def broken(mechanism: Any, **settings: Any) -> str:
 # --- one value in a million -----------------------------------------------------------------------
 
 
+def test_one_value_in_a_million() -> None:
+    telling = planted(RandomizedResponse, lambda sound, m, v, s: v if v == ANY_VALUE else sound())
+    assert f"value {ANY_VALUE}:" in broken(telling.typical(MILLION, 1.0))
+
+
 @pytest.mark.parametrize(
     ("kind", "device"),
     [
-        (RandomizedResponse, lambda sound, m, v, s: v if v == ANY_VALUE else sound()),
-        (Hadamard, lambda sound, m, v, s: sound() & ~15 if v == ANY_VALUE else sound()),
-        (Haar, lambda sound, m, v, s: sound(v, Nudged(s)) if v == ANY_VALUE else sound()),
-        (HadamardBlocks, lambda sound, m, v, s: sound() ^ 2 if v == ANY_VALUE else sound()),
+        (Hadamard, lambda sound, m, v, s: sound() & ~15 if v == ANY_OF_MANY else sound()),
+        (Haar, lambda sound, m, v, s: sound(v, Nudged(s)) if v == ANY_OF_MANY else sound()),
+        (HadamardBlocks, lambda sound, m, v, s: sound() ^ 2 if v == ANY_OF_MANY else sound()),
     ],
-    ids=["sends itself", "four bits are fixed", "one per cent more", "another report"],
+    ids=["four bits are fixed", "one per cent more", "another report"],
 )
-def test_one_value_in_a_million(kind: Any, device: Any) -> None:
-    assert f"value {ANY_VALUE}:" in broken(planted(kind, device).typical(MILLION, 1.0))
+def test_one_value_in_a_hundred_thousand(kind: Any, device: Any) -> None:
+    assert f"value {ANY_OF_MANY}:" in broken(planted(kind, device).typical(MANY, 1.0))
 
 
 def test_one_value_through_the_survey(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mechanism is sound; what a survey does with one value before it or after it is not."""
-    survey, value = sv.Survey.distribution(100_000, 1.0, "hadamard"), randbelow(100_000)
+    survey, value = sv.Survey.distribution(20_000, 1.0, "hadamard"), randbelow(20_000)
     randomize, private_input = sv.Survey.randomize, sv.Survey.private_input
 
     def telling(self: sv.Survey, held: Any) -> bytes:

@@ -19,7 +19,8 @@ import { IndexedDbStore } from "./clients/js/src/indexed_db.ts";
 
 const answer = (question: string, report: Uint8Array) => ({
   question, survey: question, collector: "https://a.example", key: new Uint8Array(32), title: "", epsilon: 1, delta: 0,
-  day: "", reportId: new Uint8Array(16), report, state: "unsent" as const,
+  day: "", reportId: new Uint8Array(16), report, state: "unsent" as const, window: 1, renews: false, period: "",
+  closes: "",
 });
 let draws = 0;
 const test = {
@@ -37,13 +38,23 @@ const test = {
   /** The bytes that stand for a question; drawn at random if there are none. */
   async record(question: string, bytes = 8) {
     const { store } = test as unknown as { store: IndexedDbStore };
-    const kept = await store.record(question, () => {
+    const kept = await store.record(question, 1, () => {
       draws += 1;
       return answer(question, crypto.getRandomValues(new Uint8Array(bytes)));
     });
     return [...kept.report.subarray(0, 8)];
   },
   draws: () => draws,
+  /** All that a store of an older version has kept, as it is read now. */
+  async migrated(name: string) {
+    const store = await IndexedDbStore.open(name);
+    const answers = await store.answers();
+    const told = answers.map(({ question, window, state, report, renews }) =>
+      ({ question, window, state, renews, report: [...report] }));
+    const again = await Promise.all(answers.map(({ question }) => store.answer(question, 1)));
+    return { told, found: again.every((answer) => answer !== null), seat: await store.seat("panel"),
+      key: [...(await store.pinned("https://a.example"))!].length };
+  },
   questions: async () => (await (await IndexedDbStore.open("records")).answers()).map(({ question }) => question),
 };
 Object.assign(globalThis, { test });
@@ -112,6 +123,55 @@ def test_tabs_at_the_same_time_draw_once(visitor: Visitor, device: str) -> None:
     told = [tab.evaluate("() => test.all") for tab in tabs]
     assert told[0] == told[1] == told[2]
     assert sum(tab.evaluate("() => test.draws()") for tab in tabs) == 10
+
+
+OLD = """
+async ([name, abort]) => {
+  const request = indexedDB.open(name, 1);
+  request.onupgradeneeded = () => {
+    for (const kept of ["keys", "seats", "answers"]) request.result.createObjectStore(kept);
+  };
+  const database = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+  const work = database.transaction(["keys", "seats", "answers"], "readwrite");
+  work.objectStore("keys").put(new Uint8Array(32).fill(3), "https://a.example");
+  work.objectStore("seats").put(7, "panel");
+  ["zebra", "panel", "apple"].forEach((question, place) => work.objectStore("answers").add({
+    question, survey: question === "panel" ? "round" : question, collector: "https://a.example",
+    key: new Uint8Array(32).fill(3), title: "", epsilon: 1, delta: 0, day: "2026-01-01",
+    reportId: new Uint8Array(16).fill(place), report: Uint8Array.of(place, 2, 3), place,
+    state: place ? "unsent" : "sent",
+  }, question));
+  await new Promise((resolve) => { work.oncomplete = resolve; });
+  database.close();
+  if (!abort) return;
+  // A tab that goes away in the middle of moving to the new version.
+  const moving = indexedDB.open(name, 2);
+  await new Promise((resolve) => {
+    moving.onupgradeneeded = () => {
+      moving.result.createObjectStore("secrets");
+      moving.transaction.objectStore("answers").clear();
+      moving.transaction.abort();
+    };
+    moving.onerror = (event) => { event.preventDefault(); resolve(); };
+  });
+}
+"""
+"""A store as version 1 wrote it: an answer that was sent, and two that were not."""
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_store_of_the_older_version_keeps_everything(visitor: Visitor, device: str, interrupted: bool) -> None:
+    page, other = (at(visitor.open(BLANK), device) for _ in range(2))
+    page.evaluate(OLD, ["old", interrupted])
+    for tab in (page, other):
+        found = tab.evaluate("() => test.migrated('old')")
+        assert [(one["question"], one["state"], one["report"][0]) for one in found["told"]] == [
+            ("zebra", "sent", 0),
+            ("panel", "unsent", 1),
+            ("apple", "unsent", 2),
+        ]
+        assert all(one["window"] == 1 and one["renews"] is False for one in found["told"])
+        assert (found["found"], found["seat"], found["key"]) == (True, 7, 32)
 
 
 def test_full_storage_refuses_and_keeps_nothing(visitor: Visitor, device: str) -> None:

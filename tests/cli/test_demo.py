@@ -22,7 +22,11 @@ from sottovoce.cli import main
 from sottovoce.lab.demo.adaptive import COUNTRIES, ROUNDS, true_records
 from sottovoce.lab.demo.demo import PEOPLE, crowd_sizes, sample_reports, state_survey
 from sottovoce.lab.demo.forms import people_for_forms
+from sottovoce.lab.demo.habit import MONTHS, true_habit
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, true_frequencies
+
+USERS = 5_000
+"""Of the one demonstration whose figures are compared."""
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
@@ -61,20 +65,20 @@ def told(tmp_path_factory):
     where = tmp_path_factory.mktemp("demo")
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        status = main(["demo", "--users", "20_000", "--seed", "3", "--out", str(where), "--json"])
+        status = main(["demo", "--users", str(USERS), "--seed", "3", "--out", str(where), "--json"])
     assert status == 0
     return json.loads(out.getvalue()), (where / "report.html").read_text(encoding="utf-8")
 
 
 def test_figures_agree_with_each_other(told):
     found, _ = told
-    assert (found["question"], found["users"], found["epsilon"], found["seed"]) == (QUESTION, 20_000, 1.0, 3)
+    assert (found["question"], found["users"], found["epsilon"], found["seed"]) == (QUESTION, USERS, 1.0, 3)
     assert found["domain_size"] == found["intervals"] == len(INSTRUMENTS) * len(STYLES) == 300
     assert found["l2_projected"] <= found["l2_raw"]
     assert found["coverage"] == found["intervals_that_hold"] / 300
     assert found["exact_epsilon"] <= 1.0
     assert [crowd["users"] for crowd in found["crowds"]] == sorted(crowd["users"] for crowd in found["crowds"])
-    assert found["crowds"][-1]["users"] == 20_000
+    assert found["crowds"][-1]["users"] == USERS
     assert found["crowds"][-1]["l2_raw"] == found["l2_raw"]
     for row in found["top"]:
         assert row["hit"] == (row["low"] <= row["truth"] <= row["high"])
@@ -85,19 +89,19 @@ def test_everybody_was_counted_once_although_some_reports_came_twice(told):
     metrics = found["metrics"]
     fleets = found["fleet"].values()
     refused = sum(sum(sent["refused"].values()) for sent in fleets)
-    assert metrics["counted"] == 3 * 20_000 + 3 * people_for_forms(20_000) - refused
+    assert metrics["counted"] == 3 * USERS + 3 * people_for_forms(USERS) - refused
     assert metrics["duplicates"] == found["fleet"]["distribution"]["resent"] == 1000
     assert metrics["accepted"] == metrics["counted"] + metrics["duplicates"]
     assert metrics["waiting"] == 0
     assert all(sent["singles"] >= 50 and sent["ended"] == "done" for sent in fleets)
-    assert found["ages"]["users"] == 20_000
+    assert found["ages"]["users"] == USERS
 
 
 def test_a_number_choices_and_a_form_were_answered(told):
     found, _ = told
     forms = found["forms"]
     assert [one["unit"] for one in forms] == ["minutes", "%", "%", "%"]
-    assert {one["reports"] for one in forms} == {people_for_forms(20_000)}
+    assert {one["reports"] for one in forms} == {people_for_forms(USERS)}
     assert forms[0]["truth"] == pytest.approx(600 * 2 / 7)
     for one in forms:
         assert one["hit"] == (one["low"] <= one["truth"] <= one["high"])
@@ -108,7 +112,7 @@ def test_questions_were_asked_in_turn(told):
     asked = found["adaptive"]
     assert [one["round"] for one in asked] == list(range(1, ROUNDS + 1))
     assert found["fleet"]["adaptive"]["rounds"] == list(range(1, ROUNDS + 1))
-    assert sum(one["reports"] for one in asked) == 20_000 - sum(found["fleet"]["adaptive"]["refused"].values())
+    assert sum(one["reports"] for one in asked) == USERS - sum(found["fleet"]["adaptive"]["refused"].values())
     for one in asked:
         assert one["hit"] == (one["low"] <= one["truth"] <= one["high"])
     # The third question is the same whatever was answered before it; its truth is added up here by hand.
@@ -126,10 +130,27 @@ def test_a_device_has_kept_account_of_all_three(told):
     assert ledger["entries"][0]["title"] == QUESTION
 
 
+def test_a_habit_was_followed_over_twelve_months(told):
+    found, text = told
+    habit = found["habit"]
+    assert habit["promise"] == "epsilon 1 for all 12 months together"
+    assert sum(month["reports"] for month in habit["months"]) == USERS
+    assert [month["truth"] for month in habit["months"]] == pytest.approx(
+        [true_habit(month) for month in range(1, MONTHS + 1)], abs=6 * 0.5 / math.sqrt(USERS)
+    )
+    # A fixed seed: what this run found, the jump included.
+    assert all(month["hit"] for month in habit["months"])
+    assert habit["change"]["low"] < habit["change"]["truth"] < habit["change"]["high"]
+    labels = [month["label"] for month in habit["months"]]
+    assert set(habit["drawn"]) == {who for who, *_ in PEOPLE}
+    assert set(habit["drawn"].values()) <= set(labels)
+    assert f"{100 * habit['change']['value']:+.1f} points since the month before" in text
+
+
 def test_liars_are_bounded_and_the_bound_is_shown(told):
     found, text = told
     influence = found["influence"]
-    assert influence["hostile"] == 200
+    assert influence["hostile"] == USERS // 100
     assert f"{100 * influence['largest']:.2f} percentage points" in " ".join(" ".join(Page(text).words).split())
 
 
@@ -223,6 +244,8 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path, temporary)
         "epsilon 5 of 8 left",
         "counted again",
         "The analyst asks",
+        "A habit over twelve months",
+        "Papageno's device answers in",
     ):
         assert expected.lower() in shown.lower()
     assert made

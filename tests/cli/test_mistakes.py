@@ -97,7 +97,7 @@ def test_a_missing_file_is_told_with_the_names_that_exist(run, tmp_path):
     [
         (["sing"], "UsageError", "invalid choice: 'sing'"),
         (["simulate"], "UsageError", "KIND"),
-        (["simulate", "shares"], "UsageError", "--users, --epsilon"),
+        (["simulate", "shares"], "UsageError", "required: --epsilon"),
         (["mechanisms", "--loud"], "UsageError", "--loud (see: sottovoce mechanisms --help)"),
         (["survey", "list", "--loud"], "UsageError", "--loud (see: sottovoce survey list --help)"),
         (["--loud", "mechanisms"], "UsageError", "--loud (see: sottovoce --help)"),

@@ -68,6 +68,7 @@ def test_what_is_open_and_what_is_not() -> None:
         "get_readiness",
         "get_round",
         "get_survey",
+        "get_time",
         "list_questions",
         "list_surveys",
         "send_reports",
@@ -136,7 +137,8 @@ def test_a_token_is_shown_once_and_opens_until_revoked(api: Api) -> None:
         listed.json()["tokens"]
     )
     secret = made["token"].removeprefix(f"sv_{made['id']}_")
-    assert len(secret) > 40 and secret not in listed.text
+    assert len(secret) > 40
+    assert secret not in listed.text
     where = f"/v1/surveys/{DRINKS.id}/status"
     assert api.ask("GET", where, token=made["token"]).status_code == 200
     assert api.ask("GET", where, token=made["token"][:-1] + "!").status_code == 401

@@ -56,7 +56,7 @@ def test_the_comparison_notices_a_lost_a_doubled_and_an_invented_report():
 
 def test_kill_nine_under_load(place):
     rng = np.random.default_rng(20)
-    kills, token = 4 if place.database else 20, ""
+    kills, token = 4 if place.database else 8, ""
     with Load(SURVEY, REPORT) as load:
         for kill in range(kills):
             service = Service(place.data, *FLAGS, database=place.database, token=token)
@@ -83,10 +83,11 @@ def test_counting_processes_killed_again_and_again(place):
         for _ in range(3):
             counted = service.status(SURVEY)["n_reports"]
             until(lambda counted=counted: service.status(SURVEY)["n_reports"] > counted, "some more are counted")
-            for pid in service.workers():
+            for pid in until(service.workers, "a counting process runs"):
                 os.kill(pid, signal.SIGKILL)
         settled(service, load)
-        assert service.log.read_text().count("killed by SIGKILL") >= 3
+        # Where one of two was killed, the other may have counted everything before the supervisor told of it.
+        until(lambda: service.log.read_text().count("killed by SIGKILL") >= 3, "every kill is in the log")
     assert set(load.statuses) == {200}  # devices notice nothing
 
 

@@ -12,7 +12,7 @@ from collector.client import Api, running
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
 from sottovoce.planning.curves import epsilon_grid, user_grid
 from sottovoce.planning.panel import plan_panel
-from sottovoce.planning.plan import plan
+from sottovoce.planning.planner import plan
 from sottovoce.planning.solve import MAX_USERS
 from sottovoce.questions import QUESTIONS
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES

@@ -212,20 +212,16 @@ def test_a_database_away_for_seconds_under_polling_is_a_handful_of_lines(
         before = len(service.log.read_text().splitlines())
         own_postgresql.stop()
         until(lambda: not_ready(service), "the service says that it is not ready")
-        end = time.monotonic() + 2.0
-        asked = 0
-        while time.monotonic() < end:
+        for _ in range(20):
             assert service.ask("GET", "/healthz").status == 200
             assert service.ask("GET", "/readyz").status == 503
             assert service.send(SURVEY, batch(1)).status == 503
-            asked += 1
             time.sleep(0.05)
         own_postgresql.start()
         until(lambda: service.ask("GET", "/readyz").status == 200, "the service is ready again")
         lines = service.log.read_text().splitlines()[before:]
         report = batch(1)
         until(lambda: service.send(SURVEY, report).status == 200, "reports are taken again")
-    assert asked > 10
     assert len(lines) < 15, lines
     own = [line for line in lines if "reports cannot be stored" in line]
     assert any("PostgreSQL cannot be reached" in line for line in own)

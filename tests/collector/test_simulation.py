@@ -312,7 +312,7 @@ def met(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return met
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(2))
 def test_no_report_is_lost_or_counted_twice_on_sqlite(
     sqlite: Callable[[], Shaky], met: Counter[str], part: int
 ) -> None:
@@ -324,7 +324,7 @@ def test_no_report_is_lost_or_counted_twice_on_sqlite(
 
 
 def test_no_report_is_lost_or_counted_twice_on_postgresql(postgresql: Callable[[], Shaky]) -> None:
-    many(postgresql, range(10_000, 10_200))
+    many(postgresql, range(10_000, 10_080))
 
 
 @pytest.mark.parametrize("plant", PLANTS)
@@ -334,4 +334,4 @@ def test_a_planted_fault_is_found(
     """A simulation that cannot find these finds nothing."""
     plant(monkeypatch)
     with pytest.raises(AssertionError, match=r"history \d+"):
-        many(sqlite, range(500))
+        many(sqlite, range(100))

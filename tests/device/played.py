@@ -8,6 +8,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
@@ -159,6 +160,8 @@ class Played:
                     if getattr(s, "seat", None) is None
                 ]
                 return as_json(200, {"surveys": listed})
+            case ["GET", "v1", "time"]:
+                return as_json(200, {"now": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"})
             case ["GET", "v1", "surveys", survey] if survey in self.surveys:
                 return as_json(200, self.envelope(self.surveys[survey]))
             case ["GET", "v1", "surveys", survey, "rounds", number]:

@@ -15,7 +15,8 @@ import sottovoce as sv
 from device.conftest import MakeDevice
 from device.played import Played, refusal
 from sottovoce.core.errors import LedgerError
-from sottovoce.device import Device, MemoryStore, sqlite_store
+from sottovoce.device import Device, MemoryStore, SqliteDeviceStore, sqlite_store
+from sottovoce.device.seating import seat_in
 from sottovoce.surveys.survey import Survey
 
 ANSWER = """
@@ -95,8 +96,7 @@ def test_a_seat_survives_being_killed(played: Played, tmp_path: Path) -> None:
     process = start(tmp_path / "device.db", played.url, survey.id, 7, "collector round before")
     assert process.communicate() == ("", "")
     assert played.requests == [("GET", f"/v1/surveys/{survey.id}")]
-    with sqlite3.connect(tmp_path / "device.db") as database:
-        ((seat,),) = database.execute("SELECT round FROM seat").fetchall()
+    seat = seat_in(SqliteDeviceStore(tmp_path / "device.db"), survey.id, 1, 60_000)
     with Device(tmp_path / "device.db") as again:
         assert again.answer(played.url, survey.id, 7).state == "waiting"
     assert played.requests[-1] == ("GET", f"/v1/surveys/{survey.id}/rounds/{seat}")
@@ -193,7 +193,7 @@ def other_database(path: Path) -> None:
 
 def later_version(path: Path) -> None:
     with sqlite3.connect(path) as database:
-        database.execute("PRAGMA user_version = 2")
+        database.execute("PRAGMA user_version = 3")
 
 
 def middle_overwritten(path: Path) -> None:

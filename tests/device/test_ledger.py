@@ -28,8 +28,8 @@ def test_as_a_table(mine: Device, played: Played) -> None:
     assert lines[0].split() == ["date", "collector", "title", "epsilon", "delta", "state"]
     assert lines[2].split()[1:] == [played.url, "Colours", "1", "0", "sent"]
     assert lines[3].endswith("refused by the collector")
-    assert lines[-1] == "epsilon 6.9 of 8 left"
-    assert repr(mine.ledger) == "<ledger of 2 answers: epsilon 6.9 of 8 left>"
+    assert lines[-1] == "epsilon 6.9 of 8 left for life, 6.9 of 8 in any 91 days"
+    assert repr(mine.ledger) == "<ledger of 2 answers: epsilon 6.9 of 8 left for life, 6.9 of 8 in any 91 days>"
 
 
 def test_as_html_and_json(mine: Device) -> None:
@@ -40,7 +40,10 @@ def test_as_html_and_json(mine: Device) -> None:
     assert told["epsilon"] == {"spent": 1.1, "left": 6.9, "budget": 8.0}
     assert told["answers"] == {"given": 2, "left": 998, "limit": 1000}
     assert [entry["state"] for entry in told["entries"]] == ["sent", "refused by the collector"]
-    assert set(told["entries"][0]) == {"day", "collector", "title", "epsilon", "delta", "state", "survey"}
+    assert told["window"] == {"days": 91, "spent": 1.1, "left": 6.9, "budget": 8.0}
+    assert told["renewals"] == []
+    names = {"day", "collector", "title", "epsilon", "delta", "state", "survey", "window", "renews", "period"}
+    assert set(told["entries"][0]) == names
 
 
 def test_titles_cannot_move_the_cursor() -> None:
@@ -49,7 +52,7 @@ def test_titles_cannot_move_the_cursor() -> None:
     url = "https://stats.example.org"
     made = RecordedAnswer("ab" * 32, "cd" * 32, url, bytes(32), title, 1.0, 0.0, "", bytes(16), b"report")
     store = MemoryStore()
-    store.record(made.question, lambda answers: made)
+    store.record(made.question, 1, lambda answers: made)
     ledger = Device(store).ledger
     (entry,) = ledger
     assert entry.title.startswith("Soup[2J of the day")
@@ -61,7 +64,7 @@ def test_titles_cannot_move_the_cursor() -> None:
 def test_a_limit_on_answers(mine: Device) -> None:
     lower = Device(mine._store, max_answers=1).ledger
     assert lower.answers_left == 0
-    assert str(lower).endswith("epsilon 6.9 of 8 left, no more answers of at most 1")
+    assert str(lower).endswith("epsilon 6.9 of 8 left for life, 6.9 of 8 in any 91 days, no more answers of at most 1")
     for bad in (-1, 1.5, True, None, float("inf")):
         with pytest.raises(BudgetError, match="max_answers must be"):
             Device(MemoryStore(), max_answers=bad)  # type: ignore[arg-type]

@@ -138,9 +138,9 @@ def test_a_receipt_says_which_call_has_drawn(played: Played, survey: Survey, dev
     class Overtaken(MemoryStore):
         """Another process answers while this one draws."""
 
-        def record(self, question: str, draw: Any) -> Any:
+        def record(self, question: str, window: int, draw: Any) -> Any:
             faster.answer(played.url, survey.id, 8)
-            return store.record(question, draw)
+            return store.record(question, window, draw)
 
     late = device(Overtaken()).answer(played.url, survey.id, 7)
     assert (late.state, late.drawn, late.to_dict()["drawn"]) == ("sent", False, False)

@@ -55,6 +55,7 @@ READ = {
             "scale",
             "start",
             "strategies",
+            "tracking",
         ),
         LONG,
     ),

@@ -88,5 +88,5 @@ def test_files_state_their_survey(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match=r"text\.parquet cannot be used"):
         stated_survey([str(tmp_path / "text.parquet")])
     adaptive = {"sottovoce.statement": sv.Survey.adaptive(range(9), 2, 1.0).to_json()}
-    with pytest.raises(ReportError, match="names a panel"):
+    with pytest.raises(ReportError, match="belong to one of its rounds"):
         stated_survey([str(write_parquet(tmp_path / "rounds.parquet", [], stated=adaptive))])

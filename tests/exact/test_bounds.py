@@ -14,7 +14,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.core.errors import CapacityError, MechanismError
 from sottovoce.mechanisms.codebook import Codebook
-from sottovoce.planning.plan import plan
+from sottovoce.planning.planner import plan
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.bound_curve import bound_curve

@@ -1,4 +1,7 @@
-"""Who may import whom, and where randomness may come from, read off the source of every module."""
+"""Who may import whom, and where randomness may come from, read off the source of every module.
+
+In which order rooms may import each other is in test_rooms.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,10 @@ from pathlib import Path
 import pytest
 
 import sottovoce
+from import_graph import called, trees
 
 ROOT = Path(sottovoce.__file__).parent
 
-
-def dotted(path: Path) -> str:
-    parts = path.relative_to(ROOT.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-TREES = {dotted(path): ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.rglob("*.py"))}
-"""Every module of the package, parsed once. In which order rooms may import each other is in test_rooms."""
 
 SERVICE = {"granian", "uvloop", "prometheus_client", "psycopg"}
 """What only the collector needs."""
@@ -57,37 +53,42 @@ def breaches(found: set[str], forbidden: set[str]) -> set[str]:
     return {name for name in found for ban in forbidden if name == ban or name.startswith(ban + ".")}
 
 
+def is_attribute(node: ast.AST, name: str, *owners: str) -> bool:
+    """Whether it is that attribute of one of the owners, by their names."""
+    return isinstance(node, ast.Attribute) and node.attr == name and getattr(node.value, "id", "") in owners
+
+
 def numpy_random_uses(tree: ast.AST) -> Iterator[str]:
     """X for every np.random.X and every `from numpy.random import X`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
             yield from (alias.name for alias in node.names)
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("np.random", "numpy.random"):
+        if isinstance(node, ast.Attribute) and is_attribute(node.value, "random", "np", "numpy"):
             yield node.attr
 
 
 def unseeded(tree: ast.AST) -> list[str]:
     """Calls of default_rng or SeedSequence that name no seed."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    named = [call for call in calls if ast.unparse(call.func).split(".")[-1] == "default_rng"]
+    named = [call for call in calls if called(call) == "default_rng"]
     return [ast.unparse(call) for call in named if not call.args or ast.unparse(call.args[0]) == "None"]
 
 
 def test_every_rule_is_about_something() -> None:
-    assert set(FORBIDDEN) <= {module.split(".")[1] for module in TREES if "." in module}
+    assert set(FORBIDDEN) <= {module.split(".")[1] for module in trees(ROOT) if "." in module}
 
 
 def test_rooms_do_not_reach_where_they_must_not() -> None:
     found = {
         module: breaches(imports(tree, module), FORBIDDEN.get(module.split(".")[1], set()))
-        for module, tree in TREES.items()
+        for module, tree in trees(ROOT).items()
         if "." in module
     }
     assert {module: names for module, names in found.items() if names} == {}
 
 
 def test_only_commands_import_the_laboratory() -> None:
-    outside = {module: tree for module, tree in TREES.items() if not module.startswith("sottovoce.lab")}
+    outside = {module: tree for module, tree in trees(ROOT).items() if not module.startswith("sottovoce.lab")}
     importers = {module for module, tree in outside.items() if breaches(imports(tree, module), {"sottovoce.lab"})}
     assert importers
     assert {module for module in importers if not module.startswith("sottovoce.cli.")} == set()
@@ -95,9 +96,9 @@ def test_only_commands_import_the_laboratory() -> None:
 
 def test_no_global_randomness() -> None:
     """Devices draw from randomness.source; simulations are handed a seeded generator."""
-    assert {module for module, tree in TREES.items() if breaches(imports(tree), {"random"})} == set()
-    assert {name for tree in TREES.values() for name in numpy_random_uses(tree)} <= BUILDING_BLOCKS
-    assert [call for tree in TREES.values() for call in unseeded(tree)] == []
+    assert {module for module, tree in trees(ROOT).items() if breaches(imports(tree), {"random"})} == set()
+    assert {name for tree in trees(ROOT).values() for name in numpy_random_uses(tree)} <= BUILDING_BLOCKS
+    assert [call for tree in trees(ROOT).values() for call in unseeded(tree)] == []
 
 
 def checking_asserts(tree: ast.AST) -> list[int]:
@@ -112,15 +113,15 @@ def checking_asserts(tree: ast.AST) -> list[int]:
 def test_nothing_is_checked_by_assert() -> None:
     """Python drops them with -O."""
     assert checking_asserts(ast.parse("assert x > 0")) == [1]
-    assert {module: lines for module, tree in TREES.items() if (lines := checking_asserts(tree))} == {}
+    assert {module: lines for module, tree in trees(ROOT).items() if (lines := checking_asserts(tree))} == {}
 
 
 def test_device_randomness_is_read_in_one_place() -> None:
     readers = {
         module
-        for module, tree in TREES.items()
+        for module, tree in trees(ROOT).items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("os.urandom", "os.getrandom")
+        if is_attribute(node, "urandom", "os") or is_attribute(node, "getrandom", "os")
     }
     assert readers == {"sottovoce.randomness.source"}
 

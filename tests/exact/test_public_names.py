@@ -34,6 +34,7 @@ PUBLIC = [
     "Reports",
     "Session",
     "Survey",
+    "Tracking",
     "adaptive",
     "audit",
     "connect",
@@ -48,6 +49,7 @@ PUBLIC = [
 ERRORS = [
     "BudgetError",
     "CapacityError",
+    "ClockError",
     "DomainError",
     "LedgerError",
     "MechanismError",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import sottovoce
-from import_graph import circle, python_graph, python_imports, typescript_graph, typescript_imports
+from import_graph import circle, python_graph, python_imports, trees, typescript_graph, typescript_imports
 
 CLIENTS = Path(__file__).parents[2] / "clients"
-PYTHON = python_graph(Path(sottovoce.__file__).parent)
-TYPESCRIPT = typescript_graph(CLIENTS / "js" / "src", CLIENTS / "pages" / "src")
 
 ROOMS_IN_ORDER = (
     *("core", "randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "auditing"),
@@ -22,52 +21,62 @@ ROOMS_IN_ORDER = (
 """Packages of sottovoce. Each imports itself and what stands before it, and nothing else."""
 
 
+@cache
+def python() -> dict[str, set[str]]:
+    """Read when a test asks, and not by every process that collects tests."""
+    return python_graph(Path(sottovoce.__file__).parent)
+
+
+@cache
+def typescript() -> dict[Path, set[Path]]:
+    return typescript_graph(CLIENTS / "js" / "src", CLIENTS / "pages" / "src")
+
+
 def room(module: str) -> str:
     return module.split(".")[1] if "." in module else "the public face"
 
 
 def test_every_room_is_in_the_order_once() -> None:
-    assert sorted(ROOMS_IN_ORDER) == sorted({room(module) for module in PYTHON})
+    assert sorted(ROOMS_IN_ORDER) == sorted({room(module) for module in python()}), "say where a new room stands"
 
 
-@pytest.mark.parametrize("name", sorted({room(module) for module in PYTHON}))
+@pytest.mark.parametrize("name", ROOMS_IN_ORDER)
 def test_no_room_imports_one_that_stands_after_it(name: str) -> None:
-    assert name in ROOMS_IN_ORDER, "say where it stands"
     allowed = ROOMS_IN_ORDER[: ROOMS_IN_ORDER.index(name) + 1]
-    arrows = [(module, to) for module, found in PYTHON.items() if room(module) == name for to in sorted(found)]
+    arrows = [(module, to) for module, found in python().items() if room(module) == name for to in sorted(found)]
     assert [f"{module} -> {to}" for module, to in arrows if room(to) not in allowed] == []
 
 
 def test_no_python_files_import_each_other_in_a_circle() -> None:
-    assert circle(PYTHON) == []
+    assert circle(python()) == []
 
 
 def test_a_class_name_has_one_meaning() -> None:
     """Private helpers included: whoever searches for a name finds one class."""
     homes: dict[str, list[str]] = {}
-    for path in sorted(Path(sottovoce.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for module, tree in trees(Path(sottovoce.__file__).parent).items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                homes.setdefault(node.name, []).append(f"{path.stem}:{node.lineno}")
+                homes.setdefault(node.name, []).append(f"{module}:{node.lineno}")
     assert "Survey" in homes
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}
 
 
 def test_no_typescript_files_import_each_other_in_a_circle() -> None:
-    assert circle(TYPESCRIPT) == []
+    assert circle(typescript()) == []
 
 
 def test_the_device_client_knows_nothing_of_the_pages() -> None:
-    imported = set().union(*(found for path, found in TYPESCRIPT.items() if CLIENTS / "js" in path.parents))
+    imported = set().union(*(found for path, found in typescript().items() if CLIENTS / "js" in path.parents))
     assert [path for path in imported if CLIENTS / "js" not in path.parents] == []
 
 
 def test_both_languages_were_read() -> None:
-    assert "sottovoce.domain.base" in PYTHON["sottovoce.domain.labels"]
-    assert "sottovoce.kernels.compiled.channels" in PYTHON["sottovoce.kernels.channels"], "imported inside functions"
+    assert "sottovoce.domain.base" in python()["sottovoce.domain.labels"]
+    assert "sottovoce.kernels.compiled.channels" in python()["sottovoce.kernels.channels"], "imported inside functions"
     pages, js = CLIENTS / "pages" / "src", CLIENTS / "js" / "src"
-    assert js / "domain.ts" in TYPESCRIPT[pages / "survey" / "domain_field.ts"]
-    assert pages / "survey" / "field.ts" in TYPESCRIPT[pages / "survey" / "choices.ts"], "imported for a type alone"
+    assert js / "domain.ts" in typescript()[pages / "survey" / "domain_field.ts"]
+    assert pages / "survey" / "field.ts" in typescript()[pages / "survey" / "choices.ts"], "imported for a type alone"
 
 
 KNOWN = ["sottovoce", "sottovoce.cli", "sottovoce.cli.demo", "sottovoce.surveys", "sottovoce.surveys.survey"]

@@ -29,7 +29,7 @@ from sottovoce.workloads import Prefix
 Fault = tuple[str, str, str]
 """A file of the client, an expression that stands in it once, and what stands there instead."""
 
-ANY_VALUE = 1 + randbelow(10**5 - 1)
+ANY_VALUE = 1 + randbelow(20_000 - 1)
 ANY_ROTATION = randbelow(3000)
 WIDE = 2**39 - 12345
 
@@ -86,8 +86,8 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
             "are thrown by another word": (rule("wheel"), "[option & 3]", "[(option + 1) & 3]"),
         },
     ),
-    "one value in a hundred thousand": (
-        lambda: sv.Survey.distribution(10**5, 1.0, "randomized_response"),
+    "one value in twenty thousand": (
+        lambda: sv.Survey.distribution(20_000, 1.0, "randomized_response"),
         60.0,
         {
             "is told": (rule("randomized_response"), TRUTHFUL, f"{TRUTHFUL[:-1]} || value === {ANY_VALUE};"),
@@ -298,8 +298,9 @@ def test_planted_faults_are_found(compiled: Path, tmp_path: Path, name: str) -> 
     make, seconds, faults = PLANTED[name]
     (tmp_path / "package.json").write_text('{"type": "module"}')
     clients = [planted(compiled, tmp_path / str(i), fault) for i, fault in enumerate(faults.values())]
-    assert audit_client(make(), compiled / "index.js", seconds=0.4).difference == ""
-    found = audit_clients(make(), clients, seconds=seconds)
+    survey = make()
+    assert audit_client(survey, compiled / "index.js", seconds=0.1).difference == ""
+    found = audit_clients(survey, clients, seconds=seconds)
     assert [fault for fault, audit in zip(faults, found, strict=True) if audit.agrees] == []
 
 
@@ -310,7 +311,7 @@ def test_what_an_audit_says(compiled: Path) -> None:
     assert found.deployed == 2048
     assert str(found).endswith("runs, 2,048 of them without a source: all 5 values; outcomes of integer draws: 4 of 4")
     assert found.to_dict()["every_value"] is True
-    large = audit_client(sv.Survey.distribution(2**40, 1.0, "hadamard"), compiled / "index.js", seconds=0.5)
+    large = audit_client(sv.Survey.distribution(2**40, 1.0, "hadamard"), compiled / "index.js", seconds=0.2)
     assert large.agrees
     assert not large.every_value
     assert f"a fault at one value in {1 / large.fault_size:,.0f} would be seen" in str(large)

@@ -29,7 +29,7 @@ def runs(mechanism: Codebook, vector: np.ndarray, users: int, repeats: int) -> n
 def test_variance_is_within_two_per_cent_of_the_formula(epsilon: float) -> None:
     """Each user with a rotation of its own, so that nothing but the formula is tested; K = 500, R = 24 give a
     standard deviation of 1.3 %, pooled over two populations 0.9 %: the check allows 2 % and 5.73 of those."""
-    users, dimension, repeats = 4_000, 503, 24
+    users, dimension, repeats = 1_000, 503, 24
     base = Codebook.best(dimension, 2.0, epsilon, 0.0, users)
     mechanism = replace(base, rotations=users, key=(int(10 * epsilon), 7))
     measured = []
@@ -44,11 +44,12 @@ def test_variance_is_within_two_per_cent_of_the_formula(epsilon: float) -> None:
 
 
 @pytest.mark.parametrize("dimension", [3, 300])
-@pytest.mark.parametrize("norm", [0.0, 0.4, 1.0])
-@pytest.mark.parametrize("shape", ["sparse", "dense"])
+@pytest.mark.parametrize(
+    ("norm", "shape"), [(0.0, "no"), (0.4, "sparse"), (0.4, "dense"), (1.0, "sparse"), (1.0, "dense")]
+)
 def test_unbiased_for_vectors_of_any_norm(dimension: int, norm: float, shape: str) -> None:
     """The mean error over runs, along the vector and in the worst coordinate, within its standard error."""
-    users, repeats, epsilon = 40_000, 12, 2.0
+    users, repeats, epsilon = 40_000, 6, 2.0
     rng = np.random.default_rng(dimension)
     vector = np.eye(dimension)[1] if shape == "sparse" else rng.normal(size=dimension)
     vector = vector * (norm / np.linalg.norm(vector))
@@ -64,7 +65,7 @@ def test_unbiased_for_vectors_of_any_norm(dimension: int, norm: float, shape: st
 def test_sharing_rotations_costs_what_the_model_says() -> None:
     """Everybody the same vector, ten times the default group: the noise grows by half of its 1 + B g/D or more,
     and never by more than all of it (5.73 standard deviations allowed)."""
-    users, dimension, repeats = 20_000, 200, 60
+    users, dimension, repeats = 5_000, 200, 60
     base = Codebook.best(dimension, 1.0, 4.0, 0.0, users)
     mechanism = replace(base, rotations=max(1, base.rotations // 20), key=(1, 9))
     factor = mechanism.sharing_factor(users)

@@ -49,18 +49,6 @@ def test_the_library_sends_the_same_reports(case: dict[str, Any]) -> None:
         assert asked.aggregate().add([bytes.fromhex(report["report"])]).n_reports == 1
 
 
-def test_a_second_client_draws_the_same_rounds() -> None:
-    """1 + below(rounds), from vectors/README.md alone: fewest bytes, high bits cleared, again while too large."""
-    known = {case["id"]: case["survey"]["panel"]["rounds"] for case in read("adaptive.json")["surveys"]}
-    for seat in read("adaptive.json")["seats"]:
-        n, tape = known[seat["id"]], bytes.fromhex(seat["tape"])
-        bits = (n - 1).bit_length()
-        width = -(-bits // 8)
-        words = [int.from_bytes(tape[i : i + width], "little") % 2**bits for i in range(0, len(tape), width)]
-        assert 1 + words[-1] == seat["round"]
-        assert all(word >= n for word in words[:-1])
-
-
 def test_a_second_client_finds_the_same_chances() -> None:
     """floor(2^64 e^eps/(1+e^eps)) - 2^63 with 80 digits; the share of the radius in steps of 2^-53, toward 0."""
     for case in read("adaptive.json")["thresholds"]:

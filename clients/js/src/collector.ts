@@ -10,7 +10,8 @@ import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "./limits.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signature.js";
 import type { Panel } from "./surveys/panel.js";
-import { readSurvey, Survey } from "./surveys/survey.js";
+import { type Asked, readSurvey } from "./surveys/read.js";
+import { Survey } from "./surveys/survey.js";
 import { BATCH_MEDIA_TYPE, checkSurveyId, encodeBatch } from "./wire.js";
 
 const MOST_ATTACHMENTS = 4;
@@ -27,7 +28,7 @@ interface Envelope {
 
 /** A verified survey, the key that signed it, and its state, which is unsigned. */
 export interface Published {
-  readonly survey: Survey | Panel;
+  readonly survey: Asked;
   readonly key: Uint8Array;
   readonly state: string;
 }
@@ -75,6 +76,14 @@ export class Collector {
       throw new MismatchError("the collector answered with another round");
     }
     return found;
+  }
+
+  /** Its clock, in milliseconds since 1970. */
+  async time(): Promise<number> {
+    const answer: any = await this.#get("/v1/time");
+    const now = typeof answer?.now === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(answer.now) ? Date.parse(answer.now) : NaN;
+    if (Number.isNaN(now)) throw new ServiceError("the collector does not say what time it is", BAD_ANSWER);
+    return now;
   }
 
   /** Send one report; on return it is durable at the collector. */
@@ -156,7 +165,7 @@ async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[
 async function readSigned(
   statement: Uint8Array,
   attachments: Record<string, Uint8Array>,
-): Promise<Survey | Panel> {
+): Promise<Asked> {
   try {
     return await readSurvey(statement, attachments);
   } catch (error) {

@@ -4,26 +4,26 @@
  * Nothing depends on the private value until the report is drawn, so whether, when and to whom a device sends reveals
  * nothing.
  */
+import { checkAddress, checkKey, checkQuestion } from "./belonging.js";
 import { equalBytes, fromBase64url } from "./bytes.js";
-import { Collector, type Published } from "./collector.js";
-import {
-  LedgerError,
-  MismatchError,
-  ServiceError,
-  SignatureError,
-  SottovoceError,
-  SurveyError,
-  ValueOutsideDomainError,
-} from "./errors.js";
-import { BAD_ANSWER, type HttpOptions } from "./http.js";
-import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, Ledger } from "./ledger.js";
-import { isPassing, PATIENCE, type Patience } from "./patience.js";
-import { type Receipt, receiptOf, waiting } from "./receipt.js";
+import type { Clock } from "./clock.js";
+import { Collector } from "./collector.js";
+import { BudgetError, LedgerError, MismatchError, SottovoceError, ValueOutsideDomainError } from "./errors.js";
+import type { HttpOptions } from "./http.js";
+import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, dayOf, Ledger } from "./ledger.js";
+import { PATIENCE, type Patience } from "./patience.js";
+import { joining, Preparation, type Ready } from "./preparing.js";
+import { emptyReceipt, type Receipt, receiptOf } from "./receipt.js";
+import { send } from "./sending.js";
 import { checkPublicKey, PUBLIC_KEY_BYTES } from "./signature.js";
 import { systemSource } from "./source.js";
-import type { Answer, Store } from "./store.js";
-import { drawSeat, Panel } from "./surveys/panel.js";
-import type { Survey } from "./surveys/survey.js";
+import { type Answer, damaged, type Joined, type Store } from "./store.js";
+import type { Period } from "./surveys/calendar.js";
+import { type Asked, readSurvey } from "./surveys/read.js";
+import { type Survey } from "./surveys/survey.js";
+import { Tracking } from "./surveys/tracking.js";
+import { oneLine } from "./text.js";
+import { phase, Turns } from "./turns.js";
 import { checkSurveyId, REPORT_ID_BYTES } from "./wire.js";
 
 /** Options of a device. */
@@ -37,6 +37,8 @@ export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
   readonly patience?: Partial<Patience>;
   /** Seconds that one call may take, with all attempts and waits. */
   readonly seconds?: number;
+  /** The device's clock, in milliseconds since 1970; the platform's unless given. */
+  readonly clock?: Clock;
 }
 
 /** How one survey is answered. */
@@ -50,21 +52,36 @@ export interface AnswerOptions {
   readonly send?: boolean;
 }
 
+/** A period of a survey that was joined, which this device can answer now and has not. */
+export interface Due {
+  readonly survey: Tracking;
+  readonly collector: string;
+  readonly period: Period;
+}
+
 /** One person's device. Calls may overlap, and tabs may share its store. */
 export class Device {
   readonly #store: Store;
   readonly #key: Uint8Array | null;
   readonly #allowance: Allowance;
+  readonly #clock: Clock;
+  readonly #preparation: Preparation;
   readonly #http: HttpOptions;
   readonly #patience: Patience;
   readonly #milliseconds: number;
 
-  /** Default limits on epsilon and delta: 2 and 1e-6 per survey, 8 and 1e-5 in all, for at most 1000 answers. */
+  /**
+   * Default limits on epsilon and delta: 2 and 1e-6 per survey and window, 8 and 1e-5 in all, for at most 1000 answers.
+   * Within any 91 days epsilon is limited to `windowBudget`, by default as much as in all.
+   */
   constructor(store: Store, options: DeviceOptions = {}) {
-    const { key, patience, seconds = 300, insecure = false, timeout = 10, ...allowance } = options;
+    const { key, patience, seconds = 300, insecure = false, timeout = 10, clock = Date.now, ...allowance } = options;
+    const { budget = ALLOWANCE.budget } = allowance;
     this.#store = store;
     this.#key = key === undefined ? null : publicKey(key);
-    this.#allowance = checkAllowance({ ...ALLOWANCE, ...allowance });
+    this.#allowance = checkAllowance({ ...ALLOWANCE, windowBudget: budget, ...allowance });
+    this.#clock = clock;
+    this.#preparation = new Preparation(store, this.#key, this.#allowance, clock);
     this.#http = { insecure, timeout };
     this.#patience = { ...PATIENCE, ...patience };
     this.#milliseconds = 1000 * seconds;
@@ -72,47 +89,127 @@ export class Device {
 
   /** All answers, and the budget that is left. */
   async ledger(): Promise<Ledger> {
-    return new Ledger(await this.#store.answers(), this.#allowance);
+    return new Ledger(await this.#store.answers(), this.#allowance, dayOf(this.#clock()));
   }
 
   /** Fetch and verify a survey as `answer` does; nothing is drawn. */
-  async survey(url: string, id: string): Promise<Survey | Panel> {
-    return (await this.#fetch(this.#collector(url), checkSurveyId(id))).survey;
+  async survey(url: string, id: string): Promise<Asked> {
+    return (await this.#preparation.fetch(this.#collector(url), checkSurveyId(id))).survey;
   }
 
   /**
    * Answer a survey, once. Called again, it sends the same bytes until they have arrived, and then nothing.
    *
    * The first value stands: a second report because the value has changed would reveal that it has. For a panel
-   * the device draws its round the first time, and answers that round once it is open.
+   * the device finds its round the first time, and answers that round once it is open. Of a tracking survey it answers
+   * its own period, in that period alone: before it the receipt says "waiting", after it "missed". One that renews is
+   * answered once in every window, and charged each time.
+   *
+   * `value` may be a function. It is called with the period, or null if the survey has none, when the value is needed:
+   * after every check, and only if a report is to be drawn. If it rejects, nothing was drawn.
    *
    * Rejects with `SignatureError`, `SurveyError` or `MismatchError` if the survey is not the collector's, cannot be
    * answered, was given to another address or key, or another question is asked in the same round; with `BudgetError` if it asks for more than the owner
-   * allows; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be used; with `ServiceError` if the
-   * survey cannot be had. Whatever it is, nothing was sent that is not in the ledger. Once the answer is drawn, a
+   * allows; with `ClockError` if a tracking survey is answered while this device's clock is more than a day off the
+   * collector's; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be used; with `ServiceError` if
+   * the survey cannot be had. Whatever it is, nothing was sent that is not in the ledger. Once the answer is drawn, a
    * collector that cannot be reached is no error: the receipt says that it is "unsent", and why.
    */
   async answer(url: string, id: string, value: unknown, options: AnswerOptions = {}): Promise<Receipt> {
     const question = checkSurveyId(id);
     const collector = this.#collector(url);
-    const reportId = systemSource.bytes(REPORT_ID_BYTES);
-    let kept = await this.#store.answer(question);
-    checkAddress(kept, collector);
-    const look = kept === null || needsAnotherLook(kept);
-    if (look) {
-      const asked = await this.#asked(collector, question, kept);
-      if (asked !== null) kept = await this.#record(collector, question, asked, value, options, reportId);
+    const found = await this.#preparation.toAnswer(collector, question);
+    if ("drawn" in found) return found;
+    if ("kept" in found) {
+      const receipt = await this.#send(collector, found.kept, found.isKnown, options);
+      return found.turn ? { ...receipt, period: found.turn.period, after: found.turn.after } : receipt;
     }
-    if (kept === null) return waiting(question, collector.url);
-    const receipt = options.send === false ? receiptOf(kept) : await this.#send(collector, kept, look);
-    return { ...receipt, drawn: equalBytes(kept.reportId, reportId) };
+    const { period, after } = found;
+    checkOtherwise(found.survey, options);
+    const given = typeof value === "function" ? await value(period) : value;
+    // A person may take a while: the time that is left is counted anew, and the period may have closed.
+    const patient = this.#collector(url);
+    const state = period ? phase(period, this.#clock()) : "due";
+    if (state !== "due") {
+      return emptyReceipt(question, collector.url, { state, title: oneLine(found.survey.title), period, after });
+    }
+    const reportId = systemSource.bytes(REPORT_ID_BYTES);
+    const kept = await this.#record(patient, found, given, options, reportId);
+    const receipt = await this.#send(patient, kept, true, options);
+    return { ...receipt, drawn: equalBytes(kept.reportId, reportId), period, after };
   }
 
-  /** The report that stands for a survey, to show it: the very bytes that were or will be sent. Null: none is drawn. */
+  /**
+   * Take part in a tracking survey: verify and keep it, so that `due` lists its periods when they have come.
+   *
+   * Nothing is drawn. The receipt says "waiting" with the device's period, or "due" if that can be answered now.
+   * Rejects as `answer` does.
+   */
+  async join(url: string, id: string): Promise<Receipt> {
+    const { joined, receipt } = await this.#preparation.toJoin(this.#collector(url), checkSurveyId(id));
+    await this.#store.join(joined);
+    return receipt;
+  }
+
+  /** Forget a survey that was joined: `due` lists it no more. What was answered stays in the ledger. */
+  leave(id: string): Promise<void> {
+    return this.#store.leave(checkSurveyId(id));
+  }
+
+  /** Periods of surveys that were joined which can be answered now, by this device's clock; needs no connection. */
+  async due(): Promise<Due[]> {
+    const found: Due[] = [];
+    for (const joined of await this.#store.joined()) {
+      const survey = await readJoined(joined);
+      const periods = await (await Turns.of(this.#store, survey)).due(this.#clock());
+      found.push(...periods.map((period) => ({ survey, collector: joined.collector, period })));
+    }
+    return found;
+  }
+
+  /**
+   * Answer every period that is due; `ask` gives the person's value for one, and is called as a function `value` of
+   * `answer` is. What it throws is handed on, unless it is an error of this package: like a collector that cannot be
+   * reached, that becomes the receipt's problem, and the period stays due.
+   */
+  async answerDue(ask: (due: Due) => unknown, options: AnswerOptions = {}): Promise<Receipt[]> {
+    const receipts: Receipt[] = [];
+    const failed = new Set<string>();
+    for (const due of await this.due()) {
+      const { survey, collector, period } = due;
+      if (failed.has(survey.id)) continue; // it would be asked for the same period again
+      try {
+        const value = (own: Period) => ask({ ...due, period: own });
+        receipts.push(await this.answer(collector, survey.id, value, options));
+      } catch (error) {
+        if (!(error instanceof SottovoceError) || error instanceof LedgerError) throw error;
+        failed.add(survey.id);
+        const told = { state: "due", title: oneLine(survey.title), problem: error.message, period } as const;
+        receipts.push(emptyReceipt(survey.id, collector, told));
+      }
+    }
+    return receipts;
+  }
+
+  /** Answer this survey in one window at most; in all others the receipt says "declined". */
+  refuseRenewals(id: string): Promise<void> {
+    return this.#store.refuseRenewals(checkSurveyId(id), true);
+  }
+
+  /** Answer this survey in every window, as devices do by default. */
+  allowRenewals(id: string): Promise<void> {
+    return this.#store.refuseRenewals(checkSurveyId(id), false);
+  }
+
+  /**
+   * The report that stands for a survey, to show it: the very bytes that were or will be sent. Null: none is drawn.
+   * Of a survey that renews it is that of the latest window.
+   */
   async report(url: string, id: string): Promise<Uint8Array | null> {
-    const kept = await this.#store.answer(checkSurveyId(id));
-    checkAddress(kept, this.#collector(url));
-    return kept && kept.report.slice();
+    const question = checkSurveyId(id);
+    const kept = (await this.#store.answers()).filter((answer) => answer.question === question).at(-1);
+    checkAddress(kept?.collector, this.#collector(url).url);
+    return kept?.report.slice() ?? null;
   }
 
   /**
@@ -127,7 +224,7 @@ export class Device {
     for (const [, place] of places.sort(([a], [b]) => a - b)) {
       const kept = unsent[place]!;
       try {
-        receipts[place] = await this.#send(this.#collector(kept.collector), kept);
+        receipts[place] = await this.#send(this.#collector(kept.collector), kept, false);
       } catch (error) {
         if (!(error instanceof SottovoceError) || error instanceof LedgerError) throw error;
         receipts[place] = receiptOf(kept, error.message);
@@ -137,7 +234,17 @@ export class Device {
   }
 
   /**
-   * Send an unsent answer to another address from now on, because its collector has moved there.
+   * Send what stands for a survey in a window, with the same bytes; nothing is drawn. Null: nothing stands.
+   *
+   * `answer` may find that the turn of another window has come, and draw for that.
+   */
+  async resend(id: string, window: number): Promise<Receipt | null> {
+    const kept = await this.#store.answer(checkSurveyId(id), window);
+    return kept && this.#send(this.#collector(kept.collector), kept, false);
+  }
+
+  /**
+   * Send unsent answers, and those of later windows, to another address, because the collector has moved there.
    *
    * This never happens automatically: anybody can republish a survey at an address of their own. The survey must be
    * there, signed with the same key; nothing is sent before `flush` or `answer`.
@@ -145,133 +252,89 @@ export class Device {
   async move(id: string, url: string): Promise<Receipt> {
     const question = checkSurveyId(id);
     const collector = this.#collector(url);
-    const kept = await this.#store.answer(question);
-    if (kept?.state !== "unsent") throw new MismatchError("there is no unsent answer to this survey");
-    checkKey(kept, (await this.#fetch(collector, question)).key);
+    const isOf = (kept: Answer | Joined) => kept.question === question;
+    const joined = (await this.#store.joined()).filter(isOf);
+    const mine = (await this.#store.answers()).filter((kept) => isOf(kept) && (kept.state === "unsent" || kept.renews));
+    if (mine.length + joined.length === 0) throw new MismatchError("there is no unsent answer to this survey");
+    const found = await this.#preparation.fetch(collector, question);
+    for (const kept of [...mine, ...joined]) checkKey(kept, found.key);
+    if (found.survey instanceof Tracking) await this.#store.join(joining(collector, found, found.survey));
     await this.#store.move(question, collector.url);
-    return receiptOf((await this.#store.answer(question)) ?? kept);
+    const unsent = (await this.#store.answers()).find((kept) => isOf(kept) && kept.state === "unsent");
+    return unsent ? receiptOf(unsent) : emptyReceipt(question, collector.url, { title: oneLine(found.survey.title) });
   }
 
   #collector(url: string): Collector {
     return new Collector(url, this.#http, this.#patience, performance.now() + this.#milliseconds);
   }
 
-  /** The survey, verified with the trusted key; the first key seen is pinned if there is none. */
-  async #fetch(collector: Collector, question: string): Promise<Published> {
-    const trusted = this.#key ?? (await this.#store.pinned(collector.url));
-    const found = await collector.survey(question, trusted);
-    if (trusted === null && !equalBytes(await this.#store.pin(collector.url, found.key), found.key)) {
-      throw new SignatureError("the collector showed two keys");
-    }
-    return found;
-  }
-
-  /** The survey to answer; for a panel this device's round, or null while that is not open. */
-  async #asked(collector: Collector, question: string, kept: Answer | null): Promise<Published | null> {
-    const found = await this.#fetch(collector, question);
-    if (kept === null) await this.#allow(found);
-    else checkKey(kept, found.key);
-    const { survey } = found;
-    if (!(survey instanceof Panel)) {
-      if (survey.seat) throw new SurveyError("this is one round of a panel: answer the panel");
-      return found;
-    }
-    const seat = await this.#store.seat(question, () => drawSeat(survey.rounds, systemSource));
-    const asked = await collector.round(survey, seat, found.key);
-    if (asked !== null && kept === null) await this.#allow(asked);
-    return asked;
-  }
-
-  /** Refuse a survey that is sealed or exceeds the owner's limits. */
-  async #allow({ survey, state }: Published): Promise<void> {
-    if (state !== "open") {
-      throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
-    }
-    checkBudget(this.#allowance, survey, await this.#store.answers());
-  }
-
   /** The recorded answer, drawn now if there is none. */
   async #record(
     collector: Collector,
-    question: string,
-    asked: Published,
+    { question, survey, key, period }: Ready,
     value: unknown,
     options: AnswerOptions,
     reportId: Uint8Array,
   ): Promise<Answer> {
-    const survey = asked.survey as Survey;
-    const standing = await this.#store.answer(question);
+    const window = period?.window ?? 1;
+    const day = dayOf(this.#clock());
+    const standing = await this.#store.answer(question, window);
     const chosen = standing === null ? choose(survey, value, options) : value;
-    const kept = await this.#store.record(question, (answers) => {
-      checkBudget(this.#allowance, survey, answers);
+    // Read only now: the owner may have refused while the person was asked for the value.
+    const refusesRenewals = survey.renews && (await this.#store.refusesRenewals(question));
+    const kept = await this.#store.record(question, window, (answers) => {
+      checkBudget(this.#allowance, survey, answers, day);
+      if (refusesRenewals && answers.some((answer) => answer.question === question)) {
+        throw new BudgetError("this device's owner refuses renewals, and another window was answered");
+      }
       const report = survey.randomize(chosen);
       return {
         question,
+        window,
         survey: survey.id,
         collector: collector.url,
-        key: asked.key,
+        key,
         title: titleOf(survey),
         epsilon: survey.epsilon,
         delta: survey.delta,
-        day: today(),
+        day,
         reportId,
         report,
         state: "unsent",
+        renews: survey.renews,
+        period: period?.label ?? "",
+        closes: period ? new Date(period.closes).toISOString() : "",
       };
     });
-    if (kept.survey !== survey.id) {
-      throw new MismatchError("this device has answered another question in this round");
-    }
-    checkAddress(kept, collector);
-    checkKey(kept, asked.key);
+    checkQuestion(kept, survey.id);
+    checkAddress(kept.collector, collector.url);
+    checkKey(kept, key);
     return kept;
   }
 
-  /** Send a recorded answer to its key; `isKnown`: this call has verified the key there. */
-  async #send(collector: Collector, kept: Answer, isKnown = false): Promise<Receipt> {
-    if (kept.state === "sent") return receiptOf(kept);
-    try {
-      if (!isKnown) {
-        checkKey(kept, this.#key ?? kept.key);
-        await collector.checkKey(kept.question, kept.key);
-        isKnown = true; // before that no refusal is final
-      }
-      await collector.send(kept.survey, kept.reportId, kept.report);
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const isFinal =
-        isKnown && error.status >= 400 && error.status < 500 && !isPassing(error) && error.code !== BAD_ANSWER;
-      if (isFinal) await this.#store.mark(kept.question, "refused");
-      return receiptOf(isFinal ? { ...kept, state: "refused" } : kept, error.message);
-    }
-    await this.#store.mark(kept.question, "sent");
-    return receiptOf({ ...kept, state: "sent" });
+  /** Send a recorded answer, or with `send: false` only tell of it; `isKnown`: its key was just verified there. */
+  async #send(collector: Collector, kept: Answer, isKnown: boolean, options: AnswerOptions = {}): Promise<Receipt> {
+    if (options.send === false) return receiptOf(kept);
+    return send(collector, kept, { store: this.#store, trusted: this.#key, now: this.#clock(), isKnown });
   }
 }
 
-/** An answer is for one address: anybody can republish a survey at an address of their own. */
-function checkAddress(kept: Answer | null, collector: Collector): void {
-  if (kept !== null && kept.collector !== collector.url) {
-    throw new MismatchError(
-      `this device has given its answer to ${kept.collector}; if that one has moved here, say so: move`,
-    );
-  }
+/** The tracking survey that was joined. */
+async function readJoined({ question, statement, attachments }: Joined): Promise<Tracking> {
+  const found = await readSurvey(statement, attachments);
+  if (found instanceof Tracking && found.id === question) return found;
+  throw damaged("a survey is not the one that was joined");
 }
 
-/** An answer is for one key: another key is another collector, whatever its address. */
-function checkKey(kept: Answer, key: Uint8Array): void {
-  if (!equalBytes(kept.key, key)) throw new MismatchError("this device has given its answer to another key");
+/** Throws unless the public replacement is in the domain: before anybody is asked, whatever the value is. */
+function checkOtherwise({ values }: Survey, options: AnswerOptions): void {
+  if (!("otherwise" in options) || values.has(options.otherwise)) return;
+  throw new ValueOutsideDomainError(`\`otherwise\` is not in the domain; allowed: ${values.allowed}`);
 }
 
-/** Whether the question must be fetched again before sending: for an unsent answer to a round. */
-const needsAnotherLook = (kept: Answer): boolean => kept.survey !== kept.question && kept.state !== "sent";
-
-/** The value or its replacement; the public replacement is checked first, whatever the value is. */
+/** The value or its replacement, which was checked before. */
 function choose({ values }: Survey, value: unknown, options: AnswerOptions): unknown {
-  if ("otherwise" in options) {
-    if (values.has(options.otherwise)) return [options.otherwise, value][Number(values.has(value))];
-    throw new ValueOutsideDomainError(`\`otherwise\` is not in the domain; allowed: ${values.allowed}`);
-  }
+  if ("otherwise" in options) return [options.otherwise, value][Number(values.has(value))];
   if (values.has(value)) return value;
   throw new ValueOutsideDomainError(
     `the value is not in the domain; allowed: ${values.allowed}. Silence is an answer too: give \`otherwise\`, a value ` +
@@ -281,9 +344,6 @@ function choose({ values }: Survey, value: unknown, options: AnswerOptions): unk
 
 const titleOf = ({ title, seat }: Survey): string =>
   seat ? `${title || seat.panel.title || "(no title)"}, round ${seat.round}` : title;
-
-/** The day in UTC; empty if the clock is out of range. */
-const today = (): string => /^\d{4}-\d\d-\d\d/.exec(new Date().toJSON())?.[0] ?? "";
 
 const publicKey = (key: Uint8Array | string): Uint8Array =>
   checkPublicKey(typeof key === "string" ? fromBase64url(key, PUBLIC_KEY_BYTES) : key.slice());

@@ -51,6 +51,9 @@ export class SignatureError extends SottovoceError {}
 /** A survey asks for a larger epsilon than the device's owner allows, or than the ledger has left. */
 export class BudgetError extends SottovoceError {}
 
+/** The device's clock and the collector's disagree, so that nobody can tell which period it is; nothing was answered. */
+export class ClockError extends SottovoceError {}
+
 /** The device's records of what it has answered cannot be read or written, so it answers nothing. */
 export class LedgerError extends SottovoceError {}
 
@@ -79,6 +82,7 @@ const ALL = {
   MismatchError,
   SignatureError,
   BudgetError,
+  ClockError,
   LedgerError,
   ServiceError,
 };

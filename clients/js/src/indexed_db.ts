@@ -4,10 +4,21 @@
  * A read-write transaction is alone with its stores from its first request to its end, in all tabs; drawing happens
  * inside one, so that two tabs never draw twice. Nothing returns before its transaction is complete.
  */
-import { type Answer, type AnswerState, checkAnswer, damaged, type Draw, type Store } from "./store.js";
+import {
+  type Answer,
+  type AnswerState,
+  checkAnswer,
+  checkJoined,
+  checkSecret,
+  damaged,
+  type Draw,
+  type Joined,
+  type Store,
+} from "./store.js";
 
-const [KEYS, SEATS, ANSWERS] = ["keys", "seats", "answers"];
-const VERSION = 1;
+const [KEYS, SEATS, ANSWERS] = ["keys", "seats", "answers"] as const;
+const [SECRETS, JOINED, REFUSED] = ["secrets", "joined", "refused"] as const;
+const VERSION = 2;
 
 /** An answer as it is kept: with its place among all, since the database sorts by question. */
 type Kept = Answer & { readonly place: number };
@@ -36,9 +47,7 @@ export class IndexedDbStore implements Store {
       } catch {
         return refuse("IndexedDB is blocked");
       }
-      request.onupgradeneeded = () => {
-        for (const store of [KEYS, SEATS, ANSWERS]) request.result.createObjectStore(store!);
-      };
+      request.onupgradeneeded = () => upgrade(request.result, request.transaction!);
       request.onblocked = () => refuse("held by another tab");
       request.onerror = () => refuse(reasonOf(request.error));
       request.onsuccess = () => resolve(new IndexedDbStore(request.result));
@@ -46,66 +55,113 @@ export class IndexedDbStore implements Store {
   }
 
   pinned(collector: string): Promise<Uint8Array | null> {
-    return this.#run("readonly", KEYS!, (steps, done) => {
+    return this.#run("readonly", KEYS, (steps, done) => {
       steps.get(collector, (kept) => done(kept === undefined ? null : checkKey(kept)));
     });
   }
 
   pin(collector: string, key: Uint8Array): Promise<Uint8Array> {
-    return this.#run("readwrite", KEYS!, (steps, done) => {
-      steps.get(collector, (kept) => {
-        if (kept === undefined) steps.store.put(key, collector);
-        done(kept === undefined ? key : checkKey(kept));
-      });
-    });
+    return this.#first(KEYS, collector, key, checkKey);
   }
 
-  seat(question: string, draw: () => number): Promise<number> {
-    return this.#run("readwrite", SEATS!, (steps, done) => {
+  secret(fresh: Uint8Array): Promise<Uint8Array> {
+    return this.#first(SECRETS, "seats", fresh, checkSecret);
+  }
+
+  seat(question: string): Promise<number | null> {
+    return this.#run("readonly", SEATS, (steps, done) => {
       steps.get(question, (kept) => {
-        const round = kept === undefined ? draw() : kept;
-        if (!Number.isInteger(round) || (round as number) < 1) throw damaged("a round is not whole");
-        if (kept === undefined) steps.store.put(round, question);
-        done(round as number);
+        if (kept !== undefined && !(Number.isInteger(kept) && (kept as number) >= 1)) throw damaged("a round is not whole");
+        done((kept as number | undefined) ?? null);
       });
     });
   }
 
-  answer(question: string): Promise<Answer | null> {
-    return this.#run("readonly", ANSWERS!, (steps, done) => {
-      steps.get(question, (kept) => done(kept === undefined ? null : checkAnswer(kept)));
+  join(joined: Joined): Promise<Joined> {
+    return this.#first(JOINED, joined.question, joined, checkJoined);
+  }
+
+  joined(): Promise<readonly Joined[]> {
+    return this.#run("readonly", JOINED, (steps, done) => steps.all((kept) => done(kept.map(checkJoined))));
+  }
+
+  leave(question: string): Promise<void> {
+    return this.#run("readwrite", JOINED, (steps, done) => {
+      steps.store.delete(question);
+      done();
+    });
+  }
+
+  refusesRenewals(question: string): Promise<boolean> {
+    return this.#run("readonly", REFUSED, (steps, done) => steps.get(question, (kept) => done(kept !== undefined)));
+  }
+
+  refuseRenewals(question: string, refuses: boolean): Promise<void> {
+    return this.#run("readwrite", REFUSED, (steps, done) => {
+      if (refuses) steps.store.put(true, question);
+      else steps.store.delete(question);
+      done();
+    });
+  }
+
+  answer(question: string, window: number): Promise<Answer | null> {
+    return this.#run("readonly", ANSWERS, (steps, done) => {
+      steps.get([question, window], (kept) => done(kept === undefined ? null : checkAnswer(kept)));
     });
   }
 
   answers(): Promise<readonly Answer[]> {
-    return this.#run("readonly", ANSWERS!, (steps, done) => steps.all(done));
+    return this.#run("readonly", ANSWERS, (steps, done) => steps.all((kept) => done(inOrder(kept))));
   }
 
-  record(question: string, draw: Draw): Promise<Answer> {
-    return this.#run("readwrite", ANSWERS!, (steps, done) => {
-      steps.all((answers) => {
-        const standing = answers.find((answer) => answer.question === question);
+  record(question: string, window: number, draw: Draw): Promise<Answer> {
+    return this.#run("readwrite", ANSWERS, (steps, done) => {
+      steps.all((kept) => {
+        const answers = inOrder(kept);
+        const standing = answers.find((answer) => answer.question === question && answer.window === window);
         if (standing) return done(standing);
         const drawn = draw(answers);
-        steps.store.add({ ...drawn, place: answers.length } satisfies Kept, question);
+        steps.store.add({ ...drawn, place: answers.length } satisfies Kept, [question, window]);
         done(drawn);
       });
     });
   }
 
-  mark(question: string, state: AnswerState): Promise<void> {
-    return this.#change(question, (kept) => (kept.state === "sent" ? kept : { ...kept, state }));
+  mark(question: string, window: number, state: AnswerState): Promise<void> {
+    return this.#change(question, (kept) => (kept.window === window && kept.state !== "sent" ? { ...kept, state } : null));
   }
 
-  move(question: string, collector: string): Promise<void> {
-    return this.#change(question, (kept) => (kept.state === "unsent" ? { ...kept, collector } : kept));
-  }
-
-  #change(question: string, change: (kept: Answer) => Answer): Promise<void> {
-    return this.#run("readwrite", ANSWERS!, (steps, done) => {
+  async move(question: string, collector: string): Promise<void> {
+    // Two transactions: if only the first is done, the owner says it again, and nothing has gone anywhere.
+    await this.#run<void>("readwrite", JOINED, (steps, done) => {
       steps.get(question, (kept) => {
-        if (kept !== undefined) steps.store.put(change(checkAnswer(kept)), question);
+        if (kept !== undefined) steps.store.put({ ...checkJoined(kept), collector }, question);
         done();
+      });
+    });
+    await this.#change(question, (kept) => (kept.state === "unsent" ? { ...kept, collector } : null));
+  }
+
+  /** Put what is not null in the place of a question's answers. */
+  #change(question: string, change: (kept: Answer) => Answer | null): Promise<void> {
+    return this.#run("readwrite", ANSWERS, (steps, done) => {
+      steps.all((kept) => {
+        for (const answer of inOrder(kept)) {
+          const changed = answer.question === question ? change(answer) : null;
+          if (changed) steps.store.put(changed, [question, answer.window]);
+        }
+        done();
+      });
+    });
+  }
+
+  /** What is kept under a key; this, from now on, if there is nothing. */
+  #first<Found>(name: string, key: string, fresh: Found, check: (kept: unknown) => Found): Promise<Found> {
+    return this.#run("readwrite", name, (steps, done) => {
+      steps.get(key, (kept) => {
+        const stands = check(kept ?? fresh);
+        if (kept === undefined) steps.store.put(stands, key);
+        done(stands);
       });
     });
   }
@@ -138,16 +194,13 @@ class Steps {
 
   constructor(readonly store: IDBObjectStore) {}
 
-  get(key: string, then: (kept: unknown) => void): void {
+  get(key: IDBValidKey, then: (kept: unknown) => void): void {
     this.#after(this.store.get(key), then);
   }
 
-  /** All answers, oldest first. */
-  all(then: (answers: readonly Answer[]) => void): void {
-    this.#after(this.store.getAll(), (kept) => {
-      const answers = kept.map((answer: unknown) => checkAnswer(answer) as Kept);
-      then(answers.sort((a: Kept, b: Kept) => a.place - b.place));
-    });
+  /** All that is kept. */
+  all(then: (kept: readonly unknown[]) => void): void {
+    this.#after(this.store.getAll(), then);
   }
 
   #after<Found>(request: IDBRequest<Found>, then: (found: Found) => void): void {
@@ -160,6 +213,31 @@ class Steps {
       }
     };
   }
+}
+
+/** Answers, oldest first. */
+const inOrder = (kept: readonly unknown[]): Answer[] =>
+  kept.map((answer) => checkAnswer(answer) as Kept).sort((a, b) => a.place - b.place);
+
+/**
+ * Makes the stores of this version; what an older one has kept stays. All of it is one transaction.
+ *
+ * Answers of version 1 lie under their question alone: they become answers in window 1.
+ */
+function upgrade(database: IDBDatabase, transaction: IDBTransaction): void {
+  for (const store of [KEYS, SEATS, ANSWERS, SECRETS, JOINED, REFUSED]) {
+    if (!database.objectStoreNames.contains(store)) database.createObjectStore(store);
+  }
+  const answers = transaction.objectStore(ANSWERS);
+  // Only keys that are texts: those of this version are lists, which sort after all of them.
+  const request = answers.openCursor(IDBKeyRange.bound("", [], false, true));
+  request.onsuccess = () => {
+    const cursor = request.result;
+    if (cursor === null) return;
+    answers.put({ ...cursor.value, window: 1, renews: false, period: "", closes: "" }, [cursor.key, 1]);
+    cursor.delete();
+    cursor.continue();
+  };
 }
 
 function checkKey(kept: unknown): Uint8Array {

@@ -2,6 +2,7 @@
 import { left, toNumber, total, units } from "./amounts.js";
 import { BudgetError } from "./errors.js";
 import type { Answer } from "./store.js";
+import { DAY } from "./surveys/calendar.js";
 import { oneLine } from "./text.js";
 
 /** Limits of one survey (caps) and of all together (budgets, number of answers); all are finite. */
@@ -14,9 +15,45 @@ export interface Allowance {
   readonly deltaBudget: number;
   /** Most answers in all, whatever they cost. */
   readonly maxAnswers: number;
+  /** Largest sum of epsilons within any `windowDays` days. */
+  readonly windowBudget: number;
+  readonly windowDays: number;
 }
 
-export const ALLOWANCE: Allowance = { cap: 2, budget: 8, deltaCap: 1e-6, deltaBudget: 1e-5, maxAnswers: 1000 };
+export const ALLOWANCE: Allowance = {
+  cap: 2,
+  budget: 8,
+  deltaCap: 1e-6,
+  deltaBudget: 1e-5,
+  maxAnswers: 1000,
+  windowBudget: 8,
+  windowDays: 91,
+};
+
+/** The day in UTC of a moment; empty if the clock is out of range. */
+export const dayOf = (moment: number): string => /^\d{4}-\d\d-\d\d/.exec(new Date(moment).toJSON())?.[0] ?? "";
+
+/**
+ * Answers that fall within so many days with today, of all in the order in which they were given.
+ *
+ * A clock may have been wrong. Unknown and future days fall within them, and a day before that of an earlier answer is
+ * taken as that: a clock that fell back makes no answer old. Only one that runs ahead now, or was behind from the
+ * first answer on, frees anything early.
+ */
+export function recent<Dated extends { readonly day: string }>(
+  answers: readonly Dated[],
+  days: number,
+  today: string,
+): Dated[] {
+  const first = Date.parse(today) - DAY * (days - 1);
+  let latest = -Infinity;
+  return answers.filter(({ day }) => {
+    const then = Date.parse(day);
+    if (!(then <= Date.parse(today))) return true;
+    latest = Math.max(latest, then);
+    return latest >= first;
+  });
+}
 
 /** Check an owner's limits. */
 export function checkAllowance(allowance: Allowance): Allowance {
@@ -24,6 +61,10 @@ export function checkAllowance(allowance: Allowance): Allowance {
     if (typeof amount !== "number" || !(amount >= 0 && amount < Infinity)) {
       throw new BudgetError(`${name} must be a number from 0 on, and not infinite`);
     }
+  }
+  // Within no day at all nothing would count.
+  if (!Number.isInteger(allowance.windowDays) || allowance.windowDays < 1) {
+    throw new BudgetError("windowDays must be an integer from 1 on");
   }
   return allowance;
 }
@@ -37,8 +78,9 @@ export function checkBudget(
   allowance: Allowance,
   cost: { readonly epsilon: number; readonly delta: number },
   answers: readonly Answer[],
+  today = dayOf(Date.now()),
 ): void {
-  const { cap, budget, deltaCap, deltaBudget, maxAnswers } = allowance;
+  const { cap, budget, deltaCap, deltaBudget, maxAnswers, windowBudget, windowDays } = allowance;
   for (const [name, most, life] of [
     ["epsilon", cap, budget],
     ["delta", deltaCap, deltaBudget],
@@ -49,6 +91,13 @@ export function checkBudget(
     if (total([...before, cost[name]]) > units(life)) {
       throw new BudgetError(`${asked}; this device has ${left(life, before)} of ${life} left for its life`);
     }
+  }
+  const lately = recent(answers, windowDays, today).map(({ epsilon }) => epsilon);
+  if (total([...lately, cost.epsilon]) > units(windowBudget)) {
+    const rest = left(windowBudget, lately);
+    throw new BudgetError(
+      `the survey asks for epsilon ${cost.epsilon}; this device has ${rest} of ${windowBudget} left for ${windowDays} days`,
+    );
   }
   if (answers.length >= maxAnswers) {
     throw new BudgetError(`this device has given all ${maxAnswers} answers that it may; raise maxAnswers to allow more`);
@@ -64,6 +113,18 @@ export interface Entry {
   readonly delta: number;
   readonly state: Answer["state"];
   readonly survey: string;
+  readonly window: number;
+}
+
+/** What one survey has cost over all its windows. */
+export interface Lifetime {
+  readonly survey: string;
+  readonly title: string;
+  /** In how many windows it was answered. */
+  readonly windows: number;
+  /** The largest epsilon of one of them, and their sum. */
+  readonly perWindow: number;
+  readonly spent: number;
 }
 
 /**
@@ -77,8 +138,16 @@ export class Ledger {
   readonly budget: number;
   readonly deltaBudget: number;
   readonly maxAnswers: number;
+  readonly windowBudget: number;
+  readonly windowDays: number;
+  /** Sum of the epsilons within `windowDays` days with today. */
+  readonly windowSpent: number;
 
-  constructor(answers: readonly Answer[], { budget, deltaBudget, maxAnswers }: Allowance) {
+  constructor(answers: readonly Answer[], allowance: Allowance, today = dayOf(Date.now())) {
+    const { budget, deltaBudget, maxAnswers, windowBudget, windowDays } = allowance;
+    this.windowBudget = windowBudget;
+    this.windowDays = windowDays;
+    this.windowSpent = toNumber(total(recent(answers, windowDays, today).map(({ epsilon }) => epsilon)));
     this.budget = budget;
     this.deltaBudget = deltaBudget;
     this.maxAnswers = maxAnswers;
@@ -90,6 +159,7 @@ export class Ledger {
       delta: answer.delta,
       state: answer.state,
       survey: answer.question,
+      window: answer.window,
     }));
   }
 
@@ -105,6 +175,21 @@ export class Ledger {
   /** The budget that is left. */
   get left(): number {
     return left(this.budget, this.#costs("epsilon"));
+  }
+
+  /** What is left within `windowDays` days, and of the budget for life. */
+  get windowLeft(): number {
+    return Math.min(this.left, left(this.windowBudget, [this.windowSpent]));
+  }
+
+  /** Each survey with what it has cost, in the order of their first answers. */
+  get surveys(): readonly Lifetime[] {
+    return [...new Set(this.entries.map(({ survey }) => survey))].map((survey) => {
+      const own = this.entries.filter((entry) => entry.survey === survey);
+      const costs = own.map(({ epsilon }) => epsilon);
+      const { title } = own.at(-1)!;
+      return { survey, title, windows: own.length, perWindow: Math.max(...costs), spent: toNumber(total(costs)) };
+    });
   }
 
   /** Sum of all deltas. */

@@ -1,21 +1,30 @@
 /** The result of answering a survey, for the application. */
 import type { Answer } from "./store.js";
+import type { Period } from "./surveys/calendar.js";
 import { oneLine } from "./text.js";
 
 /** Contains nothing that depends on the person's value, so an application may log it. */
 export interface Receipt {
   readonly survey: string;
   readonly collector: string;
-  /** "waiting": this device's round is not open yet, and nothing was drawn; try again later. */
-  readonly state: "waiting" | Answer["state"];
+  /**
+   * "waiting": this device's round or period has not begun; try again later. "due": its period can be answered now.
+   * "missed": its period is closed, and stays empty. "declined": its owner refuses renewals. In all of them nothing
+   * was drawn.
+   */
+  readonly state: "waiting" | "due" | "missed" | "declined" | Answer["state"];
   readonly title: string;
-  /** Charged for this answer, once; 0 while waiting. */
+  /** Charged for this answer, once; 0 where there is none. */
   readonly epsilon: number;
   readonly delta: number;
   /** Why it was not sent. */
   readonly problem: string;
   /** Whether this call drew the recorded report; false if an earlier call or another tab did. */
   readonly drawn: boolean;
+  /** This device's period of a tracking survey; null for every other. */
+  readonly period: Period | null;
+  /** Its period in the next window, if the survey renews. */
+  readonly after: Period | null;
 }
 
 type Told = Pick<Answer, "question" | "collector" | "title" | "epsilon" | "delta"> & Pick<Receipt, "state">;
@@ -23,10 +32,12 @@ type Told = Pick<Answer, "question" | "collector" | "title" | "epsilon" | "delta
 /** The receipt of a recorded answer. */
 export function receiptOf(kept: Told, problem = ""): Receipt {
   const { question: survey, collector, state, title, epsilon, delta } = kept;
-  return { survey, collector, state, title: oneLine(title), epsilon, delta, problem, drawn: false };
+  const told = { survey, collector, state, title: oneLine(title), epsilon, delta };
+  return { ...told, problem, drawn: false, period: null, after: null };
 }
 
-/** While this device's round of a panel is not open. */
-export function waiting(question: string, collector: string): Receipt {
-  return receiptOf({ question, collector, state: "waiting", title: "", epsilon: 0, delta: 0 });
-}
+/** Where nothing was drawn: by itself, while this device's round of a panel is not open. */
+export const emptyReceipt = (question: string, collector: string, more: Partial<Receipt> = {}): Receipt => ({
+  ...receiptOf({ question, collector, state: "waiting", title: "", epsilon: 0, delta: 0 }),
+  ...more,
+});

@@ -11,7 +11,8 @@ import { SottovoceError } from "../src/errors.js";
 import { explain } from "../src/explain.js";
 import { readQuery } from "../src/expressions/query.js";
 import { fingerprint, verify } from "../src/signature.js";
-import { readSurvey, Survey } from "../src/surveys/survey.js";
+import { readSurvey } from "../src/surveys/read.js";
+import { Survey } from "../src/surveys/survey.js";
 import { encodeBatch } from "../src/wire.js";
 import { lawOf } from "./enumerate.js";
 

@@ -51,6 +51,8 @@ test("one answer, one report, one entry in the ledger", async () => {
     delta: 0,
     problem: "",
     drawn: true,
+    period: null,
+    after: null,
   });
   const [kept] = (await store.answers()) as [Answer];
   assert.deepEqual(server.sent, [`53565231${id}${toHex(kept.reportId)}${toHex(kept.report)}`]);
@@ -382,8 +384,9 @@ test("a clock that is years off changes nothing but a date", async (t) => {
 test("titles are shown without what moves a cursor", async () => {
   const store = new MemoryStore();
   const mine = device({}, store);
-  await store.record("q", () => ({
+  await store.record("q", 1, () => ({
     question: "q",
+    window: 1,
     survey: "q",
     collector: server.url,
     key: signer.public,
@@ -394,6 +397,9 @@ test("titles are shown without what moves a cursor", async () => {
     reportId: new Uint8Array(16),
     report: new Uint8Array(5),
     state: "sent",
+    renews: false,
+    period: "",
+    closes: "",
   }));
   const [entry] = (await mine.ledger()).entries;
   assert.deepEqual([entry!.title, entry!.day], ["a[2J b c", "unknown"]);

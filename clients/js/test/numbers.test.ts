@@ -6,7 +6,8 @@ import { NumberGrid, STEPS } from "../src/domains/number.js";
 import { SottovoceError, ValueOutsideDomainError } from "../src/errors.js";
 import { explain } from "../src/explain.js";
 import { NumberQuestion } from "../src/questions/number.js";
-import { readSurvey, Survey } from "../src/surveys/survey.js";
+import { readSurvey } from "../src/surveys/read.js";
+import { Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
 import { vectors } from "./vectors.js";
 

@@ -13,9 +13,9 @@ const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
 const run = promisify(execFile);
 
-test("everything is below 32 kB minified and gzipped", () => {
+test("everything is below 34 kB minified and gzipped", () => {
   const bytes = gzipSync(read("dist/sottovoce.min.js"), { level: 9 }).length;
-  assert.ok(bytes < 32_000, `${bytes} bytes`);
+  assert.ok(bytes < 34_000, `${bytes} bytes`);
 });
 
 test("no dependency at run time, nothing imported, no other source of randomness", () => {

@@ -6,6 +6,7 @@ import { canonicalText } from "../src/canonical.js";
 import { Device } from "../src/device.js";
 import { BudgetError, MismatchError, SignatureError, SurveyError } from "../src/errors.js";
 import type { Json } from "../src/json.js";
+import { seatIn } from "../src/seating.js";
 import { MemoryStore } from "../src/store.js";
 import { collectorOfTests, json, refuse, Signer, TestCollector } from "./server.js";
 import { panel, vector } from "./stated.js";
@@ -46,8 +47,7 @@ async function open(id: string, round: number, statement = question(round, 30)):
   return envelope.id;
 }
 
-const seatOf = (store: MemoryStore, id: string): Promise<number> =>
-  store.seat(id, () => assert.fail("no seat was drawn"));
+const seatOf = (store: MemoryStore, id: string): Promise<number> => seatIn(store, id, 1, 4);
 
 test("a device waits for its own round, answers it once, and no other", async () => {
   const id = await start();
@@ -68,6 +68,17 @@ test("a device waits for its own round, answers it once, and no other", async ()
   assert.ok(server.sent[0]!.endsWith(toHex((await device(store).report(server.url, id))!)));
   assert.ok(server.requests.every(({ path }) => !path.includes("/rounds/") || path.endsWith(`/${seat}`)));
   assert.equal(await seatOf(store, id), seat);
+});
+
+test("a round that an older version has drawn stays", async () => {
+  const id = await start();
+  for (const seat of [1, 2, 3, 4]) {
+    const store = new (class extends MemoryStore {
+      override seat = async () => seat;
+    })();
+    await device(store).answer(server.url, id, PERSON);
+    assert.ok(server.requests.at(-1)!.path.endsWith(`/rounds/${seat}`));
+  }
 });
 
 test("seats are drawn once however many calls there are, and all rounds come up", async () => {
@@ -118,7 +129,8 @@ test("a panel above the cap draws no seat", async () => {
   const id = await start();
   const store = new MemoryStore();
   await assert.rejects(device(store, { cap: 0.5 }).answer(server.url, id, PERSON), BudgetError);
-  assert.equal(await store.seat(id, () => 99), 99);
+  const unused = new Uint8Array(32).fill(9);
+  assert.equal(await store.secret(unused), unused);
 });
 
 test("an answer to a round goes to nobody else, not even where that round is said not to be open", async () => {

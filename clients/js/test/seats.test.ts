@@ -1,10 +1,11 @@
-/** Rounds of panels: seats, what a record gives, the bytes sent, and rounds that are refused whatever the record. */
+/** Seats and rounds of panels: who answers when, what a record gives, the bytes sent, and rounds that are refused whatever the record. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
+import { fromHex, toHex } from "../src/bytes.js";
 import { QueryError, SurveyError, ValueOutsideDomainError } from "../src/errors.js";
-import { drawSeat, Panel } from "../src/surveys/panel.js";
-import { readSurvey, Survey } from "../src/surveys/survey.js";
+import { deriveSeat } from "../src/seating.js";
+import { readSurvey } from "../src/surveys/read.js";
+import { Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
 import { panel, queries, range, shares, vector } from "./stated.js";
 import { vectors } from "./vectors.js";
@@ -15,14 +16,9 @@ async function read(stated: object): Promise<Survey> {
   return survey;
 }
 
-test("a device draws its round", async () => {
-  const { surveys, seats } = vectors("adaptive");
-  for (const { id, round, tape } of seats) {
-    const { canonical } = surveys.find((stated: any) => stated.id === id);
-    const found = await readSurvey(canonical);
-    assert.ok(found instanceof Panel);
-    assert.equal(found.id, id);
-    assert.equal(replay(tape, (source) => drawSeat(found.rounds, source)), round);
+test("a seat follows from the device's secret", async () => {
+  for (const { secret, id, window, seats, seat } of vectors("seats").seats) {
+    assert.equal(String(await deriveSeat(fromHex(secret), id, BigInt(window), BigInt(seats))), seat);
   }
 });
 

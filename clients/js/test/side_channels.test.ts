@@ -22,7 +22,7 @@ after(() => session.disconnect());
 const { encodeSubset } = await import("../src/codecs.js");
 const { readDomain } = await import("../src/domain.js");
 const { readMechanism } = await import("../src/mechanisms/registry.js");
-const { readSurvey } = await import("../src/surveys/survey.js");
+const { readSurvey } = await import("../src/surveys/read.js");
 
 /** How often each function, and each block of it where there is a branch, ran during a call. */
 async function work(call: () => unknown, only = /\/build\/src\//, blocks = true): Promise<string> {

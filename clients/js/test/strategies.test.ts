@@ -5,7 +5,8 @@ import { SurveyError } from "../src/errors.js";
 import { Codes } from "../src/mechanisms/fourier.js";
 import { haarSpans, hierarchicalSpans, levelsOf } from "../src/mechanisms/levels.js";
 import { tiltedWeights } from "../src/mechanisms/sampled.js";
-import { readSurvey, type Survey } from "../src/surveys/survey.js";
+import { readSurvey } from "../src/surveys/read.js";
+import { type Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";
 import { vectors } from "./vectors.js";
 

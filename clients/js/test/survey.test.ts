@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SurveyError } from "../src/errors.js";
 import { Panel } from "../src/surveys/panel.js";
-import { readSurvey, type Survey } from "../src/surveys/survey.js";
+import { readSurvey } from "../src/surveys/read.js";
+import { type Survey } from "../src/surveys/survey.js";
 import { panel, queries, range, shares, vector } from "./stated.js";
 
 const read = async (stated: object) => (await readSurvey(JSON.stringify(stated))) as Survey;

@@ -44,9 +44,9 @@ test("words on a ground have the colour that can be read", () => {
 });
 
 test("a file's name is plain, whatever the title", () => {
-  assert.equal(fileName("What music?", "share of each value"), "what-music-share-of-each-value.svg");
-  assert.equal(fileName("../../etc", "a/b"), "etc-a-b.svg");
-  assert.equal(fileName("日本"), "picture.svg");
+  assert.equal(fileName(["What music?", "share of each value"], "svg"), "what-music-share-of-each-value.svg");
+  assert.equal(fileName(["../../etc", "a/b"], "svg"), "etc-a-b.svg");
+  assert.equal(fileName(["日本"], "csv"), "picture.csv");
 });
 
 test("a picture that leaves its page says what it is", () => {

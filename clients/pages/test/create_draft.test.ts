@@ -1,6 +1,7 @@
 /** The form as the collector is asked to state it, and what is refused before it is asked. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nextMonday } from "../src/dashboard/form/calendar_fields.js";
 import { isDesigned } from "../src/dashboard/form/design_fields.js";
 import { blank, draftOf, filledFrom, filledFromAddress, type Draft, type Filled } from "../src/dashboard/form/draft.js";
 import { epsilonAt, meaning, placeOf } from "../src/dashboard/form/epsilon.js";
@@ -15,7 +16,7 @@ const colours = (given: Partial<Filled> = {}): Filled => ({
   ...given,
 });
 
-const read = (given: Partial<Filled>) => draftOf(colours(given), questionOf(DECLARED, given.kind ?? "shares"));
+const read = (given: Partial<Filled>) => draftOf(colours(given), questionOf(DECLARED, given.kind ?? "shares"), DECLARED.calendar);
 
 function drafted(given: Partial<Filled> = {}): Draft {
   const found = read(given);
@@ -99,4 +100,19 @@ test("the slider goes by factors from 0.1 to 10, and finds its own places again"
   assert.deepEqual([epsilonAt(0), epsilonAt(100), epsilonAt(200)], [0.1, 1, 10]);
   assert.deepEqual([placeOf(0.0001), placeOf(1), placeOf(1e9)], [0, 100, 200]);
   for (let place = 0; place <= 200; place++) assert.ok(Math.abs(placeOf(epsilonAt(place)) - place) <= 3, String(place));
+});
+
+test("a survey that repeats sends its calendar, and nothing of it is sent where it is asked once", () => {
+  const texts = { labels: "red\ngreen", every: "week", starts: "2027-01-04", periods: "52", renews: "quarter" };
+  const typed = { ways: {}, texts, rows: {} };
+  assert.deepEqual(drafted({ repeats: "yes", typed })["calendar"], { every: "week", starts: "2027-01-04", periods: 52, renews: "quarter" });
+  assert.ok(!("calendar" in drafted({ typed })));
+  assert.ok(!("calendar" in drafted({ kind: "adaptive", repeats: "yes", typed })));
+  assert.deepEqual(faults({ repeats: "yes", typed: { ways: {}, texts: { ...texts, starts: "", periods: "1" }, rows: {} } }), ["periods", "starts"]);
+});
+
+test("a calendar begins on the next Monday", () => {
+  assert.equal(nextMonday(new Date("2026-11-16T20:00:00Z")), "2026-11-23");
+  assert.equal(nextMonday(new Date("2026-11-22T23:59:00Z")), "2026-11-23");
+  assert.equal(nextMonday(new Date("2026-12-29T00:00:00Z")), "2027-01-04");
 });

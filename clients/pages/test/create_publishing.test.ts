@@ -16,6 +16,7 @@ const STATED: DraftAnswer = {
   margin: 0.1,
   l2: 0.1,
   explanation: "",
+  promise: null,
   notes: [],
 };
 

@@ -2,6 +2,7 @@
 import type { Status, SurveyEntry, Surveys } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { periodsBegun } from "../src/dashboard/list/card.js";
 import { AGAIN, nextOf } from "../src/dashboard/list/counting.js";
 import { matching, nameOf, totals } from "../src/dashboard/list/entries.js";
 import { kindName } from "../src/dashboard/list/kinds.js";
@@ -78,4 +79,10 @@ test("a long list is fetched page by page, each survey once, and its end is beli
   });
   assert.deepEqual(ids(found), ids(ALL));
   assert.deepEqual(asked, Object.keys(pages));
+});
+
+test("a tracking survey says which of its periods it is in", () => {
+  assert.equal(periodsBegun({ asked: 12, rounds: 52, every: "week" }), "week 12 of 52");
+  assert.equal(periodsBegun({ asked: 3, rounds: null, every: 14 }), "period 3, without an end");
+  assert.equal(periodsBegun({ asked: 0, rounds: 12, every: "month" }), "the first month has not begun");
 });

@@ -65,5 +65,12 @@ export const DECLARED: Questions = {
       mechanisms: [],
     },
   ],
+  calendar: [
+    parameter({ name: "every", kind: "text", example: "week" }),
+    parameter({ name: "starts", kind: "text", example: "2027-01-04" }),
+    parameter({ name: "periods", kind: "integer", example: "52", required: false, low: 2, high: 3660 }),
+    parameter({ name: "renews", kind: "text", example: "quarter", required: false }),
+    parameter({ name: "grace", kind: "integer", example: "7", required: false, low: 0, high: 366 }),
+  ],
   defaults: { users: 100_000, max_report_bytes: 64, max_counters: 2 ** 22, level: 0.95 },
 };

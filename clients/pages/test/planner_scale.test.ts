@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { measureOf } from "../src/questions/accuracy.js";
 import { nearest, numberOf, stops } from "../src/views/planner_scale.js";
 import { stateOf } from "../src/views/planner_state.js";
-import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames } from "../src/views/planner_words.js";
+import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, trackingWords } from "../src/views/planner_words.js";
 import { DECLARED } from "./declared.js";
 
 test("stops go up from end to end, and no step is larger than it must be", () => {
@@ -41,7 +41,7 @@ test("numbers in words", () => {
 });
 
 test("a plan leads with the margin, and says both errors", () => {
-  const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1 } as Planned;
+  const found = { question: "shares", answers: 40, users: 1000, epsilon: 1, margin: 0.03311, l2: 0.1, tracking: null } as Planned;
   const told = (solve: string): string => Object.values(headline(stateOf(`?solve=${solve}`, DECLARED), measureOf("shares", {}), found)).join(" ");
   const both = "each share is known to about ± 3.31 points (95\u00a0%); all 40 together: L2 0.1.";
   assert.equal(told("error"), `± 3.31 points With 1,000 people at epsilon 1: ${both}`);
@@ -50,7 +50,7 @@ test("a plan leads with the margin, and says both errors", () => {
 });
 
 test("a panel's plan tells its largest error, rounded up", () => {
-  const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311 } as Planned;
+  const found = { question: "adaptive", answers: null, users: 1000, epsilon: 1, margin: null, l2: null, rounds: 10, error: 0.03311, tracking: null } as Planned;
   const { large, sentence } = headline(stateOf("?kind=adaptive", DECLARED), measureOf("adaptive", {}), found);
   assert.equal(large, "Error below 0.0332");
   assert.match(sentence, /over 10 rounds .* below 0\.0332; about 100 people answer each round\.$/);
@@ -60,4 +60,23 @@ test("designs go by their mechanism where all have one strategy", () => {
   const option = (strategy: string, mechanism: string | null) => ({ name: `${strategy} with ${mechanism}`, strategy, mechanism }) as PlannedOption;
   assert.deepEqual([...shortNames([option("histogram", "unary_optimized")]).values()], ["unary optimized"]);
   assert.deepEqual([...shortNames([option("haar", "rejection"), option("direct", "codebook")]).values()], ["haar with rejection", "direct with codebook"]);
+});
+
+test("a plan of periods says what a person loses, which change is seen, and what answering every period would cost", () => {
+  const every = { epsilon: 0.0192, margin: 0.32, users: 4_441_984, times: 44.4, reason: "" };
+  const tracking = { periods: 52, window: 52, windows: 1, users_per_period: 1923, epsilon_in_all: 1, change: 0.0978, every_period: every };
+  const found = { question: "shares", answers: 2, users: 100_000, epsilon: 1, margin: 0.0484, l2: 0.03, tracking } as Planned;
+  const measure = measureOf("shares", {});
+  const { sentence } = headline(stateOf("?periods=52", DECLARED), measure, found);
+  assert.match(sentence, /^With 100,000 people at epsilon 1: in each period each share is known to about ± 4\.84 points/);
+  const change = headline(stateOf("?periods=52&criterion=change", DECLARED), measure, found);
+  assert.equal(change.large, "9.78 points");
+  const [once, loss, seen, cost] = trackingWords(measure, found);
+  assert.match(once ?? "", /one of 52 periods, so each period has about 1,923 of the 100,000 people/);
+  assert.equal(loss, "A person's whole history costs epsilon 1, once.");
+  assert.match(seen ?? "", /is 9\.78 points\.$/);
+  assert.match(cost ?? "", /would take 4,441,984 people, 44\.4 times as many\. With the same people the margin would be ± 32 points\.$/);
+  const renewing = { ...found, tracking: { ...tracking, window: 13, windows: null, periods: null, epsilon_in_all: null } } as Planned;
+  assert.match(trackingWords(measure, renewing)[1] ?? "", /in every 13 periods, which adds up without an end: 4 in 52 periods/);
+  assert.deepEqual(trackingWords(measure, { ...found, tracking: null }), []);
 });

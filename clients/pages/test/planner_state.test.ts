@@ -17,7 +17,9 @@ const ROUNDS = state("?kind=adaptive&solve=rounds&error=0.1&radius=2");
 const RECORDS = state(`?kind=shares&attributes=${encodeURIComponent('[{"name":"age","values":"0 to 9"},{"name":"it\'s","values":"a b,c"}]')}`);
 const NUMBER = state("?kind=number&unit=minutes&margin=5&solve=users");
 const FORM = state(`?kind=records&attributes=${encodeURIComponent('[{"name":"plan","values":"a,b"},{"name":"time","values":"0 to 9 hours"}]')}`);
-const STATES = [FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
+const PERIODS = state("?kind=shares&values=2&periods=52&solve=users&criterion=change&change=0.03");
+const WINDOWS = state("?kind=shares&values=2&renews=13");
+const STATES = [PERIODS, WINDOWS, FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
 
 test("an address brings back what it was made of", () => {
   for (const one of STATES) assert.deepEqual(request(state(searchOf(one))), request(one));
@@ -66,4 +68,14 @@ test("the form for a new survey is told what makes the planned one", () => {
   assert.equal(newSurveyLink(MARGIN, { epsilon: 0.5, users: 777 }), "/new?kind=shares&values=1000&epsilon=0.5&users=777&criterion=margin");
   assert.equal(newSurveyLink(QUERIES, { epsilon: 1, users: 9 }), "/new?kind=queries&workload=marginals%3Aage%3D10%2Csex%3D2%3A2&epsilon=1&users=9");
   assert.equal(newSurveyLink(ROUNDS, { epsilon: 1, users: 9, rounds: 33 }), "/new?kind=adaptive&radius=2&epsilon=1&rounds=33");
+});
+
+test("a survey that repeats is planned by its periods, or without an end by its window", () => {
+  const asked = { kind: "shares", parameters: { values: 2 }, epsilon: 1 };
+  assert.deepEqual(request(PERIODS), { ...asked, periods: 52, change: 0.03 });
+  assert.deepEqual(request(WINDOWS), { ...asked, renews: 13, users: 100_000, criterion: "margin" });
+  assert.equal(state("?kind=shares&criterion=change").criterion, "margin");
+  assert.equal(commandLine(PERIODS), "sottovoce plan shares --values 2 --periods 52 --epsilon 1 --change 0.03");
+  assert.ok(pythonLines(WINDOWS).endsWith('sv.plan(2, renews=13, epsilon=1, users=100_000, criterion="margin")'));
+  assert.match(newSurveyLink(PERIODS, { epsilon: 1, users: 9 }), /&criterion=margin&repeats=yes&periods=52$/);
 });

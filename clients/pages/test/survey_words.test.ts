@@ -1,6 +1,7 @@
 /** The survey page's words: what is promised is never more than what holds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Ledger } from "../../js/src/index.js";
 import { readSurvey } from "../../js/src/index.js";
 import { panel, queries, range, shares, vector } from "../../js/test/stated.js";
 import { kindOf } from "../src/survey/kinds/registry.js";
@@ -40,7 +41,7 @@ const ledger = (spent: number, left: number, answers: number) => ({
   spent,
   left,
   budget: 8,
-  entries: Array(answers).fill(null),
+  entries: Array.from({ length: answers }, (_, i) => ({ survey: `${i}` }) as Ledger["entries"][number]),
 });
 
 test("the ledger before and after, in decimals as people write them", () => {
@@ -48,6 +49,11 @@ test("the ledger before and after, in decimals as people write them", () => {
   const before = ledgerBefore(ledger(7.7, 0.3, 3), 0.1);
   assert.match(before, /3 surveys .* spent 7\.7 of 8\. This one costs 0\.1 and leaves 0\.2\.$/);
   assert.equal(ledgerAfter(ledger(1, 7, 1)), "Spent on this site so far: 1 of 8, for 1 survey. Left: 7.");
+});
+
+test("a survey that renews is one survey, however often it was answered", () => {
+  const entries = ["a", "b", "a", "a"].map((survey) => ({ survey }) as Ledger["entries"][number]);
+  assert.match(ledgerAfter({ ...ledger(4, 4, 0), entries }), /for 2 surveys/);
 });
 
 test("a label for everything else is found, and only such a one", () => {

@@ -17,7 +17,7 @@ from sottovoce.device.http import Http
 from sottovoce.formats.service_json import TokenCreated, TokenEntry
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import Stated
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["Collector"]
 
@@ -45,7 +45,7 @@ class Collector:
         """The survey with that id, title, or unambiguous beginning of an id (4 characters or more)."""
         return self._fetch(find_survey(name, self.surveys))
 
-    def publish(self, survey: Survey | Panel, minimum_reports: int | None = None) -> LiveSurvey:
+    def publish(self, survey: Survey | Panel | Tracking, minimum_reports: int | None = None) -> LiveSurvey:
         """Publish a survey, which the collector signs; publishing it again changes nothing.
 
         Parameters
@@ -58,6 +58,8 @@ class Collector:
             raise SurveyError(f"only a survey can be published, not {type(survey).__name__}")
         if isinstance(survey, Survey) and survey.seat is not None:
             raise SurveyError("a round is published by its panel's session; use session()")
+        if isinstance(survey, Survey) and survey.period is not None:
+            raise SurveyError("a period is opened by the collector; publish its tracking survey")
         body = {
             "statement": survey.to_json(),
             "attachments": {digest: base64.b64encode(raw).decode() for digest, raw in survey.attachments.items()},

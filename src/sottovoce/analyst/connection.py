@@ -12,7 +12,7 @@ from sottovoce.device.fetch import CollectorClient, Listed
 from sottovoce.device.http import Http
 from sottovoce.device.patience import Patience
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["Connection", "check_minimum"]
 
@@ -39,7 +39,7 @@ class Connection:
             _ = self.key  # the list is unsigned; at least it comes from the right collector
         return self._published.surveys()
 
-    def fetch(self, survey_id: str) -> Survey | Panel:
+    def fetch(self, survey_id: str) -> Survey | Panel | Tracking:
         """The survey with that id, verified."""
         return self._published.survey(survey_id, self.key).survey
 

@@ -34,9 +34,9 @@ class Poller:
         self._next, self._longest = _SHORTEST, longest
         self._away_since: float | None = None
 
-    def pause(self) -> None:
-        """Wait before the next poll."""
-        time.sleep(self._next)
+    def pause(self, most: float | None = None) -> None:
+        """Wait before the next poll, not much longer than `most` seconds."""
+        time.sleep(self._next if most is None else min(self._next, max(most, _SHORTEST)))
         self._next = min(self._longest, 1.5 * self._next)
 
     def try_again(self, error: ServiceError) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
@@ -12,15 +14,17 @@ from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
 from sottovoce.analyst.connection import Connection, check_minimum
 from sottovoce.analyst.crowd import CollectorCrowd, Poller, round_aggregate
+from sottovoce.analyst.periods import PeriodReader
 from sottovoce.analyst.records import read
-from sottovoce.core.errors import MismatchError, ServiceError, SessionError, SurveyError
-from sottovoce.formats.service_json import RoundStatus, SegmentEntry, Status
+from sottovoce.core.errors import MismatchError, NoReportsError, ServiceError, SessionError, SurveyError
+from sottovoce.formats.service_json import PeriodStatus, RoundStatus, SegmentEntry, Status
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.curve import Curve
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import TAG_BYTES
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["Exported", "LiveSurvey"]
 
@@ -49,7 +53,7 @@ class LiveSurvey:
         The survey, with id and signature verified.
     """
 
-    def __init__(self, connection: Connection, survey: Survey | Panel) -> None:
+    def __init__(self, connection: Connection, survey: Survey | Panel | Tracking) -> None:
         self._connection = connection
         self.survey = survey
 
@@ -60,7 +64,12 @@ class LiveSurvey:
 
     @property
     def answerable(self) -> Survey:
-        """The survey that devices answer; raises `SessionError` for a panel."""
+        """The survey that devices answer; raises `SessionError` for a panel or a tracking survey."""
+        if isinstance(self.survey, Tracking):
+            raise SessionError(
+                "a tracking survey is answered period by period and has no estimate of its own: use curve(), or "
+                "period(number) for one of them"
+            )
         if isinstance(self.survey, Panel):
             raise SessionError(
                 "a panel is answered round by round and has no estimate of its own: use session(), or 'sottovoce ask'"
@@ -94,8 +103,7 @@ class LiveSurvey:
 
         Yields nothing below the collector's minimum number of reports.
         """
-        if not isinstance(seconds, (int, float)) or not 0 < seconds <= 86400:
-            raise SurveyError("seconds must be a number above 0, at most a day")
+        _check_pause(seconds)
         _ = self.answerable
         poller, shown = Poller(longest=seconds), -1
         while True:
@@ -107,6 +115,57 @@ class LiveSurvey:
             if status.state != "open" and not status.waiting:
                 return
             poller.pause()
+
+    # --- over time --------------------------------------------------------------------------
+
+    def periods(self) -> list[PeriodStatus]:
+        """The periods of a tracking survey that have begun, first to last, with their times and reports."""
+        return self._reader.list().periods
+
+    def period(self, number: int) -> LiveSurvey:
+        """One period of a tracking survey: its status, its aggregate and its estimate."""
+        return LiveSurvey(self._connection, self._tracking.period(number))
+
+    def curve(self) -> Curve:
+        """The curve of a tracking survey so far, computed here from the counts of every period.
+
+        A period with fewer reports than the collector's minimum is a gap; one that is not closed is marked.
+        """
+        return self._reader.curve(self._reader.list())
+
+    def watch_curve(self, seconds: float = 60.0) -> Iterator[Curve]:
+        """A curve now and one more whenever a period is closed and counted; ends with the last period.
+
+        Yields nothing while no period has the collector's minimum number of reports.
+
+        Waits until the next period begins or closes by the collector's clock, and looks at least every `seconds`.
+        """
+        _check_pause(seconds)
+        poller, shown = Poller(longest=seconds), None
+        while True:
+            listed = poller.ask(self._reader.list)
+            if listed.final != shown:
+                shown = listed.final
+                with suppress(NoReportsError):
+                    yield poller.ask(partial(self._reader.curve, listed))
+            if listed.pause is None and len(listed.final) == len(listed.periods):
+                return
+            poller.pause(listed.pause)
+
+    @cached_property
+    def _reader(self) -> PeriodReader:
+        return PeriodReader(
+            self._connection.http, self._tracking, lambda asked: LiveSurvey(self._connection, asked).aggregate()
+        )
+
+    @property
+    def _tracking(self) -> Tracking:
+        if not isinstance(self.survey, Tracking):
+            raise SessionError(
+                f"survey {self.survey.id[:12]} has no calendar, and so neither periods nor a curve: use estimate(); "
+                "Survey.tracking makes one that has"
+            )
+        return self.survey
 
     # --- changing ---------------------------------------------------------------------------
 
@@ -205,17 +264,27 @@ class LiveSurvey:
     # --- exporting --------------------------------------------------------------------------
 
     def export(self, folder: str | os.PathLike[str], *, progress: Callable[[int], object] | None = None) -> Exported:
-        """Write the counted reports as Parquet files, one per segment; a panel gets one folder per round.
+        """Write the counted reports as Parquet files, one per segment; a round or period has a folder of its own.
 
         Repeated, it writes only what is missing. `sottovoce.analyst.parquet.read_export` counts the files again.
         """
-        if not isinstance(self.survey, Panel):
+        if isinstance(self.survey, Survey):
             return self._export(Path(folder), progress)
         done = Exported(0, 0, 0)
-        for known in self.rounds():
-            one = self._round(known.id)._export(Path(folder) / f"round-{known.round:05d}", progress)
+        for name, live in self._parts():
+            one = live._export(Path(folder) / name, progress)
             done = Exported(*(a + b for a, b in zip(done, one, strict=True)))
         return done
+
+    def _parts(self) -> Iterator[tuple[str, LiveSurvey]]:
+        """The rounds or periods, each with the name of its folder."""
+        if isinstance(self.survey, Tracking):
+            for period in self.periods():
+                if period.state != "deleted":
+                    yield f"period-{period.number:05d}", self.period(period.number)
+        else:
+            for known in self.rounds():
+                yield f"round-{known.round:05d}", self._round(known.id)
 
     def _export(self, folder: Path, progress: Callable[[int], object] | None) -> Exported:
         from sottovoce.analyst.parquet import Folder
@@ -250,6 +319,11 @@ class LiveSurvey:
 
     def __repr__(self) -> str:
         return f"<live {repr(self.survey).strip('<>')}>"
+
+
+def _check_pause(seconds: object) -> None:
+    if not isinstance(seconds, (int, float)) or not 0 < seconds <= 86400:
+        raise SurveyError("seconds must be a number above 0, at most a day")
 
 
 def _labels(asked: Survey, labels: list[str]) -> tuple[str, ...]:

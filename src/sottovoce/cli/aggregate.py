@@ -159,7 +159,8 @@ def survey_file(path: Path) -> Survey:
         ) from error
     survey = Survey.from_json(text)
     if not isinstance(survey, Survey):
-        raise SurveyError(f"{str(path)!r} is a panel; reports belong to one of its rounds: name the round")
+        whole, part = ("tracking survey", "period") if survey.kind == "tracking" else ("panel", "round")
+        raise SurveyError(f"{str(path)!r} is a {whole}; reports belong to one of its {part}s: name the {part}")
     return survey
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli.arguments import add_json, add_number
-from sottovoce.cli.device_options import add_device, one_line_errors
+from sottovoce.cli.device_options import add_device, device_settings, one_line_errors
 from sottovoce.cli.output import print_json
 from sottovoce.core.limits import DEFAULT_CAP
 from sottovoce.surveys.statement import is_digest
@@ -22,6 +23,8 @@ __all__ = ["register"]
 _DESCRIPTION = """\
 Answer a survey as a device does: fetch it, verify its signature, check the budget, randomize the value here, record
 the report, send it. Run again, it sends the same bytes until they have arrived, and never draws a second report.
+A survey with a calendar is answered in this device's own period: before that, nothing is drawn, and the command says
+when to come back.
 """
 
 _EXAMPLES = """\
@@ -33,6 +36,9 @@ examples:
   sottovoce answer http://127.0.0.1:8470 Colours red
   sottovoce answer https://stats.example.org 3f2a9c41 age=31,country=FR --budget 4
   echo red | sottovoce answer https://stats.example.org Colours - --otherwise blue --json
+  sottovoce answer https://stats.example.org Sleep yes --calendar sleep.ics
+
+exit status: 0 if the report has arrived, its period or round has not come, or renewals are refused; 2 otherwise.
 """
 
 _SHORTEST_PREFIX: Final = 8
@@ -59,6 +65,14 @@ def register(parser: Parser) -> None:
         metavar="NAME",
         help="let this mechanism of another package run here; can be repeated",
     )
+    parser.add_argument(
+        "--refuse-renewals",
+        action="store_true",
+        help="answer a survey that renews in one window at most, now and in future",
+    )
+    parser.add_argument(
+        "--calendar", type=Path, metavar="FILE", help="write this device's next period of the survey to an .ics file"
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -66,19 +80,12 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.device import Device
 
-    text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
-    settings = {
-        "cap": arguments.cap,
-        "budget": arguments.budget,
-        "max_answers": arguments.max_answers,
-        "insecure": arguments.insecure,
-        "allow_mechanisms": arguments.allow_mechanism,
-    }
+    settings = {"cap": arguments.cap, "allow_mechanisms": arguments.allow_mechanism, **device_settings(arguments)}
     with one_line_errors(), Device(arguments.store, key=arguments.key, **settings) as device:
-        before = len(device.ledger)
-        receipt = _answer(device, arguments, text)
-        _show(device, receipt, anew=len(device.ledger) > before, as_json=arguments.json)
-    return 0 if receipt.state in ("sent", "waiting") else 2
+        receipt = _answer(device, arguments)
+        written = None if arguments.calendar is None else _write_calendar(receipt, arguments.calendar)
+        _show(device, receipt, written, as_json=arguments.json)
+    return 0 if receipt.state in ("sent", "waiting", "declined") else 2
 
 
 def _line(raw: bytes) -> str:
@@ -86,23 +93,49 @@ def _line(raw: bytes) -> str:
     return raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
 
 
-def _answer(device: Device, arguments: argparse.Namespace, text: str) -> Receipt:
+def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
     from sottovoce.cli.private_value import read_value
     from sottovoce.core.errors import SignatureError
     from sottovoce.device import REFUSE
 
     survey_id = _find(device.collector(arguments.url), arguments.survey)
-    if _has_answered(device, survey_id):
+    if arguments.refuse_renewals:
+        device.refuse_renewals(survey_id)
+    if _is_answered_for_good(device, survey_id):
         return device.answer(arguments.url, survey_id, None)
     survey = device.survey(arguments.url, survey_id)
     if arguments.survey not in (survey.title, survey_id[: len(arguments.survey)]):
         raise SignatureError("the collector lists this survey under another title than the signed one")
     otherwise = REFUSE if arguments.otherwise is None else read_value(survey, arguments.otherwise)
-    return device.answer(arguments.url, survey_id, read_value(survey, text), otherwise=otherwise)
+
+    def value(period: object) -> object:
+        text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
+        return read_value(survey, text)
+
+    return device.answer(arguments.url, survey_id, value, otherwise=otherwise)
 
 
-def _has_answered(device: Device, survey_id: str) -> bool:
-    return any(entry.survey == survey_id for entry in device.ledger)
+def _is_answered_for_good(device: Device, survey_id: str) -> bool:
+    return any(entry.survey == survey_id and not entry.renews for entry in device.ledger)
+
+
+def _write_calendar(receipt: Receipt, path: Path) -> str:
+    """Write the device's coming period, and say so; a file that is there is replaced."""
+    from datetime import UTC, datetime
+
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.device.calendar_file import calendar_file
+
+    period = receipt.period if receipt.state in ("waiting", "due") else receipt.after
+    if period is None:
+        return f"no period of this survey is to come for this device; {path} was not written"
+    content = calendar_file(receipt.survey, receipt.title, receipt.collector, period, datetime.now(UTC))
+    try:
+        path.write_bytes(content.encode())
+    except OSError as error:
+        problem = error.strerror or "it cannot be written"
+        raise SurveyError(f"{path}: {problem}; choose another file for --calendar") from error
+    return f"this device's period ({period.label}) was written to {path}"
 
 
 def _find(collector: CollectorClient, wanted: str) -> str:
@@ -129,17 +162,21 @@ def _find(collector: CollectorClient, wanted: str) -> str:
     )
 
 
-def _show(device: Device, receipt: Receipt, *, anew: bool, as_json: bool) -> None:
+def _show(device: Device, receipt: Receipt, written: str | None, *, as_json: bool) -> None:
     ledger = device.ledger
     if as_json:
         print_json({**receipt.to_dict(), "ledger": ledger.to_dict()})
         return
     print(f"{receipt.title or 'survey'} ({receipt.survey[:12]}), asked by {receipt.collector}")
     print(f"  {receipt}")
-    if receipt.state != "waiting" and not anew:
+    if written is not None:
+        print(f"  {written}")
+    if receipt.state in ("unsent", "sent", "refused") and not receipt.drawn:
         print("  this device answered before: its first report stands, and no other was drawn")
-    elif receipt.state != "waiting":
+    elif receipt.drawn:
         delta = f" and delta {receipt.delta:.3g}" if receipt.delta else ""
-        print(f"  randomized on this device with epsilon {receipt.epsilon:.4g}{delta}; no other report will be drawn")
+        where = " in this window" if receipt.after is not None else ""
+        cost = f"epsilon {receipt.epsilon:.4g}{delta}"
+        print(f"  randomized on this device with {cost}; no other report will be drawn{where}")
     print()
     print(ledger)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Commands",
+    "Options",
     "add_epsilon",
     "add_integer",
     "add_json",
@@ -56,12 +57,14 @@ def number(text: str) -> float:
     raise argparse.ArgumentTypeError(f"{text!r} is not a number; write it like 1, 0.5 or 1e-2")
 
 
-class _Options(Protocol):
+class Options(Protocol):
+    """A parser, or a group of its options."""
+
     def add_argument(self, *names: str, **settings: Any) -> object: ...
 
 
 def add_integer(
-    parser: _Options, option: str, metavar: str, meaning: str, default: int | None = None, *, required: bool = False
+    parser: Options, option: str, metavar: str, meaning: str, default: int | None = None, *, required: bool = False
 ) -> None:
     """An option that takes a whole number; its help names the default."""
     shown = "" if default is None else f" (default: {default:,})"
@@ -71,19 +74,19 @@ def add_integer(
 
 
 def add_number(
-    parser: _Options, option: str, metavar: str, meaning: str, default: float | None = None, *, required: bool = False
+    parser: Options, option: str, metavar: str, meaning: str, default: float | None = None, *, required: bool = False
 ) -> None:
     """An option that takes a real number; its help names the default."""
     shown = "" if default is None else f" (default: {default:g})"
     parser.add_argument(option, type=number, default=default, required=required, metavar=metavar, help=meaning + shown)
 
 
-def add_epsilon(parser: _Options, *, required: bool = True) -> None:
+def add_epsilon(parser: Options, *, required: bool = True) -> None:
     """`--epsilon`, the privacy loss of one report."""
     add_number(parser, "--epsilon", "E", "privacy loss of one report", required=required)
 
 
-def add_json(parser: _Options) -> None:
+def add_json(parser: Options) -> None:
     """`--json`, which every command has."""
     parser.add_argument("--json", action="store_true", help="print one JSON object on standard output, nothing else")
 

@@ -28,9 +28,10 @@ __all__ = ["register"]
 REPORT_NAME = "report.html"
 
 _DESCRIPTION = """\
-Run the whole system on this machine, in about a minute: start the service, publish six surveys, let a million
-simulated devices answer over HTTP, ask adaptive questions, and compare the estimates with the truth, which no
-collector sees. Writes report.html, one page that needs no network. The service is stopped at the end.
+Run the whole system on this machine, in about a minute: start the service, publish seven surveys, let a million
+simulated devices answer over HTTP, ask adaptive questions, follow a habit over a year, and compare the estimates with
+the truth, which no collector sees. Writes report.html, one page that needs no network. The service is stopped at the
+end.
 """
 
 _EXAMPLES = """\
@@ -124,6 +125,9 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
         with progress("a number, choices and a form", 3 * people_for_forms(users), "devices") as advance:
             forms, forms_sent = stage.ask_forms(advance)
         words.show_forms(out, forms)
+        with progress("a year of months", users) as advance:
+            habit = stage.follow_habit(advance)
+        words.show_habit(out, habit)
         owner, device = next(iter(stage.owners.devices.items()))
         result = DemoResult(
             music=demo,
@@ -131,6 +135,7 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
             ages=ages,
             asked=asked,
             forms=forms,
+            habit=habit,
             sent=(sent, ages_sent, turns_sent, *forms_sent),
             owner=owner,
             ledger=device.ledger,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sottovoce.lab.demo.ages import Ages
     from sottovoce.lab.demo.demo import MusicResult, SampleReport
     from sottovoce.lab.demo.forms import FormAnswer
+    from sottovoce.lab.demo.habit import Habit
     from sottovoce.lab.demo.service import DemoService
     from sottovoce.lab.demo.wire import DemoSurveys, ServiceMetrics
     from sottovoce.lab.fleet import Sent
@@ -28,6 +29,7 @@ __all__ = [
     "show_estimate",
     "show_forms",
     "show_guarantee",
+    "show_habit",
     "show_influence",
     "show_ledger",
     "show_metrics",
@@ -42,7 +44,7 @@ _AT_LEAST = 62
 
 def show_service(out: Console, service: DemoService, stage: DemoSurveys) -> None:
     """The service and its surveys."""
-    from sottovoce.surveys.panel import Panel
+    from sottovoce.surveys.survey import Survey
 
     out.print()
     out.print(f"[bold]The collector[/] runs at {service.url} in its own process (pid {service.pid}), with SQLite.")
@@ -50,14 +52,20 @@ def show_service(out: Console, service: DemoService, stage: DemoSurveys) -> None
     out.print(f"[bold]Its dashboard[/] shows the reports as they arrive: {service.url}/")
     out.print(f"[dim]Sign in with[/] {service.token}", soft_wrap=True)
     epsilon = stage.music.survey.epsilon
-    table = titled_table(f"Six surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its statement")
+    table = titled_table(f"Seven surveys, epsilon {epsilon:g} each; a survey's id is the SHA-256 of its statement")
     table.add_column("survey", no_wrap=True)
     table.add_column("title")
     table.add_column("asks for")
     others = zip(stage.forms, ("the mean of a number", "shares of {} options", "{} cells of tables"), strict=True)
-    for live, asks in ((stage.music, "shares of {} answers"), (stage.ages, "{} queries"), (stage.turns, ""), *others):
+    for live, asks in (
+        (stage.music, "shares of {} answers"),
+        (stage.ages, "{} queries"),
+        (stage.turns, "adaptive questions"),
+        *others,
+        (stage.habit, "a share, every month"),
+    ):
         survey = live.survey
-        words = "adaptive questions" if isinstance(survey, Panel) else asks.format(survey.n_answers)
+        words = asks.format(survey.n_answers) if isinstance(survey, Survey) else asks
         table.add_row(f"[dim]{survey.id[:12]}[/]", survey.title, words)
     out.print()
     out.print(table)
@@ -185,6 +193,33 @@ def show_forms(out: Console, forms: tuple[FormAnswer, ...]) -> None:
         table.add_row(one.title, one.answer, f"{one.truth:.1f}", f"[cyan]{one.value:.1f}[/]", ends, _mark(one.hit))
     out.print(table)
     out.print()
+
+
+def show_habit(out: Console, habit: Habit) -> None:
+    """The curve of the tracking survey."""
+    from sottovoce.lab.demo.habit import HABIT, PATH_OPENS
+
+    table = titled_table(
+        "A habit over twelve months: who cycled to work?",
+        "Per cent of the people. Everybody answers in one month, drawn once. The band holds for all months together.",
+    )
+    table.add_column("month", style="bold", no_wrap=True)
+    for heading in ("answered", "truth", "estimate", "95 % band"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("contains truth", justify="center")
+    for month in habit.months:
+        ends = f"{100 * month.band_low:.1f} to {100 * month.band_high:.1f}"
+        figures = (f"{100 * month.truth:.1f}", f"[cyan]{100 * month.value:.1f}[/]", ends)
+        table.add_row(month.label, f"{month.reports:,}", *figures, _mark(month.hit))
+    out.print(table)
+    drawn = "; ".join(f"{name}'s device answers in {label}" for name, label in habit.drawn)
+    out.print(
+        f"\n{habit.promise}. {drawn}. The year was simulated without the service.\n[bold]A cycle path opened[/] in "
+        f"{habit.months[PATH_OPENS - 1].label}: {100 * habit.change:+.1f} points since the month before, 95 % from "
+        f"{100 * habit.change_low:.1f} to {100 * habit.change_high:.1f} (in truth {100 * habit.true_change:+.1f}). "
+        f"The trend: {habit.curve.trend(HABIT)}.\n",
+        highlight=False,
+    )
 
 
 def show_asked(out: Console, asked: tuple[AskedQuestion, ...], users: int) -> None:

@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.arguments import add_integer, add_number
-from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_MAX_ANSWERS
+from sottovoce.core.limits import DEFAULT_BUDGET, DEFAULT_MAX_ANSWERS, DEFAULT_WINDOW_DAYS
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
 
-__all__ = ["add_device", "one_line_errors"]
+__all__ = ["add_device", "device_settings", "one_line_errors"]
 
 _STORE: Final = Path("device.db")
 _LONGEST_ERROR: Final = 1000
 
 
 def add_device(parser: Parser) -> None:
-    """`--store`, `--budget`, `--max-answers` and `--insecure`."""
+    """`--store`, `--budget`, `--window-budget`, `--window-days`, `--max-answers` and `--insecure`."""
     parser.add_argument(
         "--store", type=Path, default=_STORE, metavar="FILE", help=f"the device's records (default: {_STORE})"
     )
     add_number(parser, "--budget", "E", "largest sum of all epsilons", DEFAULT_BUDGET)
+    add_number(parser, "--window-budget", "E", "largest sum of epsilons within any --window-days (default: --budget)")
+    add_integer(parser, "--window-days", "D", "days of --window-budget", DEFAULT_WINDOW_DAYS)
     add_integer(parser, "--max-answers", "N", "most surveys answered in all", DEFAULT_MAX_ANSWERS)
     parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
+
+
+def device_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings of a `Device` from these options."""
+    names = ("budget", "window_budget", "window_days", "max_answers", "insecure")
+    return {name: getattr(arguments, name) for name in names}
 
 
 @contextlib.contextmanager

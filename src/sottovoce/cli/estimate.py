@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.arguments import add_integer, add_number, number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
+from sottovoce.cli.estimate_curve import add_curve, curve_of_files, deliver_curve, refuse_curve_options, watch_curve
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
 from sottovoce.cli.picture import check_picture
 from sottovoce.core.words import guarantee, plural
@@ -32,6 +33,7 @@ _DESCRIPTION = """\
 Estimate the answers from all reports counted so far: raw (unbiased) and projected (negative shares removed, total
 100 %), with intervals, a bound on the error, and how far malicious devices could have moved it. The estimate is
 computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up.
+Of a tracking survey: the curve of one answer over the periods, with intervals, a band for all periods and its trend.
 """
 
 _EXAMPLES = f"""\
@@ -39,11 +41,12 @@ _EXAMPLES = f"""\
 examples:
   sottovoce estimate "Favourite colour"
   sottovoce estimate 3f9a --watch
-  sottovoce estimate 3f9a --top 5 --level 0.99 --hostile 100 --plot colours.png
+  sottovoce estimate 3f9a --top 5 --level 0.99 --hostile 100 --picture colours.png
   sottovoce estimate 3f9a --sum red orange --sum green blue
   sottovoce estimate 3f9a --likeliest
   sottovoce estimate 3f9a --json
   sottovoce estimate --aggregate monday.bin tuesday.bin
+  sottovoce estimate "Do you cycle?" --answer yes --smooth --picture cycling.png      of a tracking survey
 """
 
 
@@ -94,7 +97,8 @@ def register(parser: Parser) -> None:
         action="store_true",
         help="also the shares under which the reports are most probable; biased, and without intervals",
     )
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also write a chart, as .png, .svg or .pdf")
+    parser.add_argument("--picture", type=Path, metavar="PATH", help="also write a chart, as .png, .svg or .pdf")
+    add_curve(parser)
     add_connection(parser)
     parser.set_defaults(run=_run)
 
@@ -103,19 +107,30 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.limits import check_integer
     from sottovoce.surveys.intervals import check_level
+    from sottovoce.surveys.survey import Tracking
 
     check_level(arguments.level)
     if arguments.top is not None:
         check_integer("top", arguments.top, 1, 2**53)
-    check_picture(arguments.plot)
+    check_picture(arguments.picture)
     if arguments.aggregate:
-        _deliver(arguments, None, _total_of_files(arguments).estimate())
+        total = _totals_of_files(arguments)
+        if next(iter(total.values())).survey.period is not None:
+            deliver_curve(arguments, curve_of_files(total))
+        else:
+            refuse_curve_options(arguments)
+            (once,) = total.values()
+            _deliver(arguments, None, once.estimate())
         return 0
     if arguments.survey is None:
         raise UsageError(
             "no survey is given; name one, or give files with --aggregate (see: sottovoce estimate --help)"
         )
     live = connected(arguments).survey(arguments.survey)
+    if isinstance(live.survey, Tracking):
+        watch_curve(arguments, live) if arguments.watch else deliver_curve(arguments, live.curve())
+        return 0
+    refuse_curve_options(arguments)
     if not arguments.watch:
         _deliver(arguments, live, live.estimate())
     elif arguments.json or not sys.stdout.isatty():
@@ -127,8 +142,8 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _total_of_files(arguments: argparse.Namespace) -> ShardedAggregate:
-    """The sum of all files."""
+def _totals_of_files(arguments: argparse.Namespace) -> dict[str, ShardedAggregate]:
+    """The sum of all files by survey; there are several where they are periods of one tracking survey."""
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.errors import MismatchError
     from sottovoce.engines.files import identity
@@ -138,18 +153,22 @@ def _total_of_files(arguments: argparse.Namespace) -> ShardedAggregate:
         raise UsageError("--watch needs a collector; files do not change")
     if len(set(map(identity, arguments.aggregate))) < len(arguments.aggregate):
         raise UsageError("a file is given twice; its reports would count twice")
-    total: ShardedAggregate | None = None
+    totals: dict[str, ShardedAggregate] = {}
     for path in arguments.aggregate:
         file = AggregateFile.open(path)
-        total = file if total is None else total + file
         survey = file.survey
-        if arguments.survey and arguments.survey not in (survey.title, survey.id[: len(arguments.survey)]):
+        stated = survey.tracked or survey
+        if arguments.survey and arguments.survey not in (stated.title, stated.id[: len(arguments.survey)]):
             raise MismatchError(
                 f"{path} has reports of survey {survey.id[:12]}, not of the given one; name that survey, or none"
             )
-    if total is None:
+        before = next(iter(totals.values()), None)
+        if before is not None and survey.id not in totals and (survey.period is None or before.survey.period is None):
+            before + file  # raises: they are of two surveys
+        totals[survey.id] = totals[survey.id] + file if survey.id in totals else file
+    if not totals:
         raise UsageError("no file is given; --aggregate takes one or more")
-    return total
+    return totals
 
 
 def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
@@ -183,11 +202,11 @@ def _likeliest(estimate: Estimate) -> Likeliest:
 
 
 def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
-    if arguments.plot is None:
+    if arguments.picture is None:
         return
     from sottovoce.figures.style import save_figure
 
-    save_figure(estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure, arguments.plot)
+    save_figure(estimate.plot(k=arguments.top or _ROWS, level=arguments.level).figure, arguments.picture)
 
 
 def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> dict[str, Any]:
@@ -207,7 +226,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
         largest = (-estimate.values).argsort(kind="stable") if _by_size(arguments, estimate) else range(len(estimate))
         for answer, index in zip(stated["answers"], largest, strict=False):
             answer["likeliest"] = float(found.values[index])
-    return stated if arguments.plot is None else {**stated, "plot": str(arguments.plot)}
+    return stated if arguments.picture is None else {**stated, "picture": str(arguments.picture)}
 
 
 def _answers(arguments: argparse.Namespace, estimate: Estimate) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
-from sottovoce.cli.device_options import add_device, one_line_errors
+from sottovoce.cli.device_options import add_device, device_settings, one_line_errors
 from sottovoce.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 _DESCRIPTION = """\
-Show what this device has answered, to whom, what each answer cost, and the budget that is left. With --send, first
-send the reports that have not arrived yet, with the same bytes.
+Show what this device has answered, to whom, what each answer cost, and the budget that is left: for life, and
+for any --window-days. A survey that renews is shown with its cost in each window and in all. With --send, first send
+the reports that have not arrived yet, with the same bytes.
 """
 
 _EXAMPLES = """\
@@ -42,12 +43,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if not arguments.store.exists():
         raise LedgerError(f"there is no {arguments.store}; 'sottovoce answer' creates it with the first answer")
-    settings = {
-        "budget": arguments.budget,
-        "max_answers": arguments.max_answers,
-        "insecure": arguments.insecure,
-    }
-    with one_line_errors(), Device(arguments.store, **settings) as device:
+    with one_line_errors(), Device(arguments.store, **device_settings(arguments)) as device:
         if arguments.send:
             device.flush()
         ledger = device.ledger

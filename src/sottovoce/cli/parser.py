@@ -15,7 +15,7 @@ Collect statistics about people under local differential privacy.
 
 _EXAMPLES = """\
 examples:
-  sottovoce demo                                    a service, a million devices, three surveys, report.html
+  sottovoce demo                                    a service, a million devices, seven surveys, report.html
   sottovoce plan shares --values 40 --epsilon 2 --margin 0.01
                                                     how many people, and which design?
   sottovoce simulate shares --values 40 --users 1e6 --epsilon 2
@@ -32,7 +32,7 @@ Every command takes --help, which shows examples, and --json, which prints one J
 
 
 COMMANDS: Final = {
-    "demo": "a service, a million devices, three surveys",
+    "demo": "a service, a million devices, seven surveys",
     "plan": "choose a design, epsilon and the number of people",
     "simulate": "measure errors on simulated people",
     "optimize": "search for the best channel for a query set",

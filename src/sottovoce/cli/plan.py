@@ -22,7 +22,7 @@ from sottovoce.cli.design_options import add_design, design_words, given_design
 from sottovoce.cli.output import console, print_json, progress, working
 from sottovoce.cli.picture import check_picture
 from sottovoce.cli.plan_cost import add_cost, costs_of, show_costs
-from sottovoce.cli.plan_table import show_plan
+from sottovoce.cli.plan_table import show_plan, show_tracking_plan
 from sottovoce.cli.question_options import (
     add_parameters,
     asked_question,
@@ -30,11 +30,13 @@ from sottovoce.cli.question_options import (
     how_to_write,
     parameter_words,
 )
+from sottovoce.cli.tracking_options import add_planned_periods, planned_periods
 from sottovoce.questions.registry import QUESTIONS
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.planning.plan import Plan
+    from sottovoce.planning.tracking import TrackingPlan
     from sottovoce.questions.base import Question
 
 __all__ = ["register"]
@@ -50,6 +52,7 @@ errors:
   --margin 0.01    margin of one answer (95 %): half the width of the widest interval, in the unit of the answers;
                    for shares 0.01 is one percentage point
   --l2 0.05        L2 over all answers: the expected distance between all estimates and the truth
+  --change 0.02    with --periods: the smallest change between two periods that is to be seen (at 95 %, power 80 %)
 
 populations: zipf, uniform, geometric, or a file with one share per value; see 'sottovoce simulate shares --help'
 """
@@ -81,6 +84,7 @@ examples:
   {asked} --users 1e6 --l2 0.1           what epsilon?
   {asked} --epsilon 2 --users 1e6 --max-report-bytes 4 --json
   {asked} --epsilon 2 --users 1e5 --picture error.png
+  {asked} --epsilon 1 --periods 52 --change 0.02           a year of weeks: how many people?
 """
     parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
     add_parameters(parser, kind.parameters)
@@ -88,6 +92,7 @@ examples:
     add_integer(parser, "--users", "N", "number of people")
     add_number(parser, "--margin", "M", "margin of one answer (95 %%) to reach")
     add_number(parser, "--l2", "D", "L2 error over all answers to reach")
+    add_number(parser, "--change", "C", "change between two periods to see; needs --periods or --renews")
     parser.add_argument(
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
@@ -98,36 +103,47 @@ examples:
         metavar="PATH",
         help="also draw error against people, as .png, .svg or .pdf; runs a few simulations",
     )
+    add_planned_periods(parser)
     add_cost(parser)
     add_json(parser)
     parser.set_defaults(run=partial(_run, kind))
 
 
 def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
-    from sottovoce.planning.plan import plan
+    from sottovoce.planning.planner import plan
+    from sottovoce.planning.tracking import TrackingPlan
 
     check_picture(arguments.picture)
     question = asked_question(kind, arguments)
     with working("comparing designs"):
-        found = plan(
+        found: Plan | TrackingPlan = plan(
             question,
             epsilon=arguments.epsilon,
             users=arguments.users,
             margin=arguments.margin,
             l2=arguments.l2,
+            change=arguments.change,
             population=_population(question, arguments.population),
+            **planned_periods(arguments),
             **given_design(arguments),
         )
-        survey = found.survey()
-    costs = costs_of(found, arguments) if arguments.cost else []
+        tracking = found if isinstance(found, TrackingPlan) else None
+        once = found.period if isinstance(found, TrackingPlan) else found
+        # A tracking survey has an id once its first day is known.
+        survey = {"survey": once.survey().id} if tracking is None else {}
+    costs = costs_of(once, arguments) if arguments.cost else []
     if arguments.picture is not None:
-        _draw(found, arguments.picture)
+        _draw(once, arguments.picture)
     if arguments.json:
         drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
         costed = {"cost": [cost.to_dict() for cost in costs]} if costs else {}
-        print_json({**found.to_dict(), "survey": survey.id, **drawn, **costed})
+        print_json({**found.to_dict(), **survey, **drawn, **costed})
         return 0
-    show_plan(found, shlex.join(_publishing(kind, found, arguments)))
+    words = _publishing(kind, once, found.users, arguments)
+    if tracking is None:
+        show_plan(once, shlex.join(words))
+    else:
+        show_tracking_plan(tracking, shlex.join([*words, *_periods(tracking, arguments)]))
     if costs:
         show_costs(costs)
     if arguments.picture is not None:
@@ -153,7 +169,7 @@ def _draw(found: Plan, path: Path) -> None:
     save_figure(plan_figure(curves), path)
 
 
-def _publishing(kind: type[Question], found: Plan, arguments: argparse.Namespace) -> list[str]:
+def _publishing(kind: type[Question], found: Plan, users: int, arguments: argparse.Namespace) -> list[str]:
     """The command that publishes the planned survey.
 
     With the same settings it chooses the same design; a plan for one population names its design, which may not be the
@@ -164,5 +180,12 @@ def _publishing(kind: type[Question], found: Plan, arguments: argparse.Namespace
         settings |= {"strategy": found.best.strategy, "mechanism": found.best.mechanism, "criterion": None}
     return [
         *("sottovoce", "survey", "create", kind.kind, *parameter_words(kind.parameters, arguments)),
-        *("--epsilon", f"{found.epsilon!r}".removesuffix(".0"), "--users", f"{found.users}", *design_words(settings)),
+        *("--epsilon", f"{found.epsilon!r}".removesuffix(".0"), "--users", f"{users}", *design_words(settings)),
     ]
+
+
+def _periods(found: TrackingPlan, arguments: argparse.Namespace) -> list[str]:
+    """The options for the planned periods; the first day is left to whoever publishes."""
+    words = [] if found.periods is None else ["--periods", str(found.periods)]
+    words += [] if found.windows == 1 else ["--renews", str(found.window)]
+    return [*words, "--every", arguments.every or "week", "--starts", "YYYY-MM-DD"]

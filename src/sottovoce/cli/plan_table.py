@@ -11,19 +11,36 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from sottovoce.planning.plan import Plan
+    from sottovoce.planning.tracking import TrackingPlan
     from sottovoce.questions.base import Question
     from sottovoce.strategies.options import Option
 
-__all__ = ["show_plan"]
+__all__ = ["show_plan", "show_tracking_plan"]
+
+
+def show_tracking_plan(found: TrackingPlan, publish: str) -> None:
+    """The designs of one period, the result in words, and the command that publishes it."""
+    out = console()
+    period = found.period
+    people = plural(period.users, "person", "people")
+    _show_designs(period, f"one period with {people} at {guarantee(period.epsilon, period.setting.delta)}")
+    out.print(f"\n{found}", markup=False)
+    out.print(found.period.reason, markup=False)
+    out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
+
+
+def _show_designs(found: Plan, problem: str) -> None:
+    out = console()
+    out.print(_table(found, problem))
+    for option in found.options:
+        if option.reason:
+            out.print(f"{option.name}: {option.reason}", markup=False, style="dim")
 
 
 def show_plan(found: Plan, publish: str) -> None:
     """All designs, best first; the result; why this design; and the command that publishes it."""
     out = console()
-    out.print(_table(found))
-    for option in found.options:
-        if option.reason:
-            out.print(f"{option.name}: {option.reason}", markup=False, style="dim")
+    _show_designs(found, _problem(found))
     accuracy = _accuracy(found.question, found.margin, found.l2)
     answer = {
         "error": f"[bold]{accuracy}[/]",
@@ -72,13 +89,13 @@ def _problem(found: Plan) -> str:
     return f"{people}{delta_suffix(found.setting.delta)}, {reached}: what epsilon?"
 
 
-def _table(found: Plan) -> Table:
+def _table(found: Plan, problem: str) -> Table:
     question = found.question
     domain = question.domain
     over = "" if domain is None or domain.size == question.n_answers else f" over {domain.size:,} values"
     people = "the worst population" if found.population is None else "the given population"
     table = titled_table(
-        f"{question.kind}: {plural(question.n_answers, 'answer')}{over}; {_problem(found)}",
+        f"{question.kind}: {plural(question.n_answers, 'answer')}{over}; {problem}",
         f"errors are for {people}; margin: of one answer, at 95 %; variance: exact, an upper bound, or within a stated "
         f"truncation error; × error: {found.criterion}, relative to the best",
     )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sottovoce.domain import Domain
     from sottovoce.domain.number import NumberGrid
     from sottovoce.surveys.panel import Panel
-    from sottovoce.surveys.survey import Survey
+    from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["read_value"]
 
@@ -19,7 +19,7 @@ _ITEM: Final = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 _PART: Final = re.compile(r'\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|$)')
 
 
-def read_value(survey: Survey | Panel, text: str) -> object:
+def read_value(survey: Survey | Panel | Tracking, text: str) -> object:
     """The value that the text stands for; text that does not parse is returned as it is, and is in no domain.
 
     Examples

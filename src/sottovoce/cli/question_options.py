@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.arguments import number, whole_number
+from sottovoce.cli.arguments import Options, number, whole_number
 from sottovoce.core.errors import DomainError
 
 if TYPE_CHECKING:
-    from sottovoce.cli.parser import Parser
     from sottovoce.questions.base import Question
     from sottovoce.questions.parameter import Parameter
 
@@ -84,7 +83,7 @@ def option_of(parameter: Parameter) -> str:
     return "--" + parameter.name.replace("_", "-")
 
 
-def add_parameters(parser: Parser, parameters: Iterable[Parameter], *, optional: frozenset[str] = frozenset()) -> None:
+def add_parameters(parser: Options, parameters: Iterable[Parameter], *, optional: frozenset[str] = frozenset()) -> None:
     """One option per parameter; those in `optional` are not required."""
     for one in parameters:
         settings: dict[str, Any] = {"metavar": one.name[0].upper(), "help": one.help}

@@ -12,12 +12,14 @@ from sottovoce.cli.arguments import (
     add_epsilon,
     add_integer,
     add_json,
+    add_number,
     add_subcommands,
     name_neighbours,
 )
 from sottovoce.cli.design_options import add_design, given_design
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
 from sottovoce.cli.question_options import add_parameters, asked_question, example_words, how_to_write
+from sottovoce.cli.simulate_tracking import add_histories, refuse_tracking_options, simulate_histories
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.registry import QUESTIONS
@@ -76,10 +78,11 @@ examples:
   {asked} --users 1e5 --epsilon 1
   {asked} --users 20_000 --epsilon 1 --strategy {kind.strategies[0]} --repeats 20
   {asked} --users 1e5 --epsilon 0.5 --seed 7 --json
+  {asked} --histories people.csv --every month --starts 2026-01-01 --epsilon 1
 """
     parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
     add_parameters(parser, kind.parameters)
-    add_integer(parser, "--users", "N", "number of people", required=True)
+    add_integer(parser, "--users", "N", "number of people; required without --histories")
     add_epsilon(parser)
     parser.add_argument(
         "--population", default="zipf", metavar="P", help="distribution of people's values; see below (default: zipf)"
@@ -87,6 +90,8 @@ examples:
     add_design(parser, kind)
     add_integer(parser, "--repeats", "R", "number of repetitions", 1)
     add_integer(parser, "--seed", "S", "seed, to repeat a simulation (default: random)")
+    add_histories(parser)
+    add_number(parser, "--level", "P", "confidence level of the intervals of a curve", 0.95)
     add_json(parser)
     parser.set_defaults(run=partial(_run, kind))
 
@@ -96,6 +101,9 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
     from sottovoce.lab.experiments.survey_error import measure
     from sottovoce.surveys.survey import Survey
 
+    if arguments.histories is not None:
+        return simulate_histories(asked_question(kind, arguments), arguments)
+    refuse_tracking_options(arguments)
     users, repeats = check_users(arguments.users), check_repeats(arguments.repeats)
     question = asked_question(kind, arguments)
     with working("comparing designs"):

@@ -14,6 +14,7 @@ from sottovoce.core.words import delta_of, plural
 if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
+    from sottovoce.surveys.survey import Tracking
 
 __all__ = ["register"]
 
@@ -27,11 +28,13 @@ examples:
 """
 
 _SEAL = """\
-Accept no more reports, also for the rounds of a panel. This cannot be undone; estimates stay available.
+Accept no more reports, also for the rounds of a panel and the periods of a tracking survey. This cannot be undone;
+estimates stay available.
 """
 
 _DELETE = """\
-Delete all reports, counts and rounds of a survey. This cannot be undone, and the survey cannot be published again.
+Delete all reports, counts, rounds and periods of a survey. This cannot be undone, and the survey cannot be
+published again.
 """
 
 
@@ -111,6 +114,7 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
     from rich.markup import escape
 
     from sottovoce.device.text import one_line
+    from sottovoce.surveys.survey import Tracking
 
     status, survey = live.status(), live.survey
     rows = [
@@ -121,13 +125,30 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
         ("state", status.state),
         ("no estimate below", plural(status.minimum_reports, "report")),
     ]
-    if status.rounds is None:
+    if isinstance(survey, Tracking):
+        rows += [("mechanism", status.mechanism or ""), ("guarantee", survey.promise), *_periods(live, survey)]
+    elif status.rounds is None:
         rows += [("mechanism", status.mechanism or ""), ("reports", f"{status.n_reports:,} counted")]
         rows += [("waiting to be counted", f"{status.waiting:,}")]
     else:
         rows += [("rounds", f"{status.asked or 0:,} of {status.rounds:,} asked")]
     rows += [("signed by", f"{key[:16]} (fingerprint)"), ("statement", one_line(survey.to_json(), 2000))]
     return [(name, escape(value)) for name, value in rows]
+
+
+def _periods(live: LiveSurvey, survey: Tracking) -> list[tuple[str, str]]:
+    """How far a tracking survey has come, and what can be answered now."""
+    begun = live.periods()
+    total = survey.calendar.periods
+    rows = [("periods", f"{len(begun):,} have begun" if total is None else f"{len(begun):,} of {total:,} have begun")]
+    rows += [("reports", f"{sum(one.n_reports for one in begun):,} counted")]
+    if not begun:
+        rows += [("begins", f"{survey.calendar.start(1):%Y-%m-%d}")]
+    for one in begun:
+        if one.state == "open":
+            state = f"{plural(one.n_reports, 'report')}, closes {one.closes[:10]}"
+            rows.append(("open", f"{one.label}: {state}"))
+    return rows
 
 
 def _seal(arguments: argparse.Namespace) -> int:

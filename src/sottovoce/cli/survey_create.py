@@ -18,6 +18,7 @@ from sottovoce.cli.question_options import (
     given_parameters,
     how_to_write,
 )
+from sottovoce.cli.tracking_options import add_calendar, given_calendar, people_of_a_period
 from sottovoce.core.limits import DEFAULT_USERS
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.registry import QUESTIONS
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.questions.base import Question
     from sottovoce.questions.parameter import Parameter
-    from sottovoce.surveys.survey import Survey
+    from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["register"]
 
@@ -81,12 +82,14 @@ def _stated() -> tuple[type[Question] | type[Panel], ...]:
 
 def _epilog(asked: str, parameters: tuple[Parameter, ...]) -> str:
     written = how_to_write(parameters)
+    weekly = f"  {asked} --epsilon 1 --every week --starts 2027-01-04 --periods 52\n"
+    repeated = "" if parameters is Panel.parameters else weekly
     return f"""\
 {written}{chr(10) if written else ""}{CONNECTION}
 examples:
   {asked} --epsilon 1 --title "A question to everybody"
   {asked} --epsilon 2 --minimum-reports 1000 --json
-"""
+{repeated}"""
 
 
 def _kind(kinds: Commands, name: str, summary: str, epilog: str) -> Parser:
@@ -98,6 +101,7 @@ def _kind(kinds: Commands, name: str, summary: str, epilog: str) -> Parser:
 def _add_asking(parser: Parser, kind: type[Question]) -> None:
     add_integer(parser, "--users", "N", "expected number of people", DEFAULT_USERS)
     add_design(parser, kind)
+    add_calendar(parser)
     parser.set_defaults(state=partial(_survey, kind))
 
 
@@ -111,12 +115,18 @@ def _add_publishing(parser: Parser) -> None:
     add_connection(parser)
 
 
-def _survey(kind: type[Question], asked: argparse.Namespace) -> Survey:
+def _survey(kind: type[Question], asked: argparse.Namespace) -> Survey | Tracking:
+    from sottovoce.surveys.calendar import Calendar
     from sottovoce.surveys.survey import Survey
 
-    question = asked_question(kind, asked)
+    question, stated = asked_question(kind, asked), given_calendar(asked)
+    settings = {"title": asked.title, **given_design(asked)}
+    if not stated:
+        with working("comparing designs"):
+            return Survey.ask(question, asked.epsilon, users=asked.users, **settings)
+    users = people_of_a_period(asked.users, Calendar.of(**stated))
     with working("comparing designs"):
-        return Survey.ask(question, asked.epsilon, users=asked.users, title=asked.title, **given_design(asked))
+        return Survey.tracking(question, asked.epsilon, users=users, **stated, **settings)
 
 
 def _panel(asked: argparse.Namespace) -> Panel:
@@ -130,11 +140,11 @@ def _file(parser: Parser) -> None:
     parser.set_defaults(state=_stated_in_file)
 
 
-def _stated_in_file(asked: argparse.Namespace) -> Survey | Panel:
+def _stated_in_file(asked: argparse.Namespace) -> Survey | Panel | Tracking:
     return stated_in_file(asked.path, asked.attachment)
 
 
-def stated_in_file(path: Path, attachment: Path | None) -> Survey | Panel:
+def stated_in_file(path: Path, attachment: Path | None) -> Survey | Panel | Tracking:
     """The survey or panel whose JSON a file holds, with the attachment that it names by digest."""
     from sottovoce.core.errors import SottovoceError
     from sottovoce.surveys.survey import Survey
@@ -174,7 +184,7 @@ def _run(arguments: argparse.Namespace) -> int:
     survey = arguments.state(arguments)
     live = collector.publish(survey, arguments.minimum_reports)
     status = live.status()
-    url, adaptive = collector.http.url, status.rounds is not None
+    url, adaptive = collector.http.url, isinstance(survey, Panel)
     # Programs get the whole id; people a short one.
     answer = f"sottovoce answer {url} {survey.id if arguments.json else survey.id[:12]} VALUE"
     page = f"{url}/s/{survey.id}"
@@ -188,10 +198,17 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     out = console()
     out.print(f"[bold]{survey.id}[/]  {shown(survey.title)}", soft_wrap=True)
-    private = guarantee(survey.epsilon, survey.delta)
-    out.print(f"{status.kind}, {private}, {status.mechanism or plural(status.rounds or 0, 'round')}")
-    out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{' in a round' if adaptive else ''}\n")
+    out.print(f"{status.kind}, {_private(survey)}, {status.mechanism or plural(status.rounds or 0, 'round')}")
+    one = {"adaptive": " in a round", "tracking": " in a period"}.get(survey.kind, "")
+    out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{one}\n")
     out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)
     out.print(f"{'you ask:' if adaptive else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)
     return 0
+
+
+def _private(survey: Survey | Panel | Tracking) -> str:
+    """The guarantee, for a tracking survey per window and over its life."""
+    from sottovoce.surveys.survey import Tracking
+
+    return survey.promise if isinstance(survey, Tracking) else guarantee(survey.epsilon, survey.delta)

@@ -11,12 +11,14 @@ from typing import Any, Final, final
 
 from sottovoce.collector.api import (
     access,
+    curves,
     devices,
     drafts,
     estimates,
     events,
     operations,
     pages,
+    periods,
     pictures,
     plans,
     publishing,
@@ -59,6 +61,8 @@ ROUTES: Final[tuple[Route, ...]] = (
     *publishing.ROUTES,
     *surveys.ROUTES,
     *estimates.ROUTES,
+    *periods.ROUTES,
+    *curves.ROUTES,
     *pictures.ROUTES,
     *tables.ROUTES,
     *events.ROUTES,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.core.errors import MismatchError, StoreError, SurveyError
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["SurveySource", "answerable_of", "survey_of"]
+__all__ = ["PublishedSurvey", "SurveySource", "answerable_of", "survey_of"]
+
+
+PublishedSurvey: TypeAlias = Survey | Panel | Tracking
+"""What can be stored: what people answer, or what has rounds or periods that they answer."""
 
 
 class SurveySource(Protocol):
@@ -42,7 +46,7 @@ class _Attached(Mapping[str, bytes]):
         return 0
 
 
-def survey_of(source: SurveySource, record: SurveyRecord) -> Survey | Panel:
+def survey_of(source: SurveySource, record: SurveyRecord) -> PublishedSurvey:
     """The survey behind a stored record, with the attachments it names; `StoreError` when this version cannot read it.
 
     Slow for some surveys: keep what it returns.
@@ -57,8 +61,9 @@ def survey_of(source: SurveySource, record: SurveyRecord) -> Survey | Panel:
 
 
 def answerable_of(source: SurveySource, record: SurveyRecord) -> Survey:
-    """The same of one that people answer themselves; an adaptive one is refused with `MismatchError`."""
+    """The same of one that people answer themselves; others are refused with `MismatchError`."""
     survey = survey_of(source, record)
     if not isinstance(survey, Survey):
-        raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its rounds do")
+        what = "periods" if isinstance(survey, Tracking) else "rounds"
+        raise MismatchError(f"survey {record.id[:12]} takes no reports itself; its {what} do")
     return survey

@@ -18,6 +18,7 @@
     ├── SimulationError (ValueError)      a simulation's distribution, seed or size is wrong
     ├── SignatureError (ValueError)       a survey that the trusted key did not sign
     ├── BudgetError (ValueError)          a survey that asks for more than the device's owner allows
+    ├── ClockError (ValueError)           a device's clock is out of range or disagrees with the collector's
     ├── LedgerError (ValueError)          a device's own records cannot be read or written
     ├── SettingsError (ValueError)        a setting of the service is unknown or out of range
     ├── ServiceError (OSError)            the collector cannot be reached, or refuses a request
@@ -38,6 +39,7 @@ from typing import Self
 __all__ = [
     "BudgetError",
     "CapacityError",
+    "ClockError",
     "DomainError",
     "LedgerError",
     "MechanismError",
@@ -147,6 +149,10 @@ class SignatureError(SottovoceError, ValueError):
 
 class BudgetError(SottovoceError, ValueError):
     """A survey asks for a larger epsilon than the device's owner allows, or than the ledger has left."""
+
+
+class ClockError(SottovoceError, ValueError):
+    """A device's clock is out of range, or more than a day off the collector's; nothing was answered."""
 
 
 class LedgerError(SottovoceError, ValueError):

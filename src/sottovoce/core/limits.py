@@ -53,6 +53,12 @@ DEFAULT_DELTA_BUDGET = 1e-5
 DEFAULT_MAX_ANSWERS = 1_000
 """Default for the number of surveys that a device answers in all, whatever they cost."""
 
+DEFAULT_WINDOW_DAYS = 91
+"""Default for the days in which a device spends no more than its window budget; a quarter of a year."""
+
+MAX_WINDOW_DAYS = 36_600
+"""Most days of a device's window, a century."""
+
 MAX_CELLS = 2**31
 """Most counters one process keeps for one survey (16 GiB)."""
 

@@ -1,27 +1,33 @@
 """The device: verifies surveys, keeps a ledger, draws one report per survey, and sends it until it has arrived."""
 
-from sottovoce.device.device import REFUSE, Device
+from sottovoce.device.device import Device
+from sottovoce.device.drawing import REFUSE
+from sottovoce.device.due import Due
 from sottovoce.device.effort import Effort
 from sottovoce.device.fetch import CollectorClient
 from sottovoce.device.http import Http
-from sottovoce.device.ledger import Entry, Ledger
+from sottovoce.device.ledger import Entry, Ledger, Renewal
+from sottovoce.device.memory_store import MemoryStore
 from sottovoce.device.patience import Patience
 from sottovoce.device.receipt import Receipt
 from sottovoce.device.sqlite_store import SqliteDeviceStore
-from sottovoce.device.store import DeviceStore, MemoryStore, RecordedAnswer
+from sottovoce.device.store import DeviceStore, JoinedSurvey, RecordedAnswer
 
 __all__ = [
     "REFUSE",
     "CollectorClient",
     "Device",
     "DeviceStore",
+    "Due",
     "Effort",
     "Entry",
     "Http",
+    "JoinedSurvey",
     "Ledger",
     "MemoryStore",
     "Patience",
     "Receipt",
     "RecordedAnswer",
+    "Renewal",
     "SqliteDeviceStore",
 ]

@@ -6,61 +6,47 @@ nothing.
 
 from __future__ import annotations
 
-import contextlib
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Final, Self, final
+from typing import Self, final
 
-from sottovoce.core.errors import (
-    LedgerError,
-    MechanismError,
-    MismatchError,
-    ServiceError,
-    SignatureError,
-    SottovoceError,
-    SurveyError,
-    ValueOutsideDomainError,
-)
+from sottovoce.core.errors import LedgerError, MechanismError, MismatchError, SottovoceError
 from sottovoce.core.limits import (
     DEFAULT_BUDGET,
     DEFAULT_CAP,
     DEFAULT_DELTA_BUDGET,
     DEFAULT_DELTA_CAP,
     DEFAULT_MAX_ANSWERS,
+    DEFAULT_WINDOW_DAYS,
 )
-from sottovoce.core.signing import PUBLIC_KEY_BYTES, check_public_key, from_base64url
 from sottovoce.core.words import plural
 from sottovoce.device.allowance import Allowance
-from sottovoce.device.belonging import check_address, check_key, must_fetch_again
-from sottovoce.device.deadline import within
+from sottovoce.device.belonging import check_key
+from sottovoce.device.clock import Clock, day_of, read_clock, system_clock
+from sottovoce.device.deadline import left, within
+from sottovoce.device.drawing import REFUSE, Asked, check_otherwise, draw_once
+from sottovoce.device.due import Due, Joined
 from sottovoce.device.effort import DEVICE, Effort
-from sottovoce.device.fetch import CollectorClient, Published, check_survey_id
-from sottovoce.device.http import BAD_ANSWER, Http
+from sottovoce.device.fetch import CollectorClient, check_survey_id
+from sottovoce.device.http import Http
 from sottovoce.device.ledger import Entry, Ledger
-from sottovoce.device.membership import has, prepare, why_not
-from sottovoce.device.patience import Patience, is_transient
+from sottovoce.device.patience import Patience
+from sottovoce.device.preparing import Preparation, Resending
 from sottovoce.device.receipt import Receipt
+from sottovoce.device.sending import send_recorded
 from sottovoce.device.sqlite_store import SqliteDeviceStore
 from sottovoce.device.store import DeviceStore, RecordedAnswer
+from sottovoce.device.text import one_line
+from sottovoce.device.trust import Trust
+from sottovoce.device.turns import phase
 from sottovoce.formats.wire import REPORT_ID_BYTES
-from sottovoce.randomness import os_source
+from sottovoce.surveys.calendar import Period
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["REFUSE", "Device"]
-
-
-@final
-class _Refuse:
-    def __repr__(self) -> str:
-        return "REFUSE"
-
-
-REFUSE: Final = _Refuse()
-"""Default of `otherwise`: a value outside the domain is refused on the device."""
+__all__ = ["Device"]
 
 
 @final
@@ -78,6 +64,8 @@ class Device:
         Largest epsilon and delta of one survey.
     budget, delta_budget
         Largest sums over all surveys.
+    window_budget, window_days
+        Largest sum of epsilons within any `window_days` days, by the dates in the ledger; by default the whole budget.
     max_answers
         Most surveys that it answers in all, whatever they cost: every answer reveals that this person took part.
     insecure
@@ -95,6 +83,8 @@ class Device:
     connect
         Makes a `CollectorClient` for an address, in place of `insecure`, `timeout`, `ca_file`, `proxy` and
         `patience`; for many simulated devices that share one.
+    clock
+        Gives the time; for simulations.
 
     Examples
     --------
@@ -112,6 +102,8 @@ class Device:
         budget: float = DEFAULT_BUDGET,
         delta_cap: float = DEFAULT_DELTA_CAP,
         delta_budget: float = DEFAULT_DELTA_BUDGET,
+        window_budget: float | None = None,
+        window_days: int = DEFAULT_WINDOW_DAYS,
         max_answers: int = DEFAULT_MAX_ANSWERS,
         insecure: bool = False,
         timeout: float = 10.0,
@@ -122,14 +114,15 @@ class Device:
         effort: Effort = DEVICE,
         allow_mechanisms: Sequence[str] = (),
         connect: Callable[[str], CollectorClient] | None = None,
+        clock: Clock = system_clock,
     ) -> None:
-        self._allowance = Allowance(cap, budget, delta_cap, delta_budget, max_answers)
-        self._key = None if key is None else _public_key(key)
+        within_days = budget if window_budget is None else window_budget
+        self._allowance = Allowance(cap, budget, delta_cap, delta_budget, max_answers, within_days, window_days)
         self._seconds = seconds
-        self._effort = effort
+        self._clock = clock
         if isinstance(allow_mechanisms, str):
             raise MechanismError("allow_mechanisms must be a list of names, for example ['lazy_response']")
-        self._allow_mechanisms = frozenset(allow_mechanisms)
+        mechanisms = frozenset(allow_mechanisms)
         self._collectors: dict[str, CollectorClient] = {}
 
         def reach(url: str) -> CollectorClient:
@@ -138,6 +131,9 @@ class Device:
 
         self._connect = reach if connect is None else connect
         self._store = store if isinstance(store, DeviceStore) else SqliteDeviceStore(store)
+        self._trust = Trust(self._store, key, mechanisms)
+        self._joined = Joined(self._store, mechanisms)
+        self._preparation = Preparation(self._store, self._trust, self._allowance, effort, clock)
 
     def __repr__(self) -> str:
         ledger = self.ledger
@@ -159,7 +155,8 @@ class Device:
         """All answers, and the budget that is left."""
         entries = tuple(Entry.of(answer) for answer in self._store.answers())
         limits = self._allowance
-        return Ledger(entries, limits.budget, limits.delta_budget, limits.max_answers)
+        budgets = limits.budget, limits.delta_budget, limits.max_answers, limits.window_budget, limits.window_days
+        return Ledger(entries, *budgets, day_of(self._clock))
 
     def collector(self, url: str) -> CollectorClient:
         """The collector at an address."""
@@ -167,10 +164,10 @@ class Device:
             self._collectors[url] = self._connect(url)
         return self._collectors[url]
 
-    def survey(self, url: str, survey_id: str) -> Survey | Panel:
+    def survey(self, url: str, survey_id: str) -> Survey | Panel | Tracking:
         """Fetch and verify a survey as `answer` does; nothing is drawn."""
         with within(self._seconds):
-            return self._fetch(self.collector(url), check_survey_id(survey_id)).survey
+            return self._trust.fetch(self.collector(url), check_survey_id(survey_id)).survey
 
     # --- answering --------------------------------------------------------------------------
 
@@ -179,15 +176,19 @@ class Device:
     ) -> Receipt:
         """Answer a survey, once. Asked again, it sends the same bytes until they have arrived, and then nothing.
 
-        The first value stands: a second report because the value has changed would reveal that it has.
+        The first value stands: a second report because the value has changed would reveal that it has. A tracking
+        survey that renews is answered once in every window, and charged each time.
 
         Parameters
         ----------
         url, survey_id
             The collector's address and the survey's id. For a panel the device draws its round the first time, and
-            the receipt says "waiting" until that round is open; call again later.
+            the receipt says "waiting" until that round is open; call again later. Of a tracking survey it answers its
+            own period, in that period alone: before it the receipt says "waiting", after it "missed".
         value
-            The person's value or record. It is randomized here, and neither stored nor shown.
+            The person's value or record. It is randomized here, and neither stored nor shown. A function is called
+            with the period (None if the survey has none) when the value is needed: after every check, and only if a
+            report is to be drawn. Whatever it raises is passed on; then nothing was drawn.
         otherwise
             A value of the domain, the same for everybody, that replaces any value outside the domain. Without it such
             a value is refused, and a device that sends nothing reveals that.
@@ -201,6 +202,8 @@ class Device:
             another key, or another question is asked in the same round.
         BudgetError
             If it exceeds the owner's limits on epsilon, delta, the number of answers or effort.
+        ClockError
+            If a tracking survey is answered while this device's clock is more than a day off the collector's.
         ValueOutsideDomainError
             If the value, or `otherwise`, is not in the domain.
         LedgerError
@@ -210,19 +213,20 @@ class Device:
             receipt says "unsent", and why.
         """
         question, collector = check_survey_id(survey_id), self.collector(url)
-        report_id = secrets.token_bytes(REPORT_ID_BYTES)
         with within(self._seconds):
-            kept = self._store.answer(question)
-            check_address(kept, collector)
-            fetch = kept is None or must_fetch_again(kept)
-            if fetch:
-                asked = self._question(collector, question, kept)
-                if asked is not None:
-                    kept = self._record(collector, question, asked, value, otherwise, report_id)
-            if kept is None:
-                return Receipt(question, collector.url, "waiting")
-            receipt = self._send(collector, kept, verified=fetch) if send else Receipt.of(kept)
-            return replace(receipt, drawn=kept.report_id == report_id)
+            found = self._preparation.to_answer(collector, question)
+            remaining = left()
+        if isinstance(found, Receipt):
+            return found
+        if isinstance(found, Resending):
+            turn = found.turn
+            with within(remaining):
+                receipt = self._send(collector, found.kept, verified=found.verified) if send else Receipt.of(found.kept)
+            return receipt if turn is None else replace(receipt, period=turn.period, after=turn.after)
+        check_otherwise(found.survey, otherwise)
+        held = value(found.period) if callable(value) else value  # a person may take longer than the deadline
+        with within(remaining):
+            return self._draw(found, held, otherwise, send=send)
 
     def flush(self) -> list[Receipt]:
         """Send all unsent reports, with the same bytes, in random order, each on connections of its own.
@@ -237,7 +241,7 @@ class Device:
         return [receipts[place] for place in range(len(unsent))]
 
     def move(self, survey_id: str, url: str) -> Receipt:
-        """Send an unsent answer to another address from now on, because its collector has moved there.
+        """Send unsent answers, and those of later windows, to another address, because the collector has moved there.
 
         This never happens automatically, since anybody can republish a survey at an address of their own. The survey
         must be there, signed with the same key; nothing is drawn, and nothing sent before the next `flush` or `answer`.
@@ -245,105 +249,93 @@ class Device:
         Raises
         ------
         MismatchError
-            If there is no such answer, it is not "unsent", or the survey there is signed with another key.
+            If there is nothing to move, or the survey there is signed with another key.
         """
         question, collector = check_survey_id(survey_id), self.collector(url)
-        kept = self._store.answer(question)
-        if kept is None or kept.state != "unsent":
-            raise MismatchError("there is no unsent answer to this survey, so none can be moved")
+        joined = [survey for survey in self._store.joined() if survey.question == question]
+        mine = [
+            answer for answer in self._preparation.answers_to(question) if answer.state == "unsent" or answer.renews
+        ]
+        if not mine and not joined:
+            raise MismatchError("there is no unsent answer to this survey, and none will follow: nothing can be moved")
         with within(self._seconds):
-            found = self._fetch(collector, question)
-        check_key(kept, found.key)
+            found = self._trust.fetch(collector, question)
+        for key in {kept.key for kept in mine} | {kept.key for kept in joined}:
+            check_key(key, found.key)
+        if isinstance(found.survey, Tracking):
+            self._store.join(self._preparation.joining(collector, found, found.survey))
         self._store.move(question, collector.url)
-        return Receipt.of(self._store.answer(question) or kept)
+        unsent = next((answer for answer in self._preparation.answers_to(question) if answer.state == "unsent"), None)
+        if unsent is not None:
+            return Receipt.of(unsent)
+        return Receipt(question, collector.url, "waiting", one_line(found.survey.title))
 
-    # --- what is asked ----------------------------------------------------------------------
+    # --- tracking surveys -------------------------------------------------------------------
 
-    def _fetch(self, collector: CollectorClient, question: str) -> Published:
-        """The survey, verified with the trusted key; the first key seen is pinned if there is none."""
-        trusted = self._key if self._key is not None else self._store.pinned(collector.url)
-        found = collector.survey(question, trusted, self._allow_mechanisms)
-        if trusted is None and self._store.pin(collector.url, found.key) != found.key:
-            raise SignatureError("the collector sent two different keys; nothing was answered")
-        return found
+    def join(self, url: str, survey_id: str) -> Receipt:
+        """Take part in a tracking survey: verify and keep it, so that `due` lists its periods when they have come.
 
-    def _question(self, collector: CollectorClient, question: str, kept: RecordedAnswer | None) -> Published | None:
-        """The survey to answer; for a panel this device's round, or None while it is not open."""
-        found = self._fetch(collector, question)
-        if kept is None:
-            self._check(found)
-        else:
-            check_key(kept, found.key)
-        if isinstance(found.survey, Survey):
-            if found.survey.seat is not None:
-                raise SurveyError(
-                    f"this is one round of the panel {found.survey.seat.panel.id}; answer the panel: a device answers "
-                    "only the round it has drawn"
-                )
-            return found
-        rounds = found.survey.rounds
-        seat = self._store.seat(question, lambda: 1 + os_source().below(rounds))
-        asked = collector.round(found.survey, seat, found.key, self._allow_mechanisms)
-        if asked is not None and kept is None:
-            self._check(asked)
-        return asked
-
-    def _check(self, found: Published) -> None:
-        """Raise unless the survey is open and within the owner's limits."""
-        if found.state != "open":
-            raise ServiceError(
-                f"survey {found.survey.id[:12]} accepts no more reports; nothing was answered", "survey_sealed", 409
-            )
-        self._effort.check_survey(found.survey)
-        self._allowance.check(found.survey, self._store.answers())
-
-    # --- drawing, once ----------------------------------------------------------------------
-
-    def _record(
-        self,
-        collector: CollectorClient,
-        question: str,
-        asked: Published,
-        value: object,
-        otherwise: object,
-        report_id: bytes,
-    ) -> RecordedAnswer:
-        """The recorded answer, drawn now if there is none."""
-        survey = asked.survey
-        assert isinstance(survey, Survey)
-        kept = self._store.answer(question)
-        if kept is None:
-            prepare(survey)
-            kept = self._draw(collector, question, asked, _chosen(survey, value, otherwise), report_id)
-        if kept.survey != survey.id:
-            raise MismatchError("this device has answered another question in this round; it answers one question only")
-        check_address(kept, collector)
-        check_key(kept, asked.key)
-        return kept
-
-    def _draw(
-        self, collector: CollectorClient, question: str, asked: Published, chosen: object, report_id: bytes
-    ) -> RecordedAnswer:
-        """Draw a report and record it, unless another thread or process was faster; returns the recorded answer.
-
-        Drawing precedes the transaction, so that a slow draw does not block others. Of two that race, the report of
-        one is discarded unseen: one draw leaves the device. Which one depends on how long the draws took, and that does
-        not depend on the value; the collector sees the time of a report anyway.
+        Nothing is drawn. The receipt says "waiting" with the device's period, or "due" if that can be answered now.
+        Raises as `answer` does; only a survey with a calendar can be joined.
         """
-        survey = asked.survey
-        assert isinstance(survey, Survey)
-        report = survey.randomize(chosen)
+        question, collector = check_survey_id(survey_id), self.collector(url)
+        with within(self._seconds):
+            survey, receipt = self._preparation.to_join(collector, question)
+        self._store.join(survey)
+        return receipt
 
-        def pay(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
-            epsilon, delta = self._allowance.check(survey, answers)
-            title = _title(survey)
-            return RecordedAnswer(
-                question, survey.id, collector.url, asked.key, title, epsilon, delta, _today(), report_id, report
-            )
+    def leave(self, survey_id: str) -> None:
+        """Forget a joined survey: `due` lists it no more. What was answered stays in the ledger."""
+        self._store.leave(check_survey_id(survey_id))
 
-        return self._store.record(question, pay)
+    def due(self) -> list[Due]:
+        """The periods of joined surveys that can be answered now, by this device's clock; needs no network."""
+        return self._joined.due(self._clock)
 
-    # --- sending, the same bytes ------------------------------------------------------------
+    def answer_due(self, ask: Callable[[Due], object], *, otherwise: object = REFUSE) -> list[Receipt]:
+        """Answer every period that is due; `ask` gives the person's value for one.
+
+        It is called as the function `value` of `answer` is. What it raises is passed on, unless it is an error of this
+        package: like a collector that cannot be reached, that becomes the receipt's problem, and the period stays due.
+        """
+        receipts: list[Receipt] = []
+        failed: set[str] = set()
+        for due in self.due():
+            question = due.survey.id
+            if question in failed:
+                continue  # it would be asked for the same period again
+            try:
+                value = _asking(ask, due)
+                receipts.append(self.answer(due.collector, question, value, otherwise=otherwise))
+            except LedgerError:
+                raise
+            except SottovoceError as error:
+                failed.add(question)
+                title = one_line(due.survey.title)
+                receipts.append(Receipt(question, due.collector, "due", title, problem=str(error), period=due.period))
+        return receipts
+
+    def refuse_renewals(self, survey_id: str) -> None:
+        """Answer this survey in one window at most; in all others the receipt says "declined"."""
+        self._store.set_renewals(check_survey_id(survey_id), refused=True)
+
+    def allow_renewals(self, survey_id: str) -> None:
+        """Answer this survey in every window, as devices do by default."""
+        self._store.set_renewals(check_survey_id(survey_id), refused=False)
+
+    # --- drawing and sending ----------------------------------------------------------------
+
+    def _draw(self, asked: Asked, value: object, otherwise: object, *, send: bool) -> Receipt:
+        """Draw, record and send, unless the period has closed while the value was asked for."""
+        period = asked.period
+        if period is not None and (state := phase(period, read_clock(self._clock))) != "due":
+            url, title = asked.collector.url, one_line(asked.title)
+            return Receipt(asked.question, url, state, title, period=period, after=asked.after)
+        report_id = secrets.token_bytes(REPORT_ID_BYTES)
+        day = day_of(self._clock)
+        kept = draw_once(self._store, self._allowance, asked, value, otherwise, report_id, day)
+        receipt = self._send(asked.collector, kept, verified=True) if send else Receipt.of(kept)
+        return replace(receipt, drawn=kept.report_id == report_id, period=period, after=asked.after)
 
     def _resend(self, kept: RecordedAnswer) -> Receipt:
         try:
@@ -355,54 +347,8 @@ class Device:
             return Receipt.of(kept, str(error))
 
     def _send(self, collector: CollectorClient, kept: RecordedAnswer, *, verified: bool) -> Receipt:
-        """Send a recorded answer to its key; `verified` says that this call has verified the key there."""
-        if kept.state == "sent":
-            return Receipt.of(kept)
-        if not verified:
-            check_key(kept, kept.key if self._key is None else self._key)
-            try:
-                collector.check_key(kept.question, kept.key)
-            except ServiceError as error:
-                return Receipt.of(kept, str(error))  # no refusal is final before the key is verified
-        try:
-            collector.send(kept.survey, kept.report_id, kept.report)
-        except ServiceError as error:
-            is_final = 400 <= error.status < 500 and not is_transient(error) and error.code != BAD_ANSWER
-            state = "refused" if is_final else kept.state
-            if state != kept.state:
-                self._store.mark(kept.question, state)
-            return Receipt.of(replace(kept, state=state), str(error))
-        self._store.mark(kept.question, "sent")
-        return Receipt.of(replace(kept, state="sent"))
+        return send_recorded(self._store, collector, kept, self._trust.key, self._clock, verified=verified)
 
 
-def _chosen(survey: Survey, value: object, otherwise: object) -> object:
-    """The value or its replacement; the public replacement is checked first, whatever the value is."""
-    if isinstance(otherwise, _Refuse):
-        if not has(survey, value):
-            raise ValueOutsideDomainError(
-                f"{why_not(survey, value)}. Nothing was sent, which also reveals something: give `otherwise` "
-                "(--otherwise), a value of the domain that replaces all others"
-            )
-        return value
-    if not has(survey, otherwise):
-        problem = why_not(survey, otherwise)
-        raise ValueOutsideDomainError(f"`otherwise`, which replaces every other value: {problem}")
-    return (otherwise, value)[has(survey, value)]
-
-
-def _title(survey: Survey) -> str:
-    if survey.seat is None:
-        return survey.title
-    return f"{survey.title or survey.seat.panel.title or '(no title)'}, round {survey.seat.round}"
-
-
-def _today() -> str:
-    """The day in UTC; empty if the clock is out of range."""
-    with contextlib.suppress(OverflowError, OSError, ValueError):
-        return time.strftime("%Y-%m-%d", time.gmtime())
-    return ""
-
-
-def _public_key(key: bytes | str) -> bytes:
-    return check_public_key(from_base64url(key, PUBLIC_KEY_BYTES) if isinstance(key, str) else key)
+def _asking(ask: Callable[[Due], object], due: Due) -> Callable[[Period], object]:
+    return lambda period: ask(replace(due, period=period))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar, final
 
 import msgspec
@@ -22,9 +23,9 @@ from sottovoce.device.text import one_line
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["CollectorClient", "Listed", "Published", "check_survey_id"]
+__all__ = ["CollectorClient", "Listed", "Published", "check_survey_id", "read_survey"]
 
 T = TypeVar("T")
 
@@ -64,12 +65,16 @@ class _Envelope(msgspec.Struct, frozen=True):
     state: str
 
 
+class _Time(msgspec.Struct, frozen=True):
+    now: Annotated[datetime, msgspec.Meta(tz=True)]
+
+
 @final
 @dataclass(frozen=True)
 class Published:
     """A verified survey, the key that signed it, and its state, which is unsigned."""
 
-    survey: Survey | Panel
+    survey: Survey | Panel | Tracking
     key: bytes
     state: str
 
@@ -169,6 +174,10 @@ class CollectorClient:
             raise MismatchError(f"the collector did not send round {number} of panel {parent.id[:12]}")
         return found
 
+    def time(self) -> datetime:
+        """The time by the collector's clock."""
+        return self._get("/v1/time", _Time).now
+
     def send(self, survey_id: str, report_id: bytes, report: bytes) -> None:
         """Send one report; on return it is durable at the collector."""
         body = encode_batch(survey_id, [(report_id, report)])
@@ -190,7 +199,7 @@ class CollectorClient:
 
     def _checked(self, envelope: _Envelope, trusted: bytes | None, allowed: Collection[str] | None) -> Published:
         key, statement = self._signed(envelope, trusted)
-        survey = _read(statement, self._attachments(envelope), allowed)
+        survey = read_survey(statement, self._attachments(envelope), allowed)
         if survey.canonical != statement:
             raise SignatureError("the survey's statement is not canonical JSON")
         return Published(survey, key, envelope.state)
@@ -241,7 +250,10 @@ def _utf8(text: str) -> bytes:
     raise SignatureError("the survey's statement is not valid Unicode text")
 
 
-def _read(statement: bytes, attachments: dict[str, bytes], allowed: Collection[str] | None) -> Survey | Panel:
+def read_survey(
+    statement: bytes, attachments: dict[str, bytes], allowed: Collection[str] | None
+) -> Survey | Panel | Tracking:
+    """Parse a statement whose signature is verified; a mechanism that is not allowed is not loaded."""
     try:
         if allowed is not None:
             check_mechanism_allowed(statement, allowed)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Final, Self, final
 
 from sottovoce.core.words import plural
+from sottovoce.device.amounts import left, recent, total
 from sottovoce.device.store import RecordedAnswer
 from sottovoce.device.text import one_line
 
-__all__ = ["Entry", "Ledger", "exact", "left", "total"]
+__all__ = ["Entry", "Ledger", "Renewal"]
 
 STATE_WORDS: Final = {"unsent": "not sent yet", "sent": "sent", "refused": "refused by the collector"}
 
+_UNKNOWN: Final = "unknown"
 _UNTITLED: Final = "(no title)"
 _WIDEST: Final = 48
 
@@ -33,14 +34,45 @@ class Entry:
     delta: float
     state: str
     survey: str
+    window: int = 1
+    renews: bool = False
+    """Whether the survey asks again in later windows, and charges for each."""
+    period: str = ""
+    """The period that was answered."""
+
+    @property
+    def name(self) -> str:
+        """Title and period."""
+        return f"{self.title}, {self.period}" if self.period else self.title
 
     @classmethod
     def of(cls, answer: RecordedAnswer) -> Self:
         """The entry of an answer, without the report and its id."""
         title = one_line(answer.title) or _UNTITLED
+        period = one_line(answer.period)
         words = STATE_WORDS[answer.state]
         collector = one_line(answer.collector)
-        return cls(answer.day or "unknown", collector, title, answer.epsilon, answer.delta, words, answer.question)
+        day = answer.day or _UNKNOWN
+        cost = answer.epsilon, answer.delta
+        return cls(day, collector, title, *cost, words, answer.question, answer.window, answer.renews, period)
+
+
+@final
+@dataclass(frozen=True)
+class Renewal:
+    """What a survey that renews has cost so far: in each window, and in all."""
+
+    survey: str
+    title: str
+    windows: int
+    """Windows answered."""
+    per_window: float
+    spent: float
+
+    def __str__(self) -> str:
+        shown = one_line(self.title, _WIDEST)
+        answered = plural(self.windows, "window")
+        return f"{shown} renews: epsilon {self.per_window:.4g} in each window, and so {self.spent:.4g} in {answered}"
 
 
 @final
@@ -55,13 +87,47 @@ class Ledger:
     --------
     >>> from sottovoce.device import Device, MemoryStore
     >>> print(Device(MemoryStore()).ledger)
-    no answers; epsilon 8 of 8 left
+    no answers; epsilon 8 of 8 left for life, 8 of 8 in any 91 days
     """
 
     entries: tuple[Entry, ...]
     budget: float
     delta_budget: float
     max_answers: int
+    window_budget: float
+    window_days: int
+    today: str
+
+    @property
+    def window_spent(self) -> float:
+        """Sum of the epsilons of the last `window_days` days; answers of unknown or future days count."""
+        return float(total(self._recent()))
+
+    @property
+    def window_left(self) -> float:
+        """What may be spent today, as far as the last `window_days` days are concerned."""
+        return left(self.window_budget, self._recent())
+
+    @property
+    def renewals(self) -> tuple[Renewal, ...]:
+        """The cost of each survey that renews, in each window and in all."""
+        found: dict[str, list[Entry]] = {}
+        for entry in self.entries:
+            if entry.renews:
+                found.setdefault(entry.survey, []).append(entry)
+        return tuple(
+            Renewal(
+                survey,
+                answers[0].title,
+                len(answers),
+                max(answer.epsilon for answer in answers),
+                float(total(answer.epsilon for answer in answers)),
+            )
+            for survey, answers in found.items()
+        )
+
+    def _recent(self) -> list[float]:
+        return recent(((entry.day, entry.epsilon) for entry in self.entries), self.today, self.window_days)
 
     @property
     def answers_left(self) -> int:
@@ -103,7 +169,8 @@ class Ledger:
         rows = [_HEAD, *(_cells(entry) for entry in self.entries)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", self._summary()])
+        renewals = [str(renewal) for renewal in self.renewals]
+        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", *renewals, self._summary()])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _HEAD)
@@ -111,13 +178,21 @@ class Ledger:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(entry)) + "</tr>"
             for entry in self.entries
         )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table><p>{self._summary()}</p>"
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in (*map(str, self.renewals), self._summary()))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{below}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: the entries, and what is spent and left."""
         return {
             "entries": [vars(entry) for entry in self.entries],
             "epsilon": {"spent": self.spent, "left": self.left, "budget": self.budget},
+            "window": {
+                "days": self.window_days,
+                "spent": self.window_spent,
+                "left": self.window_left,
+                "budget": self.window_budget,
+            },
+            "renewals": [vars(renewal) for renewal in self.renewals],
             "delta": {"spent": self.delta_spent, "left": self.delta_left, "budget": self.delta_budget},
             "answers": {"given": len(self), "left": self.answers_left, "limit": self.max_answers},
         }
@@ -127,7 +202,10 @@ class Ledger:
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def _summary(self) -> str:
-        text = f"epsilon {self.left:.4g} of {self.budget:.4g} left"
+        text = (
+            f"epsilon {self.left:.4g} of {self.budget:.4g} left for life, {self.window_left:.4g} of "
+            f"{self.window_budget:.4g} in any {plural(self.window_days, 'day')}"
+        )
         if self.delta_spent:
             text += f", delta {self.delta_left:.3g} of {self.delta_budget:.3g}"
         return text if self.answers_left else f"{text}, no more answers of at most {self.max_answers:,}"
@@ -137,26 +215,5 @@ _HEAD: Final = ("date", "collector", "title", "epsilon", "delta", "state")
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
-    shown = one_line(entry.collector, _WIDEST), one_line(entry.title, _WIDEST)
+    shown = one_line(entry.collector, _WIDEST), one_line(entry.name, _WIDEST)
     return entry.day, *shown, f"{entry.epsilon:.4g}", f"{entry.delta:.3g}", entry.state
-
-
-def total(amounts: Iterable[float]) -> Fraction:
-    """The exact sum of decimal numbers: three times 0.1 is 0.3.
-
-    Examples
-    --------
-    >>> total([0.1] * 3) == exact(0.3), 0.1 + 0.1 + 0.1 == 0.3
-    (True, False)
-    """
-    return sum((exact(amount) for amount in amounts), Fraction(0))
-
-
-def exact(amount: float) -> Fraction:
-    """The shortest decimal of a number, as it is in a survey's JSON."""
-    return Fraction(repr(float(amount)))
-
-
-def left(budget: float, amounts: Iterable[float]) -> float:
-    """The part of a budget that is left after these amounts."""
-    return max(0.0, float(exact(budget) - total(amounts)))

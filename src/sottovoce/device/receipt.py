@@ -7,16 +7,24 @@ from typing import Any, Final, Literal, Self, TypeAlias, final
 
 from sottovoce.device.store import RecordedAnswer
 from sottovoce.device.text import one_line
+from sottovoce.surveys.calendar import Period
 
-__all__ = ["Receipt", "ReceiptState"]
+__all__ = ["Receipt", "ReceiptState", "describe_period"]
 
-ReceiptState: TypeAlias = Literal["waiting", "unsent", "sent", "refused"]
+ReceiptState: TypeAlias = Literal["waiting", "due", "unsent", "sent", "refused", "missed", "declined"]
 
 _WORDS: Final[dict[str, str]] = {
     "waiting": "waiting: this device's round is not open yet; nothing was drawn, try again later",
     "unsent": "drawn and recorded, not sent yet; the same bytes will be sent later",
     "sent": "sent",
     "refused": "drawn and recorded, refused by the collector",
+}
+
+_PERIOD_WORDS: Final[dict[str, str]] = {
+    "waiting": "waiting: come back {when}; nothing was drawn",
+    "due": "it is this device's turn: answer by {closes}; nothing was drawn",
+    "missed": "missed: this device's turn was {when}; nothing was drawn, and nothing will be for it",
+    "declined": "declined: this device's owner refuses renewals; nothing was drawn",
 }
 
 
@@ -30,12 +38,16 @@ class Receipt:
     state: ReceiptState
     title: str = ""
     epsilon: float = 0.0
-    """Charged for this answer, once; 0 while waiting."""
+    """Charged for this answer, once; 0 if nothing was drawn."""
     delta: float = 0.0
     problem: str = ""
     """Why it was not sent."""
     drawn: bool = False
     """Whether this call drew the recorded report; False if an earlier call or another process did."""
+    period: Period | None = None
+    """This device's period of a tracking survey."""
+    after: Period | None = None
+    """Its period in the next window, if the survey renews."""
 
     @classmethod
     def of(cls, answer: RecordedAnswer, problem: str = "") -> Self:
@@ -44,8 +56,34 @@ class Receipt:
         return cls(answer.question, answer.collector, answer.state, title, answer.epsilon, answer.delta, problem)
 
     def __str__(self) -> str:
-        return _WORDS[self.state] + (f" ({self.problem})" if self.problem else "")
+        words = _WORDS.get(self.state, "")
+        if self.period is not None and self.state in _PERIOD_WORDS:
+            closes = f"{self.period.closes:%Y-%m-%d %H:%M} UTC"
+            words = _PERIOD_WORDS[self.state].format(when=_when(self.period), closes=closes)
+        if self.after is not None and self.state in ("sent", "missed"):
+            words += f"; its next turn is {_when(self.after)}"
+        return words + (f" ({self.problem})" if self.problem else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return dict(vars(self))
+        plain = dict(vars(self))
+        for name in ("period", "after"):
+            plain[name] = None if plain[name] is None else describe_period(plain[name])
+        return plain
+
+
+def describe_period(period: Period) -> dict[str, Any]:
+    """Number, dates and label of a period, as plain values."""
+    moments = {"starts": period.start, "ends": period.end, "closes": period.closes}
+    plain = {name: f"{moment:%Y-%m-%dT%H:%M:%SZ}" for name, moment in moments.items()}
+    return {"number": period.number, **plain, "label": period.label}
+
+
+def _when(period: Period) -> str:
+    """When the period is, with its preposition."""
+    match period.calendar.every:
+        case "day":
+            return f"on {period.label}"
+        case "month" | "year" if not period.label.startswith(("month", "year")):
+            return f"in {period.label}"
+    return f"in the {period.label}"

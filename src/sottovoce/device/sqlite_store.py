@@ -12,49 +12,26 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Final, final
 
 from sottovoce.core.errors import LedgerError, SottovoceError
 from sottovoce.core.files import creating, sync
-from sottovoce.core.signing import PUBLIC_KEY_BYTES
-from sottovoce.device.store import STATES, AnswerState, DeviceStore, RecordedAnswer
+from sottovoce.device.sqlite_schema import APPLICATION, DAMAGED, create_tables, first, prepare
+from sottovoce.device.store import AnswerState, DeviceStore, JoinedSurvey, RecordedAnswer
 from sottovoce.device.store_file import Identity, identify, make_private
-from sottovoce.formats.wire import REPORT_ID_BYTES
 
 __all__ = ["SqliteDeviceStore"]
-
-_APPLICATION: Final = 0x53565F44
-"""Marks the file as a device's store: "SV_D"."""
-
-_SCHEMA_VERSION: Final = 1
 
 _WAIT_SECONDS: Final = 30.0
 """How long a call waits for another writer."""
 
-_SCHEMA: Final = f"""
-CREATE TABLE key (collector TEXT PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = {PUBLIC_KEY_BYTES})) STRICT;
-CREATE TABLE seat (question TEXT PRIMARY KEY, round INTEGER NOT NULL CHECK (round >= 1)) STRICT;
-CREATE TABLE answer (
-    number INTEGER PRIMARY KEY,
-    question TEXT NOT NULL UNIQUE,
-    survey TEXT NOT NULL UNIQUE,
-    collector TEXT NOT NULL,
-    key BLOB NOT NULL CHECK (length(key) = {PUBLIC_KEY_BYTES}),
-    title TEXT NOT NULL,
-    epsilon REAL NOT NULL CHECK (epsilon > 0),
-    delta REAL NOT NULL CHECK (delta >= 0 AND delta < 1),
-    day TEXT NOT NULL,
-    report_id BLOB NOT NULL UNIQUE CHECK (length(report_id) = {REPORT_ID_BYTES}),
-    report BLOB NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ({", ".join(f"'{state}'" for state in STATES)}))
-) STRICT;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_SCHEMA_VERSION};
-"""
-
-_FIELDS: Final = "question, survey, collector, key, title, epsilon, delta, day, report_id, report, state"
+_FIELDS: Final = (
+    "question, survey, collector, key, title, epsilon, delta, day, report_id, report, state, "
+    "window, renews, period, closes"
+)
 
 _SELECT: Final = f"SELECT {_FIELDS} FROM answer"
 
@@ -89,60 +66,72 @@ class SqliteDeviceStore(DeviceStore):
         self._known = 0
         """Number of answers seen in the file; it never decreases."""
         with self._open() as database:
-            _check(database, self.path)
+            prepare(database, self.path)
 
     def __repr__(self) -> str:
         return f"<SqliteDeviceStore {self.path}>"
 
+    def secret(self) -> bytes:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            found: bytes | None = first(database, "SELECT secret FROM secret")
+        if found is None:
+            raise LedgerError(DAMAGED.format(path=self.path, reason="its secret is missing"))
+        return found
+
     def pinned(self, collector: str) -> bytes | None:
         """See `DeviceStore`."""
         with self._open() as database:
-            stands: bytes | None = _first(database, "SELECT key FROM key WHERE collector = ?", collector)
+            stands: bytes | None = first(database, "SELECT key FROM key WHERE collector = ?", collector)
         return stands
 
     def pin(self, collector: str, key: bytes) -> bytes:
         """See `DeviceStore`."""
         with self._writing() as database:
             database.execute("INSERT INTO key VALUES (?, ?) ON CONFLICT DO NOTHING", (collector, key))
-            stands: bytes = _first(database, "SELECT key FROM key WHERE collector = ?", collector)
+            stands: bytes = first(database, "SELECT key FROM key WHERE collector = ?", collector)
         return stands
 
-    def seat(self, question: str, draw: Callable[[], int]) -> int:
-        """See `DeviceStore`."""
-        with self._writing() as database:
-            kept: int | None = _first(database, "SELECT round FROM seat WHERE question = ?", question)
-            if kept is None:
-                kept = draw()
-                database.execute("INSERT INTO seat VALUES (?, ?)", (question, kept))
-        return kept
-
-    def answer(self, question: str) -> RecordedAnswer | None:
+    def drawn_seat(self, question: str) -> int | None:
         """See `DeviceStore`."""
         with self._open() as database:
-            return _find(database, question)
+            seat: int | None = first(database, "SELECT round FROM drawn_seat WHERE question = ?", question)
+        return seat
+
+    def answer(self, question: str, window: int = 1) -> RecordedAnswer | None:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            return _find(database, question, window)
 
     def answers(self) -> list[RecordedAnswer]:
         """See `DeviceStore`."""
         with self._open() as database:
             return _all(database)
 
-    def record(self, question: str, draw: Callable[[Sequence[RecordedAnswer]], RecordedAnswer]) -> RecordedAnswer:
+    def record(
+        self, question: str, window: int, draw: Callable[[Sequence[RecordedAnswer]], RecordedAnswer]
+    ) -> RecordedAnswer:
         """See `DeviceStore`."""
         with self._writing() as database:
-            kept = _find(database, question)
+            kept = _find(database, question, window)
             if kept is None:
                 kept = draw(_all(database))
                 row = (
                     *(question, kept.survey, kept.collector, kept.key, kept.title, kept.epsilon, kept.delta),
-                    *(kept.day, kept.report_id, kept.report, kept.state),
+                    *(kept.day, kept.report_id, kept.report, kept.state, window),
+                    *(int(kept.renews), kept.period, kept.closes),
                 )
-                database.execute(f"INSERT INTO answer ({_FIELDS}) VALUES (?,?,?,?,?,?,?,?,?,?,?)", row)
+                places = ", ".join("?" * len(row))
+                database.execute(f"INSERT INTO answer ({_FIELDS}) VALUES ({places})", row)
         return kept
 
-    def mark(self, question: str, state: AnswerState) -> None:
+    def mark(self, question: str, window: int, state: AnswerState) -> None:
         """See `DeviceStore`."""
         with self._writing() as database:
-            database.execute("UPDATE answer SET state = ? WHERE question = ? AND state != 'sent'", (state, question))
+            database.execute(
+                "UPDATE answer SET state = ? WHERE question = ? AND window = ? AND state != 'sent'",
+                (state, question, window),
+            )
 
     def move(self, question: str, collector: str) -> None:
         """See `DeviceStore`."""
@@ -150,6 +139,50 @@ class SqliteDeviceStore(DeviceStore):
             database.execute(
                 "UPDATE answer SET collector = ? WHERE question = ? AND state = 'unsent'", (collector, question)
             )
+            database.execute("UPDATE joined SET collector = ? WHERE question = ?", (collector, question))
+
+    def join(self, survey: JoinedSurvey) -> None:
+        """See `DeviceStore`."""
+        row = survey.question, survey.collector, survey.key, survey.statement
+        parts = [(survey.question, digest, content) for digest, content in survey.attachments.items()]
+        with self._writing() as database:
+            if first(database, "SELECT 1 FROM joined WHERE question = ?", survey.question) is None:
+                database.execute("INSERT INTO joined (question, collector, key, statement) VALUES (?, ?, ?, ?)", row)
+                database.executemany("INSERT INTO attachment VALUES (?, ?, ?)", parts)
+
+    def leave(self, question: str) -> None:
+        """See `DeviceStore`."""
+        with self._writing() as database:
+            for table in ("joined", "attachment"):
+                database.execute(f"DELETE FROM {table} WHERE question = ?", (question,))
+
+    def joined(self) -> list[JoinedSurvey]:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            database.execute("BEGIN")  # both tables as they were at one moment
+            rows = database.execute("SELECT question, collector, key, statement FROM joined ORDER BY number").fetchall()
+            parts: dict[str, dict[str, bytes]] = {row[0]: {} for row in rows}
+            for question, digest, content in database.execute("SELECT question, digest, content FROM attachment"):
+                parts[question][digest] = content
+        return [
+            JoinedSurvey(question, collector, key, statement, parts[question])
+            for question, collector, key, statement in rows
+        ]
+
+    def set_renewals(self, question: str, *, refused: bool) -> None:
+        """See `DeviceStore`."""
+        change = (
+            "INSERT INTO refused_renewals VALUES (?) ON CONFLICT DO NOTHING"
+            if refused
+            else "DELETE FROM refused_renewals WHERE question = ?"
+        )
+        with self._writing() as database:
+            database.execute(change, (question,))
+
+    def refuses_renewals(self, question: str) -> bool:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            return first(database, "SELECT 1 FROM refused_renewals WHERE question = ?", question) is not None
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -191,58 +224,41 @@ class SqliteDeviceStore(DeviceStore):
 
     def _note(self, database: sqlite3.Connection) -> int:
         """Number of answers."""
-        if _first(database, "PRAGMA application_id") != _APPLICATION:
+        if first(database, "PRAGMA application_id") != APPLICATION:
             return 0
-        found: int = _first(database, "SELECT count(*) FROM answer")
+        found: int = first(database, "SELECT count(*) FROM answer")
         self._known = max(self._known, found)
         return found
 
 
-def _first(database: sqlite3.Connection, query: str, *parameters: Any) -> Any:
-    row = database.execute(query, parameters).fetchone()
-    return None if row is None else row[0]
-
-
-def _find(database: sqlite3.Connection, question: str) -> RecordedAnswer | None:
-    row = database.execute(f"{_SELECT} WHERE question = ?", (question,)).fetchone()
-    return None if row is None else RecordedAnswer(*row)
+def _find(database: sqlite3.Connection, question: str, window: int) -> RecordedAnswer | None:
+    row = database.execute(f"{_SELECT} WHERE question = ? AND window = ?", (question, window)).fetchone()
+    return None if row is None else _recorded(row)
 
 
 def _all(database: sqlite3.Connection) -> list[RecordedAnswer]:
-    return [RecordedAnswer(*row) for row in database.execute(f"{_SELECT} ORDER BY number")]
+    return [_recorded(row) for row in database.execute(f"{_SELECT} ORDER BY number")]
 
 
-def _check(database: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file that is not a store, is damaged, or was written by another version."""
-    if _first(database, "PRAGMA application_id") != _APPLICATION:
-        raise LedgerError(f"{path} is not a device's store; it was not changed: name another file")
-    version = _first(database, "PRAGMA user_version")
-    if version != _SCHEMA_VERSION:
-        raise LedgerError(f"{path} has format {version}; this version reads format {_SCHEMA_VERSION}: update sottovoce")
-    if _first(database, "PRAGMA integrity_check") != "ok":
-        raise LedgerError(_DAMAGED.format(path=path, reason="its integrity check fails"))
+def _recorded(row: tuple[Any, ...]) -> RecordedAnswer:
+    found = RecordedAnswer(*row)
+    return replace(found, renews=bool(found.renews))
 
 
 def _keep_all_in_the_file(database: sqlite3.Connection, path: Path) -> None:
     """Use a rollback journal, deleted and its folder synced (EXTRA) at each commit; ends a write-ahead log."""
-    if _first(database, "PRAGMA journal_mode = DELETE") != "delete":
-        raise LedgerError(_DAMAGED.format(path=path, reason="its journal mode cannot be set"))
+    if first(database, "PRAGMA journal_mode = DELETE") != "delete":
+        raise LedgerError(DAMAGED.format(path=path, reason="its journal mode cannot be set"))
     database.execute("PRAGMA synchronous = EXTRA")
-
-
-_DAMAGED: Final = (
-    "the device's store {path} cannot be used ({reason}). It was not changed, and nothing is answered: a device that "
-    "forgets its answers would answer twice"
-)
 
 
 def _unusable(path: object, error: Exception) -> LedgerError:
     reason = getattr(error, "strerror", None) or str(error)
-    return LedgerError(_DAMAGED.format(path=path, reason=reason))
+    return LedgerError(DAMAGED.format(path=path, reason=reason))
 
 
 def _replaced(path: Path) -> LedgerError:
-    return LedgerError(_DAMAGED.format(path=path, reason="it is not the file that this device opened first"))
+    return LedgerError(DAMAGED.format(path=path, reason="it is not the file that this device opened first"))
 
 
 def _create(path: Path) -> None:
@@ -250,8 +266,8 @@ def _create(path: Path) -> None:
     with (
         contextlib.suppress(FileExistsError),
         creating(path, 0o600) as part,
-        contextlib.closing(sqlite3.connect(part)) as database,
+        contextlib.closing(sqlite3.connect(part, isolation_level=None)) as database,
     ):
         _keep_all_in_the_file(database, path)
-        database.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+        create_tables(database)
     sync(path.parent)

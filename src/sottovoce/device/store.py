@@ -1,23 +1,23 @@
-"""The durable state of a device: trusted keys, drawn rounds, recorded answers.
+"""The durable state of a device: its secret, trusted keys, recorded answers, and the surveys it has joined.
 
-`record` draws at most once per survey, whatever threads, processes and crashes there are, and its result is on disk.
+`record` draws at most once per survey and window, whatever threads, processes and crashes there are, and its result is
+on disk.
 """
 
 from __future__ import annotations
 
 import abc
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias, final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
 
-from sottovoce.core.words import plural
-
-__all__ = ["AnswerState", "DeviceStore", "MemoryStore", "RecordedAnswer"]
+__all__ = ["SECRET_BYTES", "AnswerState", "DeviceStore", "JoinedSurvey", "RecordedAnswer"]
 
 AnswerState: TypeAlias = Literal["unsent", "sent", "refused"]
 
 STATES: Final[tuple[AnswerState, ...]] = ("unsent", "sent", "refused")
+
+SECRET_BYTES: Final = 32
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class RecordedAnswer:
     """A drawn report, its recipient and its cost. It does not contain the value."""
 
     question: str
-    """Id of the survey, or of the panel that a round belongs to."""
+    """Id of the survey, or of the panel or tracking survey that a round or period belongs to."""
     survey: str
-    """Id of the survey that the report belongs to; for a panel the round's."""
+    """Id of the survey that the report belongs to; for a panel the round's, for a tracking survey the period's."""
     collector: str
     key: bytes = field(repr=False)
     """The key that signed the survey."""
@@ -35,14 +35,41 @@ class RecordedAnswer:
     epsilon: float
     delta: float
     day: str
-    """The date by the device's clock, for information only."""
+    """The date by the device's clock; empty if the clock was out of range."""
     report_id: bytes = field(repr=False)
     report: bytes = field(repr=False)
     state: AnswerState = "unsent"
+    window: int = 1
+    """Window of a tracking survey that renews; 1 for everything else."""
+    renews: bool = False
+    """Whether the survey asks again in later windows."""
+    period: str = ""
+    """Label of the period; empty if the survey has no periods."""
+    closes: str = ""
+    """When the period closes, in ISO format; empty if the survey has no periods."""
+
+
+@dataclass(frozen=True)
+class JoinedSurvey:
+    """A tracking survey that this device takes part in, as it was verified: its periods are found without a network."""
+
+    question: str
+    collector: str
+    key: bytes = field(repr=False)
+    """The key that signed the survey."""
+    statement: bytes = field(repr=False)
+    attachments: Mapping[str, bytes] = field(repr=False)
 
 
 class DeviceStore(abc.ABC):
     """Safe to use from several threads. A method that raises `LedgerError` has changed nothing."""
+
+    @abc.abstractmethod
+    def secret(self) -> bytes:
+        """The random secret of this device, drawn once with the store and kept forever: all its seats follow from it.
+
+        A store that is restored from an old backup therefore takes the same seats.
+        """
 
     @abc.abstractmethod
     def pinned(self, collector: str) -> bytes | None:
@@ -53,19 +80,21 @@ class DeviceStore(abc.ABC):
         """Pin a key unless there is one already; returns the pinned key."""
 
     @abc.abstractmethod
-    def seat(self, question: str, draw: Callable[[], int]) -> int:
-        """The device's round in a panel; drawn if there is none, then kept forever."""
+    def drawn_seat(self, question: str) -> int | None:
+        """The round of a panel that an earlier version of the store drew; it stays. None for all others."""
 
     @abc.abstractmethod
-    def answer(self, question: str) -> RecordedAnswer | None:
-        """The recorded answer to a question."""
+    def answer(self, question: str, window: int = 1) -> RecordedAnswer | None:
+        """The recorded answer to a question in a window."""
 
     @abc.abstractmethod
     def answers(self) -> list[RecordedAnswer]:
         """All recorded answers, oldest first."""
 
     @abc.abstractmethod
-    def record(self, question: str, draw: Callable[[Sequence[RecordedAnswer]], RecordedAnswer]) -> RecordedAnswer:
+    def record(
+        self, question: str, window: int, draw: Callable[[Sequence[RecordedAnswer]], RecordedAnswer]
+    ) -> RecordedAnswer:
         """The recorded answer; if there is none, the result of `draw` for all answers so far, durable on return.
 
         No other thread or process records anything while `draw` runs. If it raises, or its result cannot be stored,
@@ -73,68 +102,29 @@ class DeviceStore(abc.ABC):
         """
 
     @abc.abstractmethod
-    def mark(self, question: str, state: AnswerState) -> None:
+    def mark(self, question: str, window: int, state: AnswerState) -> None:
         """Change an answer's state, unless it is "sent"."""
 
     @abc.abstractmethod
     def move(self, question: str, collector: str) -> None:
-        """Change the address of an answer that is "unsent"."""
+        """Change the address of the answers that are "unsent", and of the joined survey."""
 
+    @abc.abstractmethod
+    def join(self, survey: JoinedSurvey) -> None:
+        """Keep a survey, unless it is kept already."""
 
-@final
-class MemoryStore(DeviceStore):
-    """A store in memory, for simulated devices only."""
+    @abc.abstractmethod
+    def leave(self, question: str) -> None:
+        """Forget a joined survey; its answers stay."""
 
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self._keys: dict[str, bytes] = {}
-        self._seats: dict[str, int] = {}
-        self._answers: dict[str, RecordedAnswer] = {}
+    @abc.abstractmethod
+    def joined(self) -> list[JoinedSurvey]:
+        """All joined surveys, oldest first."""
 
-    def __repr__(self) -> str:
-        return f"<MemoryStore of {plural(len(self._answers), 'answer')}>"
+    @abc.abstractmethod
+    def set_renewals(self, question: str, *, refused: bool) -> None:
+        """Note whether the owner refuses to answer this question in more than one window."""
 
-    def pinned(self, collector: str) -> bytes | None:
-        """See `DeviceStore`."""
-        return self._keys.get(collector)
-
-    def pin(self, collector: str, key: bytes) -> bytes:
-        """See `DeviceStore`."""
-        return self._keys.setdefault(collector, key)
-
-    def seat(self, question: str, draw: Callable[[], int]) -> int:
-        """See `DeviceStore`."""
-        with self._lock:
-            if question not in self._seats:
-                self._seats[question] = draw()
-            return self._seats[question]
-
-    def answer(self, question: str) -> RecordedAnswer | None:
-        """See `DeviceStore`."""
-        return self._answers.get(question)
-
-    def answers(self) -> list[RecordedAnswer]:
-        """See `DeviceStore`."""
-        with self._lock:
-            return list(self._answers.values())
-
-    def record(self, question: str, draw: Callable[[Sequence[RecordedAnswer]], RecordedAnswer]) -> RecordedAnswer:
-        """See `DeviceStore`."""
-        with self._lock:
-            if question not in self._answers:
-                self._answers[question] = draw(list(self._answers.values()))
-            return self._answers[question]
-
-    def mark(self, question: str, state: AnswerState) -> None:
-        """See `DeviceStore`."""
-        with self._lock:
-            kept = self._answers.get(question)
-            if kept is not None and kept.state != "sent":
-                self._answers[question] = replace(kept, state=state)
-
-    def move(self, question: str, collector: str) -> None:
-        """See `DeviceStore`."""
-        with self._lock:
-            kept = self._answers.get(question)
-            if kept is not None and kept.state == "unsent":
-                self._answers[question] = replace(kept, collector=collector)
+    @abc.abstractmethod
+    def refuses_renewals(self, question: str) -> bool:
+        """Whether the owner refuses to answer this question in more than one window."""

@@ -261,6 +261,7 @@ def stated_survey(names: Sequence[str]) -> Survey:
     if found is None:
         raise ReportError("no file names the survey of its reports; name the survey")
     survey = Survey.from_json(found[1])
-    if isinstance(survey, Panel):
-        raise ReportError(f"{found[0]} names a panel; reports belong to one of its rounds: name the round")
+    if not isinstance(survey, Survey):
+        part = "round" if isinstance(survey, Panel) else "period"
+        raise ReportError(f"{found[0]} names a survey whose reports belong to one of its {part}s: name the {part}")
     return survey

@@ -14,6 +14,10 @@ __all__ = [
     "Count",
     "Delta",
     "Hex64",
+    "Moment",
+    "PeriodAhead",
+    "PeriodList",
+    "PeriodStatus",
     "RoundStatus",
     "SegmentEntry",
     "Status",
@@ -27,6 +31,7 @@ HEX_64: Final = "^[0-9a-f]{64}$"
 Hex64 = Annotated[str, Meta(pattern=HEX_64)]
 Count = Annotated[int, Meta(ge=0)]
 Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
+Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
 SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 
@@ -35,7 +40,7 @@ class Status(msgspec.Struct, frozen=True):
 
     `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before
     `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of
-    them have been.
+    them have been. Of a tracking survey: it has `rounds` periods, null for no end of them, and `asked` have begun.
     """
 
     id: Hex64
@@ -50,6 +55,9 @@ class Status(msgspec.Struct, frozen=True):
     minimum_reports: Count
     rounds: Count | None
     asked: Count | None
+    every: Annotated[
+        str | int | None, Meta(description="length of a tracking survey's periods, by name or in days; null for others")
+    ] = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -66,6 +74,47 @@ class RoundStatus(msgspec.Struct, frozen=True):
     waiting: Count
     query: str
     labels: list[str]
+
+
+class PeriodStatus(msgspec.Struct, frozen=True):
+    """A period of a tracking survey that has begun: when it is answered, its state and its reports."""
+
+    number: Annotated[int, Meta(ge=1)]
+    id: Hex64
+    label: str
+    starts: Moment
+    ends: Moment
+    closes: Moment
+    state: SurveyState
+    n_reports: Count
+    waiting: Count
+
+
+class PeriodAhead(msgspec.Struct, frozen=True):
+    """The period that begins next."""
+
+    number: Annotated[int, Meta(ge=1)]
+    id: Hex64
+    label: str
+    starts: Moment
+    ends: Moment
+    closes: Moment
+
+
+class PeriodList(msgspec.Struct, frozen=True):
+    """The periods of a tracking survey that have begun, on pages of a thousand, and the next one.
+
+    `now` is the collector's time, `total` the number of all periods, null where there is no end of them, and `promise`
+    what the survey states of a person's privacy.
+    """
+
+    now: Moment
+    promise: str
+    periods: list[PeriodStatus]
+    next: PeriodAhead | None
+    total: Count | None
+    page: Annotated[int, Meta(ge=1)]
+    pages: Annotated[int, Meta(ge=1)]
 
 
 class SegmentEntry(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from sottovoce.planning.solve import MAX_USERS
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Option, error_of, usable_designs
 
-__all__ = ["Curve", "curve_by_epsilon", "curve_by_users", "epsilon_grid", "user_grid"]
+__all__ = ["ErrorCurve", "curve_by_epsilon", "curve_by_users", "epsilon_grid", "user_grid"]
 
 _USERS: Final = 41
 _EPSILONS: Final = 13
@@ -24,7 +24,7 @@ _FARTHEST: Final = 4.0
 
 
 @dataclass(frozen=True)
-class Curve:
+class ErrorCurve:
     """Errors of every design over one axis, by the design's name; NaN where it cannot serve."""
 
     x: tuple[float, ...]
@@ -56,7 +56,7 @@ def epsilon_grid(epsilon: float) -> list[float]:
     return sorted({low, high, epsilon, *inner})
 
 
-def curve_by_users(plan: Plan) -> Curve:
+def curve_by_users(plan: Plan) -> ErrorCurve:
     """The error, by the plan's criterion, as a function of the number of people."""
     people = user_grid(plan.users)
     lines = {}
@@ -67,10 +67,10 @@ def curve_by_users(plan: Plan) -> Curve:
                 error_of(design, n, plan.criterion, plan.population) for design, n in zip(made, people, strict=True)
             ]
             lines[option.name] = tuple(errors)
-    return Curve(tuple(float(n) for n in people), lines)
+    return ErrorCurve(tuple(float(n) for n in people), lines)
 
 
-def curve_by_epsilon(plan: Plan) -> Curve:
+def curve_by_epsilon(plan: Plan) -> ErrorCurve:
     """The same as a function of epsilon, for designs with at most four times the error of the best.
 
     Making the others for every epsilon would take long. A searched channel is one point: it is for one epsilon.
@@ -78,7 +78,9 @@ def curve_by_epsilon(plan: Plan) -> Curve:
     grid = epsilon_grid(plan.epsilon)
     most = _FARTHEST * plan.best.error(plan.criterion)
     shown = [option for option in plan.options if option.design is not None and option.error(plan.criterion) <= most]
-    return Curve(tuple(grid), {option.name: tuple(_at(plan, option, epsilon) for epsilon in grid) for option in shown})
+    return ErrorCurve(
+        tuple(grid), {option.name: tuple(_at(plan, option, epsilon) for epsilon in grid) for option in shown}
+    )
 
 
 def _at(plan: Plan, option: Option, epsilon: float) -> float:

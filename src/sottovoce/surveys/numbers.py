@@ -19,7 +19,14 @@ from sottovoce.questions.records import Records
 from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, combined_interval
 from sottovoce.surveys.intervals import Interval, check_level
 
-__all__ = ["HistogramBin", "number_histogram", "number_mean", "number_quantile", "number_standard_deviation"]
+__all__ = [
+    "HistogramBin",
+    "mean_weights",
+    "number_histogram",
+    "number_mean",
+    "number_quantile",
+    "number_standard_deviation",
+]
 
 _CENTRES: Final = 4
 """Centres, over the root of the number of reports, about which distances are bounded; fixed before any report."""
@@ -47,6 +54,11 @@ def number_mean(answers: RawAnswers, level: float) -> CombinedAnswer:
     low, high = max(low - bin_error, question.grid.low), min(high + bin_error, question.grid.high)
     value = min(max(linear.value, question.grid.low), question.grid.high)
     return CombinedAnswer(value, low, high, level, method + _clipping(question))
+
+
+def mean_weights(answers: RawAnswers) -> Floats:
+    """The weights of the raw answers whose sum is the mean, up to a constant."""
+    return _Linear.of(answers, lambda x: x).weights
 
 
 def number_standard_deviation(answers: RawAnswers, level: float) -> CombinedAnswer:

@@ -1,50 +1,46 @@
-"""A survey: the frozen description of one collection, from which device and collector derive everything."""
+"""A survey: the frozen description of one collection, from which device and collector derive everything; and a tracking
+survey, which asks the same in every period of a calendar.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Self, Unpack, final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from typing import Any, ClassVar, Self, Unpack, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.errors import NoReportsError, SimulationError, SurveyError
-from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
 from sottovoce.domain import Domain
-from sottovoce.expressions import Query
-from sottovoce.expressions import query as as_query
-from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import Question
-from sottovoce.questions.choices import Choices
-from sottovoce.questions.number import Number
 from sottovoce.questions.people import People
-from sottovoce.questions.queries import Queries
-from sottovoce.questions.records import Records
 from sottovoce.questions.shares import Shares
-from sottovoce.questions.vector import Vector
 from sottovoce.randomness import os_source
-from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.options import Criterion
-from sottovoce.strategies.setting import AUTO, Setting
+from sottovoce.strategies.setting import AUTO
 from sottovoce.surveys.aggregate import Aggregate, Reports
-from sottovoce.surveys.choosing import Asking, NamedMechanism, design_for
+from sottovoce.surveys.calendar import Calendar, Period
+from sottovoce.surveys.choosing import Asking, NamedMechanism
+from sottovoce.surveys.constructors import Constructors
+from sottovoce.surveys.curve import Curve, curve_of
 from sottovoce.surveys.estimate import Estimate, SparseDistribution
-from sottovoce.surveys.panel import Panel, Seat
+from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
-from sottovoce.surveys.statement import Attachments, check_title, read_json
-from sottovoce.surveys.terms import Terms
-from sottovoce.workloads.base import Workload
+from sottovoce.surveys.statement import Attachments, Stated, check_fields, read_json
+from sottovoce.surveys.tracking_simulation import Histories, simulate_periods
 
-__all__ = ["Survey"]
+__all__ = ["Survey", "Tracking"]
 
 
 @final
 @dataclass(frozen=True, repr=False)
-class Survey(Terms):
-    """One collection: a question, its design and epsilon; and for a round, its seat in a panel.
+class Survey(Constructors):
+    """One collection: a question, its design and epsilon; for a round its seat in a panel, or its period.
 
-    Make one with `distribution`, `queries`, `mean` or `choices`; `adaptive` makes a panel.
+    Make one with `distribution`, `queries`, `mean`, `choices`, `number` or `records`; `adaptive` makes a panel, and
+    `tracking` a survey that asks any of these in every period.
 
     Examples
     --------
@@ -57,247 +53,84 @@ class Survey(Terms):
 
     # --- construction -------------------------------------------------------------------------
 
-    @classmethod
-    def ask(
-        cls,
+    @staticmethod
+    def tracking(
         question: Question,
         epsilon: float,
         delta: float = 0.0,
         *,
-        strategy: str | Strategy = AUTO,
+        every: str | int,
+        starts: date | str,
+        periods: int | None = None,
+        renews: int | str | None = None,
+        grace: int | None = None,
         mechanism: NamedMechanism = AUTO,
-        users: int = DEFAULT_USERS,
-        max_report_bytes: int = DEFAULT_REPORT_BYTES,
-        max_counters: int = DEFAULT_COUNTERS,
-        criterion: Criterion = "l2",
-        title: str = "",
-        seat: Seat | None = None,
-    ) -> Self:
-        """Ask any question.
+        **others: Unpack[Asking],
+    ) -> Tracking:
+        """Ask a question in every period, under one epsilon for a person's whole history.
+
+        Everybody draws one period, once, and answers in that period only. Nothing is memoised, so values may change at
+        will.
 
         Parameters
         ----------
         question
             One of `sottovoce.questions`.
-        epsilon
-            The privacy parameter: any two values give any report with probabilities within a factor e**epsilon.
-        delta
-            0 for pure epsilon-LDP; the `gaussian` mechanism needs a small positive delta.
-        strategy, mechanism
-            Names, or "auto" for the least expected error of all usable designs; `explain` gives the reason. A strategy
-            may also be an object of `sottovoce.strategies`, which includes its mechanism; a mechanism for values may be
-            an object or class of your own, see "Adding a mechanism".
+        epsilon, delta
+            For the whole history; with `renews`, for each window.
+        every
+            The length of a period: "day", "week", "month", "quarter", "year", or a number of days.
+        starts
+            The first day of the first period, in UTC.
+        periods
+            Number of periods. More periods mean fewer people in each.
+        renews
+            Everybody answers once in that many periods, for example 13 or "quarter"; without `periods` there is no end.
+        grace
+            Days after its end in which a period may still be answered; a week, or one period if that is shorter.
         users
-            The expected number of people, for which the design is chosen; any number may answer.
-        max_report_bytes
-            Maximum length of a report. A mechanism that is named may exceed it.
-        max_counters
-            Maximum number of integers of the aggregate, for the mechanism "codebook". With fewer than `users` needs,
-            people share rotations, which adds error; aggregates too large for one process are counted in shards by
-            `sottovoce.engines`.
-        criterion
-            The error by which designs are compared: "l2" over all answers, or the "margin" of the worst answer.
-        """
-        check_title(title)
-        if not isinstance(question, Question):
-            raise SurveyError("question must be one of sottovoce.questions, for example Shares(40)").at("question")
-        setting = Setting(question.workload, epsilon, delta, users, AUTO, AUTO, max_report_bytes, max_counters)
-        return cls(question, design_for(question, setting, strategy, mechanism, criterion), title, seat)
-
-    @classmethod
-    def distribution(
-        cls, domain: object, epsilon: float, mechanism: NamedMechanism = AUTO, **others: Unpack[Asking]
-    ) -> Self:
-        """Ask how people are distributed over a domain, under pure epsilon-LDP.
-
-        Parameters
-        ----------
-        domain
-            Labels, an integer size, a range, a mapping of named attributes, or a `Domain`.
-        mechanism
-            A name, an object or a class, or "auto"; as for `ask`.
-        others
-            As for `ask`.
-        """
-        return cls.ask(Shares(domain), epsilon, mechanism=mechanism, **others)  # type: ignore[arg-type]
-
-    @classmethod
-    def queries(
-        cls,
-        workload: Workload,
-        epsilon: float,
-        delta: float = 0.0,
-        mechanism: NamedMechanism = AUTO,
-        **others: Unpack[Asking],
-    ) -> Self:
-        """Ask for the mean answers to a fixed set of linear queries.
-
-        Parameters
-        ----------
-        workload
-            The queries, one of `sottovoce.workloads`.
-        others
-            As for `ask`; `strategy` is "direct", "factorized", "optimized", "hierarchical", "haar", "fourier",
-            "histogram" or "auto".
-        """
-        return cls.ask(Queries(workload), epsilon, delta, mechanism=mechanism, **others)
-
-    @classmethod
-    def mean(
-        cls,
-        dimension: int,
-        radius: float,
-        epsilon: float,
-        delta: float = 0.0,
-        mechanism: str = AUTO,
-        *,
-        clip: bool = False,
-        **others: Unpack[Asking],
-    ) -> Self:
-        """Ask for the mean of people's vectors, each of norm at most `radius`.
-
-        A device moves a vector outside the ball to the nearest point of the ball, since a refusal would reveal
-        something. A simulation refuses such a vector, so that a wrong radius is noticed, unless `clip` is True; `clip`
-        is not part of the survey. `others` are as for `ask`.
-        """
-        return cls.ask(Vector(dimension, radius, clip), epsilon, delta, mechanism=mechanism, **others)
-
-    @classmethod
-    def choices(
-        cls,
-        options: object,
-        epsilon: float,
-        most: int | None = None,
-        mechanism: str = AUTO,
-        **others: Unpack[Asking],
-    ) -> Self:
-        """Ask which options people tick, under pure epsilon-LDP; a person's value is a set of options.
-
-        Parameters
-        ----------
-        options
-            Labels, an integer number of options, or a range.
-        most
-            How many options a person may tick; all by default. The error grows with it.
+            The expected number of people in one period, for which the design is chosen.
         others
             As for `ask`.
 
         Examples
         --------
-        >>> survey = Survey.choices(["bus", "tram", "bike", "car"], most=2, epsilon=1.0)
-        >>> reports = survey.simulate([{"bus", "tram"}] * 6000 + [{"bike"}] * 3000 + [set()] * 1000, seed=1)
-        >>> estimate = survey.estimate(reports)
-        >>> estimate.values.round(1)
-        array([0.6, 0.6, 0.3, 0. ])
+        >>> from sottovoce.questions import Shares
+        >>> weekly = Survey.tracking(Shares(["yes", "no"]), periods=52, every="week", starts="2027-01-04", epsilon=1.0)
+        >>> weekly.promise
+        'epsilon 1 for all 52 weeks together'
+        >>> weekly.period(3).period.label
+        'week of 18 January 2027'
         """
-        listed = Domain.of(options)
-        question = Choices(listed, listed.size if most is None else most)
-        return cls.ask(question, epsilon, mechanism=mechanism, **others)
-
-    @classmethod
-    def number(
-        cls,
-        low: float,
-        high: float,
-        epsilon: float,
-        unit: str = "",
-        wants: str = "mean",
-        points: int | None = None,
-        **others: Unpack[Asking],
-    ) -> Self:
-        """Ask for the mean of a number between two ends; or its spread, or its distribution.
-
-        Numbers outside the ends are clipped, on devices and in simulations.
-
-        Parameters
-        ----------
-        unit
-            Of the number, and of the answers.
-        wants
-            "mean"; "spread" for the mean and the standard deviation; or "distribution" for the curve, quantiles, the
-            histogram and the mean, each less precise.
-        points
-            Grid points, or bins of a distribution; as many as suit by default.
-        others
-            As for `ask`.
-
-        Examples
-        --------
-        >>> survey = Survey.number(low=0, high=600, unit="minutes", epsilon=1.0)
-        >>> estimate = survey.estimate(survey.simulate([90.0] * 5000 + [30.5] * 5000, seed=1))
-        >>> mean = estimate.mean()
-        >>> mean.low < 60.25 < mean.high, mean.high - mean.low < 30
-        (True, True)
-        """
-        return cls.ask(Number.of(low=low, high=high, unit=unit, wants=wants, points=points), epsilon, **others)
-
-    @classmethod
-    def records(
-        cls,
-        attributes: Mapping[str, Any],
-        tables: int = 2,
-        *,
-        epsilon: float,
-        **others: Unpack[Asking],
-    ) -> Self:
-        """Ask for the tables of a record's attributes, from one report per person.
-
-        Parameters
-        ----------
-        attributes
-            Names, each with its values as for `distribution`, or a number: `sottovoce.number(0, 600, "minutes")`.
-        tables
-            The most attributes of a table: 1 for every attribute alone, 2 for all pairs too.
-        others
-            As for `ask`.
-        """
-        return cls.ask(Records(attributes, tables), epsilon, **others)
+        calendar = Calendar.of(every=every, starts=starts, periods=periods, renews=renews, grace=grace)
+        return Tracking(Survey.ask(question, epsilon, delta, mechanism=mechanism, **others), calendar)
 
     @staticmethod
-    def adaptive(domain: object, rounds: int, epsilon: float, *, radius: float = 1.0, title: str = "") -> Panel:
-        """A panel: questions in sequence, each chosen after the answers before it.
-
-        Parameters
-        ----------
-        domain
-            The possible records, as for `distribution`; products of up to 2**63 records.
-        rounds
-            Maximum number of questions. Everybody answers one of them, drawn once: more rounds mean fewer people per
-            round.
-        radius
-            Values of queries must stay within [-radius, radius].
-        """
-        return Panel(Domain.of(domain), rounds, epsilon, radius, title)
-
-    @classmethod
-    def round(cls, panel: Panel, number: int, query: Query | str, size: int | None = None, *, title: str = "") -> Self:
-        """One round of a panel: the mean of a query or, with `size`, its distribution over 0 .. size-1.
-
-        Examples
-        --------
-        >>> panel = Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=5, epsilon=1.0)
-        >>> Survey.round(panel, 1, "country == 'FR'").question.kind
-        'vector'
-        >>> Survey.round(panel, 2, "age // 10", size=10).question.kind
-        'shares'
-        """
-        seat = Seat(panel, number, as_query(query))
-        if size is None:
-            return cls.ask(seat.mean(), panel.epsilon, mechanism=Binary.name, title=title, seat=seat)
-        return cls.ask(seat.choice(size), panel.epsilon, title=title, seat=seat)
-
-    @staticmethod
-    def from_json(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel:
-        """Read a survey or panel from JSON. Every field is checked; unknown fields are refused.
+    def from_json(text: str | bytes, attachments: Attachments | None = None) -> Survey | Panel | Tracking:
+        """Read a survey, a panel or a tracking survey from JSON. Every field is checked; unknown fields are refused.
 
         `attachments` maps the digests in the JSON to their bytes; see `survey.attachments`.
         """
         if attachments is not None and not isinstance(attachments, Mapping):
             raise SurveyError("attachments must be a mapping of digests to bytes, as survey.attachments is")
-        statement = read_json(text)
+        statement, attached = read_json(text), {} if attachments is None else attachments
         if "panel" in statement:
             return Panel.from_statement(statement)
-        return Survey.from_statement(statement, {} if attachments is None else attachments)
+        if "calendar" in statement and "period" not in statement:
+            return Tracking.from_statement(statement, attached)
+        return Survey.from_statement(statement, attached)
+
+    @cached_property
+    def tracked(self) -> Tracking | None:
+        """The tracking survey that this is a period of."""
+        return None if self.period is None else Tracking(replace(self, period=None), self.period.calendar)
+
+    @property
+    def parent_id(self) -> str | None:
+        """The id of the panel that this is a round of, or of the tracking survey that it is a period of."""
+        if self.tracked is not None:
+            return self.tracked.id
+        return None if self.seat is None else self.seat.panel.id
 
     # --- the device's side ------------------------------------------------------------------
 
@@ -391,3 +224,119 @@ class Survey(Terms):
             return seat.inputs(self.question, domain.split(listed.between(start, stop)))
 
         return self._answering(People(listed.n, between))
+
+
+@final
+@dataclass(frozen=True, repr=False)
+class Tracking(Stated):
+    """A question that is asked in every period of a calendar, of other people each time.
+
+    One signed statement. Everybody has one seat in each window, a period, and answers `period(k)` in it. What a person
+    reveals in a window is the period and one report about the value in that period; the period does not depend on any
+    value, so any two histories of values give the same reports with probabilities within e**epsilon.
+
+    Attributes
+    ----------
+    once
+        The same question, asked once.
+    calendar
+        Its periods.
+    """
+
+    once: Survey
+    calendar: Calendar
+
+    kind: ClassVar[str] = "tracking"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.once, Survey) or self.once.seat is not None or self.once.period is not None:
+            raise SurveyError("once must be a survey that is no round and no period; use Survey.tracking").at("once")
+        if not isinstance(self.calendar, Calendar):
+            raise SurveyError("calendar must be a Calendar; use Survey.tracking").at("calendar")
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return self.once.title
+
+    @property
+    def question(self) -> Question:
+        return self.once.question
+
+    @property
+    def domain(self) -> Domain | None:
+        """The domain of a person's value in a period; None for vectors."""
+        return self.once.domain
+
+    @property
+    def epsilon(self) -> float:
+        """The privacy parameter of one report, and of a person's history in a window."""
+        return self.once.epsilon
+
+    @property
+    def delta(self) -> float:
+        return self.once.delta
+
+    @property
+    def seats(self) -> int:
+        """The periods of a window, of which everybody has one."""
+        return self.calendar.seats
+
+    @property
+    def promise(self) -> str:
+        """The guarantee per window and over the life of the survey, in one sentence."""
+        return self.calendar.promise(self.epsilon, self.delta)
+
+    def period(self, number: int) -> Survey:
+        """The survey of one period, as its people answer it; its id follows from this survey's statement."""
+        period, once = Period(self.calendar, number), self.once
+        if period.number not in self._made:
+            self._made[period.number] = Survey(once.question, once.design, once.title, None, period)
+        return self._made[period.number]
+
+    @cached_property
+    def _made(self) -> dict[int, Survey]:
+        return {}
+
+    def simulate(
+        self, histories: Histories, seed: Seed = None, progress: Callable[[int], object] | None = None
+    ) -> dict[int, Aggregate]:
+        """Counted reports of simulated people by period; everybody draws one seat in each window.
+
+        Parameters
+        ----------
+        histories
+            People's values: an array with a row per person and a column per period; a list with the values of every
+            period; or a function of the period's number that returns them. In a window people are the same, in the
+            same order.
+        progress
+            Called with the number of people done since the last call.
+        """
+        return simulate_periods(self, histories, seed, progress)
+
+    def estimate(self, aggregates: Mapping[int, Aggregate], closed: Collection[int] | None = None) -> Curve:
+        """The curve: an estimate per period, from their aggregates by number.
+
+        All periods are taken as closed unless their numbers are given; the others are shown as unfinished.
+        """
+        return curve_of(self, aggregates, closed)
+
+    def to_statement(self) -> dict[str, Any]:
+        """The survey as plain JSON values."""
+        return {**self.once.to_statement(), "calendar": self.calendar.to_statement()}
+
+    @property
+    def attachments(self) -> dict[str, bytes]:
+        """The design's attachment, which all periods share."""
+        return self.once.attachments
+
+    @classmethod
+    def from_statement(cls, statement: object, attachments: Attachments) -> Self:
+        """Read a tracking survey from JSON; every field is checked, unknown fields are refused."""
+        if not isinstance(statement, dict) or "calendar" not in statement:
+            check_fields(statement, "a tracking survey", {"calendar"})
+        stated: Any = statement
+        own = {name: entry for name, entry in stated.items() if name != "calendar"}
+        return cls(Survey.from_statement(own, attachments), Calendar.from_statement(stated["calendar"]))
+
+    def __repr__(self) -> str:
+        return f"<tracking survey {self.id[:12]}: {self.question.kind}, {self.promise}, {self.once.mechanism.name}>"

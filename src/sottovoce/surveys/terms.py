@@ -1,4 +1,4 @@
-"""The content of a survey: a question, its design, a title, and for a round its seat in a panel."""
+"""The content of a survey: a question, its design, a title; for a round its seat in a panel, or its period."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import evaluate_design, explain, options
 from sottovoce.strategies.registry import restore
 from sottovoce.strategies.setting import Setting
+from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.statement import FORMAT, Attachments, Stated, check_fields, check_format, check_title
 from sottovoce.theory.bounds import Bound
@@ -38,6 +39,7 @@ class Terms(Stated):
     design: Strategy
     title: str = ""
     seat: Seat | None = None
+    period: Period | None = None
 
     def __post_init__(self) -> None:
         check_title(self.title)
@@ -45,6 +47,8 @@ class Terms(Stated):
             if not isinstance(self.seat, Seat):
                 raise SurveyError("seat must be a Seat, or None; `Survey.round` makes the rounds of a panel").at("seat")
             object.__setattr__(self, "question", self.seat.question(self.question))
+        if self.period is not None and (self.seat is not None or not isinstance(self.period, Period)):
+            raise SurveyError("period must be a Period, or None; `Tracking.period` makes them").at("period")
         if self.design.workload != self.question.workload or self.design.name not in self.question.strategies:
             raise SurveyError("the design does not match the question").at("design")
         if self.seat is not None:
@@ -94,6 +98,7 @@ class Terms(Stated):
             "question": self.question.to_statement(),
             "design": self.design.to_statement(),
             **({} if self.seat is None else {"seat": self.seat.to_statement()}),
+            **({} if self.period is None else _stated_period(self.period)),
         }
 
     @property
@@ -106,14 +111,17 @@ class Terms(Stated):
     def from_statement(cls, statement: object, attachments: Attachments) -> Self:
         """Read a survey from JSON; every field is checked, unknown fields are refused."""
         stated = check_format(statement)
-        check_fields(stated, "a survey", _FIELDS, frozenset({"seat"}))
+        check_fields(stated, "a survey", _FIELDS, frozenset({"seat", "calendar", "period"}))
+        if ("calendar" in stated) != ("period" in stated):
+            raise SurveyError("one period of a tracking survey must have both a calendar and a period").at("period")
         seat = Seat.from_statement(stated["seat"]) if "seat" in stated else None
+        period = _period_from_statement(stated) if "period" in stated else None
         question = question_from_statement(stated["question"])
         if seat is not None:
             question = seat.question(question)
         promise = check_epsilon(stated["epsilon"]), check_delta(stated["delta"])
         design = restore(stated["design"], question.workload, *promise, attachments)
-        return cls(question, design, stated["title"], seat)
+        return cls(question, design, stated["title"], seat, period)
 
     def __repr__(self) -> str:
         return (
@@ -169,6 +177,15 @@ class Terms(Stated):
             inputs = self.seat.inputs(self.question, domain.split(record))
         found = self.design.inputs(inputs)[0]
         return found if isinstance(found, np.ndarray) else int(found)
+
+
+def _stated_period(period: Period) -> dict[str, Any]:
+    """A period in a survey's JSON, with the whole calendar, so that it is self-contained."""
+    return {"calendar": period.calendar.to_statement(), "period": period.number}
+
+
+def _period_from_statement(stated: dict[str, Any]) -> Period:
+    return Period(Calendar.from_statement(stated["calendar"]), stated["period"])
 
 
 def _keyed(design: Strategy, survey_id: str) -> Strategy:

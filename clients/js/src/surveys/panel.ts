@@ -1,8 +1,7 @@
-/** Panels: so many rounds, everybody in one of them, drawn once and for life. */
+/** Panels: so many rounds, everybody in one of them, one for life. */
 import { type Domain, readDomain } from "../domain.js";
 import { checkFields } from "../json.js";
 import { checkInteger, checkRadius, MAX_ROUNDS } from "../limits.js";
-import type { Source } from "../source.js";
 import { Stated, type Statement } from "./statement.js";
 
 /** A panel is never answered itself: a device draws its round once, and answers that. */
@@ -25,6 +24,3 @@ export class Panel extends Stated {
     this.radius = checkRadius(radius);
   }
 }
-
-/** A device's round: drawn once for a panel, whatever the record, and never again. */
-export const drawSeat = (rounds: number, source: Source): number => 1 + source.below(rounds);

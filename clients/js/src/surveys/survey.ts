@@ -1,18 +1,14 @@
 /** A survey: the frozen statement of one collection, from which a device derives everything. */
 import { concat } from "../bytes.js";
 import type { Domain } from "../domain.js";
-import { SurveyError } from "../errors.js";
-import { checkFields, parseJson } from "../json.js";
-import { checkDelta, checkEpsilon, MAX_SURVEY_BYTES } from "../limits.js";
 import type { Mechanism } from "../mechanism.js";
-import { keyOf } from "../philox.js";
-import type { Question, Values } from "../questions/question.js";
-import { type AnyQuestion, readQuestion } from "../questions/registry.js";
+import type { Values } from "../questions/question.js";
+import type { AnyQuestion } from "../questions/registry.js";
 import { type Source, systemSource } from "../source.js";
-import { type Attachments, type Design, readDesign } from "../strategies/design.js";
-import { Panel } from "./panel.js";
-import { readSeat, type Seat } from "./seat.js";
-import { readStatement, Stated, type Statement } from "./statement.js";
+import type { Design } from "../strategies/design.js";
+import type { Period } from "./calendar.js";
+import type { Seat } from "./seat.js";
+import { Stated, type Statement } from "./statement.js";
 
 const TAG_BYTES = 4;
 
@@ -29,6 +25,10 @@ export class Survey extends Stated {
     readonly design: Design,
     /** Which round of which panel it is; null for a survey of its own. */
     readonly seat: Seat | null,
+    /** Which period of a tracking survey it is; null for a survey of its own. */
+    readonly period: Period | null,
+    /** Whether the tracking survey that it belongs to asks again in later windows. */
+    readonly renews: boolean,
   ) {
     super(statement);
     this.tag = statement.digest.slice(0, TAG_BYTES);
@@ -65,25 +65,4 @@ export class Survey extends Stated {
   randomize(value: unknown, source: Source = systemSource): Uint8Array<ArrayBuffer> {
     return concat(this.tag, this.mechanism.randomize(this.input(value), source));
   }
-}
-
-/**
- * The survey or panel behind its JSON; every field is checked, unknown ones are refused.
- *
- * Keys may stand in any order; numbers only in their shortest form, as every published survey has them.
- * `attachments` holds what the JSON names by its digest, if anything.
- */
-export async function readSurvey(text: string | Uint8Array, attachments: Attachments = {}): Promise<Survey | Panel> {
-  if (text.length > MAX_SURVEY_BYTES) throw new SurveyError(`a survey must have at most ${MAX_SURVEY_BYTES} bytes`);
-  const statement = await readStatement(parseJson(text));
-  const { json, digest } = statement;
-  if ("panel" in json) return new Panel(statement);
-  const own = "seat" in json ? ["question", "design", "seat"] : ["question", "design"];
-  checkFields(json, "a survey", "format", "title", "epsilon", "delta", ...own);
-  const terms = { epsilon: checkEpsilon(json.epsilon), delta: checkDelta(json.delta), key: keyOf(digest) };
-  const question = readQuestion(json.question);
-  const design = await readDesign(json.design, question as Question, terms, attachments);
-  const round = { question, mechanism: design.mechanism.name, epsilon: terms.epsilon };
-  const seat = "seat" in json ? await readSeat(json.seat!, round) : null;
-  return new Survey(statement, terms.delta, question, design, seat);
 }

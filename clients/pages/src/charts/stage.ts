@@ -169,7 +169,7 @@ export class Stage {
 }
 
 /** A name with its colour, for a legend; the colour follows the theme because it is the theme's own. */
-export function entry(name: string, colour: string, shape: "bar" | "ring" | "line" | "dot" = "line"): HTMLElement {
+export function entry(name: string, colour: string, shape: "bar" | "ring" | "line" | "thick" | "dot" = "line"): HTMLElement {
   const swatch = el("i", { class: `chart-swatch chart-swatch-${shape}` });
   swatch.style.color = colour;
   return el("span", { class: "chart-entry" }, swatch, name);

@@ -28,18 +28,39 @@ export function captioned(picture: string, title: string, line: string): string 
 }
 
 /** A name that every file system takes: letters, digits and hyphens only. */
-export function fileName(...parts: readonly string[]): string {
+export function fileName(parts: readonly string[], ending: "svg" | "png" | "csv"): string {
   const plain = parts.map((part) => part.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, ""));
-  return `${plain.filter((part) => part !== "").join("-").slice(0, 80) || "picture"}.svg`;
+  return `${plain.filter((part) => part !== "").join("-").slice(0, 80) || "picture"}.${ending}`;
 }
 
 /** Saves the text of a picture under a name, as if it had been downloaded. */
-export function saveSvg(text: string, name: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+export const saveSvg = (text: string, name: string): void => saveFile(new Blob([text], { type: "image/svg+xml" }), name);
+
+/** Saves a file under a name, as if it had been downloaded. */
+export function saveFile(content: Blob, name: string): void {
+  const address = URL.createObjectURL(content);
   const link = el("a", { href: address, download: name, hidden: true });
   document.body.append(link);
   link.click();
   link.remove();
   // The browser reads the blob after the click; letting it go at once would lose the file in some.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** Dots of a saved picture to a pixel of its text. */
+const FINER = 2;
+
+/** The same picture in dots, for slides and messages that take no SVG. */
+export async function savePng(text: string, name: string): Promise<void> {
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  try {
+    const image = el("img", { src: address });
+    await image.decode();
+    const canvas = el("canvas", { width: FINER * image.naturalWidth, height: FINER * image.naturalHeight });
+    canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    const dots = await new Promise<Blob | null>((made) => canvas.toBlob(made, "image/png"));
+    if (dots !== null) saveFile(dots, name);
+  } finally {
+    URL.revokeObjectURL(address);
+  }
 }

@@ -43,12 +43,64 @@ export interface Cdf {
   x: (number | string)[];
 }
 
+/** One answer of a tracking survey over its periods; `trend` is null where closed periods are few. */
+export interface CurveBody {
+  survey: string;
+  title: string;
+  kind: "tracking";
+  question: string;
+  answer: string;
+  unit: string;
+  share: boolean;
+  epsilon: number;
+  /** 0 where the promise is pure epsilon-LDP */
+  delta: number;
+  level: number;
+  band_level: number;
+  method: string;
+  points: CurvePointBody[];
+  trend: TrendBody | null;
+  smooth: SmoothBody | null;
+  /** labels of the answers that can be followed; the first thousand where there are more */
+  answers: string[];
+}
+
+/** One answer in one period; null where it has too few reports. The band is that of closed periods together. */
+export interface CurvePointBody {
+  period: number;
+  label: string;
+  /** its first day, as 2027-01-04 */
+  starts: string;
+  state: "closed" | "empty" | "open";
+  /** behind the estimate; 0 where they are too few to be shown */
+  n_reports: number;
+  value: number | null;
+  low: number | null;
+  high: number | null;
+  band_low: number | null;
+  band_high: number | null;
+}
+
 /** Default values; `level` is that of margins and intervals. */
 export interface Defaults {
   users: number;
   max_report_bytes: number;
   max_counters: number;
   level: number;
+}
+
+/** By how much an answer changed from the earlier period to the later one. */
+export interface DifferenceBody {
+  later: number;
+  earlier: number;
+  answer: string;
+  unit: string;
+  share: boolean;
+  value: number;
+  low: number;
+  high: number;
+  level: number;
+  method: string;
 }
 
 /** The fields of a form for a new survey. */
@@ -66,6 +118,8 @@ export interface Draft {
   max_counters?: number | null;
   epsilon: number;
   title?: string;
+  /** for a tracking survey: its periods, by the names that /v1/questions declares under calendar; null for a survey that is asked once */
+  calendar?: Record<string, unknown> | null;
 }
 
 /** A survey that can be published: send `statement` and `attachments` to /v1/surveys. Nothing has been stored. */
@@ -77,13 +131,15 @@ export interface DraftAnswer {
   strategy: string | null;
   mechanism: string;
   report_bytes: number;
-  /** the number of people for which these errors are expected */
+  /** the number of people for which these errors are expected, in all periods */
   users: number;
   /** the largest margin of any answer (95 %); null for a panel */
   margin: number | null;
   /** the expected L2 error over all answers; null for a panel */
   l2: number | null;
   explanation: string;
+  /** of a tracking survey: its privacy per window and over its life; null for others */
+  promise: string | null;
   notes: string[];
 }
 
@@ -140,6 +196,20 @@ export interface EstimateBody {
   answers: AnswerRow[];
   waiting: number;
   influence: InfluenceBody | null;
+}
+
+/** If everybody answered in every period, at an epsilon divided by the periods; null where no design can serve. */
+export interface EveryPeriodCost {
+  /** of one answer */
+  epsilon: number;
+  /** of one period, with as many people as the plan has */
+  margin: number | null;
+  /** people that the plan's error would take */
+  users: number | null;
+  /** that number over the plan's */
+  times: number | null;
+  /** why a number is null; else empty */
+  reason: string;
 }
 
 /** The counts are durable, and estimates are made from them. */
@@ -251,6 +321,47 @@ export interface ParameterEntry {
   choices: string[];
 }
 
+/** The period that begins next. */
+export interface PeriodAhead {
+  number: number;
+  id: string;
+  label: string;
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  starts: string;
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  ends: string;
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  closes: string;
+}
+
+/** The periods of a tracking survey that have begun, on pages of a thousand, and the next one. `now` is the collector's time, `total` the number of all periods, null where there is no end of them, and `promise` what the survey states of a person's privacy. */
+export interface PeriodList {
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  now: string;
+  promise: string;
+  periods: PeriodStatus[];
+  next: PeriodAhead | null;
+  total: number | null;
+  page: number;
+  pages: number;
+}
+
+/** A period of a tracking survey that has begun: when it is answered, its state and its reports. */
+export interface PeriodStatus {
+  number: number;
+  id: string;
+  label: string;
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  starts: string;
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  ends: string;
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  closes: string;
+  state: "deleted" | "open" | "sealed";
+  n_reports: number;
+  waiting: number;
+}
+
 /** Answers with intervals as columns, and how to draw them; null stands for a number that is not finite. */
 export interface Picture {
   survey: string;
@@ -291,7 +402,7 @@ export interface Picture {
   histogram: NumberHistogram | null;
 }
 
-/** A question and two of `epsilon`, `users` and the error; the third is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. */
+/** A question and two of `epsilon`, `users` and the error; the third is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. */
 export interface PlanRequest {
   /** a kind of /v1/questions */
   kind: string;
@@ -308,6 +419,12 @@ export interface PlanRequest {
   margin?: number | null;
   l2?: number | null;
   error?: number | null;
+  /** number of periods; null with `renews` for no end */
+  periods?: number | null;
+  /** number of periods in which everybody answers once */
+  renews?: number | null;
+  /** instead of a margin: seen at 95 %, with a power of 80 % */
+  change?: number | null;
   /** the share of people with each value; null for the worst case */
   population?: "uniform" | number[] | null;
 }
@@ -344,6 +461,8 @@ export interface Planned {
   rounds: number | null;
   radius: number | null;
   error: number | null;
+  /** of a tracking survey; its `users` are those of all periods, its errors those of one */
+  tracking: PlannedTracking | null;
 }
 
 /** Errors over one axis, one line per design; null where the design cannot be used. */
@@ -379,6 +498,21 @@ export interface PlannedOption {
   fetched_bytes: number | null;
 }
 
+/** What a tracking survey adds to the plan of one of its periods. */
+export interface PlannedTracking {
+  /** null for no end */
+  periods: number | null;
+  /** number of periods in which everybody answers once */
+  window: number;
+  windows: number | null;
+  users_per_period: number;
+  /** over all windows; null where it adds up without an end */
+  epsilon_in_all: number | null;
+  /** the smallest that is seen between two periods, at 95 % with a power of 80 % */
+  change: number;
+  every_period: EveryPeriodCost;
+}
+
 /** A survey to be signed and published. */
 export interface Publication {
   /** the survey's JSON, as text */
@@ -407,9 +541,10 @@ export interface QuestionEntry {
   mechanisms: string[];
 }
 
-/** Every kind of question. */
+/** Every kind of question; and the calendar with which each but a panel becomes a tracking survey. */
 export interface Questions {
   questions: QuestionEntry[];
+  calendar: ParameterEntry[];
   defaults: Defaults;
 }
 
@@ -490,13 +625,31 @@ export interface SignedOut {
   signed_in: boolean;
 }
 
+/** The smoothed curve, and what must hold for its band to hold. */
+export interface SmoothBody {
+  answer: string;
+  unit: string;
+  level: number;
+  step: number;
+  assumption: string;
+  points: SmoothPointBody[];
+}
+
+/** The smoothed answer of one period, with its interval under the assumption. */
+export interface SmoothPointBody {
+  period: number;
+  value: number;
+  low: number;
+  high: number;
+}
+
 /** The new state of a survey. */
 export interface StateBody {
   id: string;
   state: "deleted" | "open" | "sealed";
 }
 
-/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of them have been. */
+/** The state of a survey and how many reports it has. `waiting` reports are durable and not counted yet, resent ones included. There is no estimate before `minimum_reports`, which anybody can reach with invented reports. Of a panel: `rounds` may be asked, and `asked` of them have been. Of a tracking survey: it has `rounds` periods, null for no end of them, and `asked` have begun. */
 export interface Status {
   id: string;
   title: string;
@@ -511,6 +664,8 @@ export interface Status {
   minimum_reports: number;
   rounds: number | null;
   asked: number | null;
+  /** length of a tracking survey's periods, by name or in days; null for others */
+  every?: string | number | null;
 }
 
 /** One survey in the list. */
@@ -552,6 +707,12 @@ export interface TableBody {
   answers: AnswerRow[];
 }
 
+/** The collector's time. */
+export interface TimeAnswer {
+  /** in UTC, as 2027-01-04T00:00:00Z */
+  now: string;
+}
+
 /** A new token; `token` is shown this once and stored nowhere. `repr` leaves it out. */
 export interface TokenCreated {
   id: string;
@@ -577,4 +738,21 @@ export interface TokenRevoked {
 /** All tokens, revoked ones too. */
 export interface Tokens {
   tokens: TokenEntry[];
+}
+
+/** A line through the closed periods, and whether anything changed at all. */
+export interface TrendBody {
+  answer: string;
+  unit: string;
+  slope: number;
+  low: number;
+  high: number;
+  level: number;
+  p_value: number;
+  statistic: number;
+  degrees: number;
+  p_value_change: number;
+  periods: number;
+  /** the same in one sentence */
+  statement: string;
 }

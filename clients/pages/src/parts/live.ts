@@ -83,7 +83,7 @@ export function follow(
     asking = true;
     try {
       const status = await ask<Status>(`${path}/status`);
-      const rounds = status.rounds === null ? undefined : (await ask<Rounds>(`${path}/rounds`)).rounds;
+      const rounds = status.kind !== "adaptive" ? undefined : (await ask<Rounds>(`${path}/rounds`)).rounds;
       if (over) return;
       tell(status, rounds);
     } catch (error) {

@@ -5,23 +5,24 @@
  */
 import {
   type Answer,
+  type Asked,
   Device,
   fingerprint,
   IndexedDbStore,
   type Ledger,
-  type Panel,
+  type Period,
   type Receipt,
   ServiceError,
   type Store,
-  type Survey,
 } from "../../../js/src/index.js";
 import { toHex } from "../../../js/src/bytes.js";
 import { ALLOWANCE, checkBudget } from "../../../js/src/ledger.js";
 import { noting } from "./noting.js";
+import { OtherTurn, onlyIn } from "./turn_value.js";
 
 /** A survey, checked, and by whom it was signed. */
 export interface Found {
-  readonly survey: Survey | Panel;
+  readonly survey: Asked;
   /** SHA-256 of the key that signed it, in hexadecimal. */
   readonly fingerprint: string;
 }
@@ -70,7 +71,7 @@ export class Machine {
    *
    * The device checks both again when it draws.
    */
-  async admit(survey: Survey | Panel): Promise<void> {
+  async admit(survey: Asked): Promise<void> {
     if (await this.#isClosed()) throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
     checkBudget(ALLOWANCE, survey, await this.store.answers());
   }
@@ -85,9 +86,36 @@ export class Machine {
     }
   }
 
-  /** The report that stands, with all that belongs to it; null while nothing was drawn. */
-  standing(): Promise<Answer | null> {
-    return this.store.answer(this.id);
+  /**
+   * Takes part in a tracking survey: this browser's turn, and whether that is now. Refuses what could not be answered,
+   * as `admit` does, and a clock that is wrong.
+   */
+  async turn(): Promise<Receipt> {
+    const receipt = await this.#device.join(this.origin, this.id);
+    this.#period = receipt.period!;
+    return receipt;
+  }
+
+  /** This browser's turn; null while that is not known. */
+  #period: Period | null = null;
+
+  /**
+   * The report that stands, with all that belongs to it; null while nothing was drawn. Of a survey that renews that of
+   * this browser's turn, or of the last one that was answered while the turn is not known.
+   */
+  async standing(): Promise<Answer | null> {
+    if (this.#period !== null) return this.store.answer(this.id, this.#period.window);
+    return (await this.store.answers()).filter(({ question }) => question === this.id).at(-1) ?? null;
+  }
+
+  refusesRenewals(): Promise<boolean> {
+    return this.store.refusesRenewals(this.id);
+  }
+
+  /** Whether this browser answers in one window only. */
+  async refuseRenewals(refuses: boolean): Promise<void> {
+    await (refuses ? this.#device.refuseRenewals(this.id) : this.#device.allowRenewals(this.id));
+    this.#tell();
   }
 
   /** Whether it was drawn here, from this tab's answer, and not in another tab or before a reload. */
@@ -99,21 +127,32 @@ export class Machine {
     return this.#device.ledger();
   }
 
-  /** Draws the report, once and for all, and records it; nothing is sent. */
-  async draw(value: unknown): Promise<Receipt> {
+  /**
+   * Draws the report, once and for all, and records it; nothing is sent. Null, and nothing is drawn, where the turn has
+   * passed and another one has come: the answer was not about that.
+   */
+  async draw(value: unknown): Promise<Receipt | null> {
     // A browser that throws the ledger away would answer twice. Whether it keeps it is decided elsewhere, maybe by a
     // question to the person, which nothing here waits for.
     void navigator.storage?.persist?.().catch(() => false);
-    const receipt = await this.#device.answer(this.origin, this.id, value, { send: false });
-    this.#tell();
-    return receipt;
+    try {
+      const given = onlyIn(this.#period?.number ?? null, value);
+      const receipt = await this.#device.answer(this.origin, this.id, given, { send: false });
+      this.#tell();
+      return receipt;
+    } catch (error) {
+      if (error instanceof OtherTurn) return null;
+      throw error;
+    }
   }
 
   /** Sends what was drawn, the same bytes as ever. Of this survey only: others wait for their own word. */
   async send(standing: Answer): Promise<Receipt> {
     this.#release(standing);
     // Nothing but what stands is sent: where the record is gone, null is no answer that could be drawn from.
-    const receipt = await this.#device.answer(this.origin, this.id, null);
+    // Of a tracking survey another turn may be due by now: what stands is named by its window.
+    const again = standing.closes ? await this.#device.resend(this.id, standing.window) : null;
+    const receipt = again ?? (await this.#device.answer(this.origin, this.id, null));
     this.#tell();
     return receipt;
   }

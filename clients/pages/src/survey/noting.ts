@@ -5,15 +5,21 @@ import type { Answer, Store } from "../../../js/src/index.js";
 export const noting = (store: Store, note: (drawn: Answer) => void): Store => ({
   pinned: (collector) => store.pinned(collector),
   pin: (collector, key) => store.pin(collector, key),
-  seat: (question, draw) => store.seat(question, draw),
-  answer: (question) => store.answer(question),
+  secret: (fresh) => store.secret(fresh),
+  seat: (question) => store.seat(question),
+  join: (joined) => store.join(joined),
+  joined: () => store.joined(),
+  leave: (question) => store.leave(question),
+  refusesRenewals: (question) => store.refusesRenewals(question),
+  refuseRenewals: (question, refuses) => store.refuseRenewals(question, refuses),
+  answer: (question, window) => store.answer(question, window),
   answers: () => store.answers(),
-  record: (question, draw) =>
-    store.record(question, (answers) => {
+  record: (question, window, draw) =>
+    store.record(question, window, (answers) => {
       const drawn = draw(answers);
       note(drawn);
       return drawn;
     }),
-  mark: (question, state) => store.mark(question, state),
+  mark: (question, window, state) => store.mark(question, window, state),
   move: (question, collector) => store.move(question, collector),
 });

@@ -4,7 +4,7 @@
  * The person's answer lives in one variable here until the page is closed, and nowhere else.
  */
 import { explain, type Explanation } from "../../../js/src/explain.js";
-import { type Answer, Survey } from "../../../js/src/index.js";
+import { type Answer, type Receipt, Survey, Tracking } from "../../../js/src/index.js";
 import { el, fill } from "../parts/dom.js";
 import type { Found, Machine } from "./machine.js";
 import { questionView } from "./question_view.js";
@@ -13,14 +13,18 @@ import { Retry } from "./retry.js";
 import { sendingOf, spoken, statusView } from "./status_view.js";
 import { type Trouble, troubleOf } from "./trouble.js";
 import { troubleView } from "./trouble_view.js";
+import { type MyTurn, turnAfter, turnView } from "./turn_view.js";
+import { turnTitle } from "./turn_words.js";
 import { waitingView } from "./waiting_view.js";
 import { who } from "./who_view.js";
 
 /** What may be shown besides a report. */
-const [QUESTION, WAITING, STOPPED] = ["question", "waiting", "stopped"] as const;
+const [QUESTION, WAITING, STOPPED, TURN] = ["question", "waiting", "stopped", "turn"] as const;
 
 export class Page {
   #found: Found | null = null;
+  /** This browser's turn in a tracking survey, and whether its owner refuses later ones. */
+  #turn: { readonly receipt: Receipt; readonly isRefusing: boolean } | null = null;
   #trouble: Trouble | null = null;
   /** What the last draw was tried with. */
   #value: unknown = null;
@@ -42,7 +46,7 @@ export class Page {
   ) {}
 
   async start(): Promise<void> {
-    this.machine.onChange(() => void this.#refresh());
+    this.machine.onChange(() => void this.#lookAgain());
     addEventListener("online", () => this.#retry.now());
     this.host.addEventListener("input", () => (this.#hasChosen ||= this.#shown === QUESTION));
     await this.#load();
@@ -52,7 +56,8 @@ export class Page {
   async #load(): Promise<void> {
     try {
       this.#found = await this.machine.look();
-      if ((await this.machine.standing()) === null) await this.machine.admit(this.#found.survey);
+      if (this.#found.survey instanceof Tracking) await this.#findTurn();
+      else if ((await this.machine.standing()) === null) await this.machine.admit(this.#found.survey);
       this.#trouble = null;
     } catch (error) {
       this.#trouble = troubleOf(error, this.#found?.survey);
@@ -61,6 +66,15 @@ export class Page {
     else this.#retry.stop();
     await this.#refresh();
     if (!this.#trouble?.passing) await this.#sendIfReleased();
+  }
+
+  async #findTurn(): Promise<void> {
+    this.#turn = { receipt: await this.machine.turn(), isRefusing: await this.machine.refusesRenewals() };
+  }
+
+  /** What has changed in another tab, or while this one was not looked at: a turn may have come meanwhile. */
+  async #lookAgain(): Promise<void> {
+    return this.#turn !== null && !this.#shown.startsWith(QUESTION) ? this.#load() : this.#refresh();
   }
 
   /** Show what the ledger holds now. */
@@ -73,14 +87,47 @@ export class Page {
     }
     if (kept !== null) return this.#report(kept);
     if (this.#trouble !== null) return this.#stop(this.#trouble);
+    if (this.#turn !== null && this.#turn.receipt.state !== "due") return this.#showTurn(this.#turn.receipt);
+    if (this.#shown.startsWith(TURN)) this.#shown = "";
     if (this.#shown === "" || this.#shown.startsWith(STOPPED)) await this.#ask();
   }
 
   async #ask(): Promise<void> {
     const found = this.#found!;
+    const turn = this.#myTurn();
     document.title = `${found.survey.title || "A survey"} – Sottovoce`;
     const ledger = await this.machine.ledger();
-    this.#show(QUESTION, questionView(found, this.machine.origin, ledger, (value) => void this.#draw(value)));
+    this.#show(QUESTION, questionView(found, this.machine.origin, ledger, (value) => void this.#draw(value), turn));
+  }
+
+  /** When this browser is asked, while that is not now. */
+  async #showTurn(receipt: Receipt): Promise<void> {
+    const { state, after } = receipt;
+    const period = receipt.period!;
+    const turn = this.#myTurn()!;
+    const name = `${TURN} ${state} ${period.number} ${after?.number} ${turn.isRefusing}`;
+    if (this.#shown === name) return;
+    const isFirst = this.#shown === "";
+    document.title = `${turn.survey.title || "A survey"} – Sottovoce`;
+    this.#show(name, turnView(this.#found!, turn, await this.machine.ledger()));
+    if (!isFirst) this.#say(turnTitle(state, period, turn.survey.calendar.every));
+  }
+
+  #myTurn(): MyTurn | null {
+    const survey = this.#found?.survey;
+    if (this.#turn === null || !(survey instanceof Tracking)) return null;
+    const refuse = (refuses: boolean) => void this.#refuse(refuses);
+    return { survey, origin: this.machine.origin, ...this.#turn, refuse };
+  }
+
+  /** The owner refuses further turns, or allows them again. */
+  async #refuse(refuses: boolean): Promise<void> {
+    const place = scrollY;
+    await this.machine.refuseRenewals(refuses);
+    await this.#load();
+    scrollTo({ top: place });
+    this.host.querySelector<HTMLElement>("#renewals")?.focus({ preventScroll: true });
+    this.#say(refuses ? "Further turns are refused." : "Further turns are allowed.");
   }
 
   /** Draw once, and show it. Whatever happens meanwhile, the same answer is tried again. */
@@ -90,6 +137,8 @@ export class Page {
     this.#value = value;
     try {
       const receipt = await this.machine.draw(value);
+      if (receipt === null) return await this.#askAgain();
+      if (this.#turn && receipt.epsilon === 0) return await this.#load(); // the period has closed meanwhile
       if (receipt.state === "waiting") return this.#wait(value);
       this.#retry.stop();
       await this.#refresh();
@@ -105,6 +154,13 @@ export class Page {
     }
   }
 
+  /** Another turn has come while the page was open: the question is asked anew, about that one. */
+  async #askAgain(): Promise<void> {
+    this.#shown = STOPPED;
+    await this.#load();
+    this.#say("Meanwhile that turn has passed. Nothing was drawn. It is your next turn now.");
+  }
+
   /** The round of this device is not open yet: look again now and then, while the page is open. */
   #wait(value: unknown): void {
     this.#retry.later(() => void this.#draw(value));
@@ -115,7 +171,8 @@ export class Page {
 
   async #report(kept: Answer): Promise<void> {
     const sending = sendingOf(kept.state, this.machine.isReleased(kept), this.#isSending);
-    const view = this.#found === null ? "report" : "report with its picture";
+    const turn = this.#turn && `${this.#turn.receipt.after?.number} ${this.#turn.isRefusing}`;
+    const view = this.#found === null ? "report" : `report with its picture ${turn ?? ""}`;
     const status = `${sending} ${this.#problem}`;
     if (view === this.#shown && status === this.#status) return;
     this.#status = status;
@@ -142,8 +199,7 @@ export class Page {
     let survey: Survey | null = null;
     let explanation: Explanation | null = null;
     try {
-      const found = kept.survey === this.machine.id ? this.#found : await this.machine.look(kept.survey);
-      if (found?.survey instanceof Survey) survey = found.survey;
+      survey = await this.#answered(kept);
       if (survey) explanation = explain(survey, kept.report);
     } catch {
       // The report stands whether or not its picture can be drawn.
@@ -154,7 +210,20 @@ export class Page {
     const ledger = await this.machine.ledger();
     const value = this.machine.hasDrawn(kept) ? this.#value : null;
     const drawn = { kept, title, origin, ledger, survey, explanation, value, isUnused: this.#isUnused(kept) };
-    return reportView(drawn, status, this.#found && who(this.#found, origin));
+    const turn = this.#myTurn();
+    return reportView(drawn, status, turn && turnAfter(turn), this.#found && who(this.#found, origin));
+  }
+
+  /** The survey that a report is of: for a round the round's, for a tracking survey the period's; null if unknown. */
+  async #answered(kept: Answer): Promise<Survey | null> {
+    const asked = this.#found?.survey ?? null;
+    if (asked instanceof Tracking) {
+      const number = this.#turn?.receipt.period?.number;
+      const survey = number === undefined ? null : await asked.period(number);
+      return survey?.id === kept.survey ? survey : null;
+    }
+    const survey = kept.survey === this.machine.id ? asked : (await this.machine.look(kept.survey)).survey;
+    return survey instanceof Survey ? survey : null;
   }
 
   async #sendIfReleased(): Promise<void> {

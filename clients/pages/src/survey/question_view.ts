@@ -1,13 +1,17 @@
 /** The question: what is asked, by whom, what it costs, and where the person says what is true of them. */
-import { type Ledger, Panel } from "../../../js/src/index.js";
+import { type Ledger, Panel, Tracking } from "../../../js/src/index.js";
 import { LabelDomain } from "../../../js/src/domain.js";
 import { el, fill } from "../parts/dom.js";
+import { named } from "../parts/period.js";
 import type { Field } from "./field.js";
 import { kindOf } from "./kinds/registry.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
+import { heading, meaning } from "./promise_view.js";
 import { plain } from "./values.js";
-import { elseLabel, promise, strength } from "./words.js";
+import { cost, type MyTurn, renewals } from "./turn_view.js";
+import { deadline } from "./turn_words.js";
+import { elseLabel } from "./words.js";
 import { who } from "./who_view.js";
 
 /** `draw` is called with the person's answer when they want to see what would leave. */
@@ -16,8 +20,11 @@ export function questionView(
   origin: string,
   ledger: Ledger,
   draw: (value: unknown) => void,
+  /** Whose turn it is, for a tracking survey. */
+  turn: MyTurn | null = null,
 ): HTMLElement {
   const { survey } = found;
+  const period = turn?.receipt.period ?? null;
   const kind = kindOf(survey);
   const [what, learns] = kind.words;
   const field = kind.field("Your answer", "answer");
@@ -48,38 +55,19 @@ export function questionView(
     "div",
     { class: "view" },
     heading(survey.title, origin),
-    el("p", { class: "lead" }, what, " ", learns),
+    el("p", { class: "lead" }, period && el("b", {}, `It is your turn, about ${named(period.label)}. `), what, " ", learns),
+    period && el("p", { class: "quiet small" }, deadline(period)),
     form,
+    turn && renewals(turn),
     el(
       "section",
       { class: "card", "aria-labelledby": "cost" },
       el("h2", { id: "cost" }, "What it means for you"),
+      survey instanceof Tracking && cost(survey),
       meaning(survey.epsilon),
       ledgerView(ledger, survey.epsilon, false),
     ),
     who(found, origin),
-  );
-}
-
-/** The survey's title, which is a stranger's text, and who asks. */
-export function heading(title: string, origin: string): HTMLElement {
-  return el(
-    "header",
-    { class: "title" },
-    el("p", { class: "quiet small" }, `A survey by ${new URL(origin).host}`),
-    el("h1", { tabindex: -1 }, title || "A survey without a title"),
-  );
-}
-
-/** What epsilon promises. */
-export function meaning(epsilon: number): HTMLElement {
-  const [first, second] = promise(epsilon);
-  const kind = `That is a ${strength(epsilon)} promise, and it holds whoever looks and whatever they know.`;
-  return el(
-    "div",
-    { class: "meaning" },
-    el("p", {}, first),
-    el("p", { class: "quiet" }, `${second} ${kind} Its name is ε\u00a0=\u00a0${epsilon}.`),
   );
 }
 

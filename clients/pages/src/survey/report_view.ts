@@ -3,10 +3,11 @@ import type { Explanation } from "../../../js/src/explain.js";
 import type { Answer, Ledger, Survey } from "../../../js/src/index.js";
 import { el, svg } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
+import { named } from "../parts/period.js";
 import { reportBytes, requestBytes, TAG_BYTES } from "./bytes_view.js";
 import { ledgerView } from "./ledger_view.js";
 import { likelihood } from "./likelihood.js";
-import { heading, meaning } from "./question_view.js";
+import { heading, meaning } from "./promise_view.js";
 import { queryText } from "./query_text.js";
 import { kindOf } from "./kinds/registry.js";
 import { plain } from "./values.js";
@@ -31,13 +32,19 @@ export interface Drawn {
   readonly isUnused: boolean;
 }
 
-/** The whole view; `status` is what tells and changes whether it was sent. */
-export function reportView(drawn: Drawn, status: HTMLElement, details: HTMLElement | null): HTMLElement {
+/** The whole view; `status` is what tells and changes whether it was sent, `after` what follows of a survey that renews. */
+export function reportView(
+  drawn: Drawn,
+  status: HTMLElement,
+  after: HTMLElement | null,
+  details: HTMLElement | null,
+): HTMLElement {
   const { kept, survey, explanation, ledger } = drawn;
   return el(
     "div",
     { class: "view" },
     heading(drawn.title, drawn.origin),
+    kept.period !== "" && el("p", { class: "lead" }, `About ${named(kept.period)}.`),
     drawn.isUnused && el("p", { class: "card unused" }, UNUSED),
     status,
     el("div", { class: "zones" }, stays(drawn), edge(), leaves(drawn)),
@@ -55,6 +62,7 @@ export function reportView(drawn: Drawn, status: HTMLElement, details: HTMLEleme
       ledgerView(ledger, kept.epsilon, true),
       meaning(kept.epsilon),
     ),
+    after,
     details,
   );
 }

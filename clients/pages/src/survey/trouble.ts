@@ -1,6 +1,7 @@
 /** Whatever stops the page, in words for a person: what is the matter, what it means for their answer, what to do. */
 import {
   BudgetError,
+  ClockError,
   LedgerError,
   MechanismError,
   MismatchError,
@@ -49,6 +50,13 @@ export function troubleOf(error: unknown, survey?: Asking): Trouble {
         );
   }
   if (error instanceof LedgerError) return ofStorage(reason, said);
+  if (error instanceof ClockError) {
+    return said(
+      "This device’s clock is wrong",
+      "It is more than a day off the collector’s, so this page cannot tell whose turn it is. Set date, time and time " +
+        `zone, then reload. ${NOTHING_SENT}`,
+    );
+  }
   if (error instanceof BudgetError) return ofBudget(survey, said);
   if (error instanceof MismatchError) {
     return said(

@@ -1,6 +1,6 @@
 /** While the question that this device has drawn of a panel is not open. */
 import { el } from "../parts/dom.js";
-import { heading } from "./question_view.js";
+import { heading } from "./promise_view.js";
 
 export function waitingView(title: string, origin: string, look: () => void): HTMLElement {
   return el(

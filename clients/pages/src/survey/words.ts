@@ -25,7 +25,7 @@ export function strength(epsilon: number): string {
 /** What was spent and is left, before this survey is answered. */
 export function ledgerBefore(ledger: Pick<Ledger, "spent" | "left" | "budget" | "entries">, epsilon: number): string {
   const { spent, left, budget, entries } = ledger;
-  const surveys = counted(entries.length, "survey");
+  const surveys = counted(distinct(entries), "survey");
   const before =
     entries.length === 0
       ? "This browser has answered nothing on this site yet."
@@ -36,9 +36,12 @@ export function ledgerBefore(ledger: Pick<Ledger, "spent" | "left" | "budget" | 
 /** What was spent and is left, this answer included. */
 export function ledgerAfter(ledger: Pick<Ledger, "spent" | "left" | "budget" | "entries">): string {
   const { spent, left, budget, entries } = ledger;
-  const surveys = counted(entries.length, "survey");
+  const surveys = counted(distinct(entries), "survey");
   return `Spent on this site so far: ${figure(spent)} of ${figure(budget)}, for ${surveys}. Left: ${figure(left)}.`;
 }
+
+/** How many surveys were answered: one that renews has an entry for every window. */
+const distinct = (entries: Ledger["entries"]): number => new Set(entries.map(({ survey }) => survey)).size;
 
 /** What the page refuses on the person's behalf. */
 export const limits = (cap: number, budget: number): string =>

@@ -51,7 +51,7 @@ export function boundView(survey: Status): BoundView {
 
   const heading = [title, "error against reports"].filter((part) => part !== "").join(" · ");
   const saved = (): void => {
-    if (chart !== null) saveSvg(captioned(chart.toSvg(), heading, captionOf(reports, survey, LEVEL)), fileName(title || "survey", "error"));
+    if (chart !== null) saveSvg(captioned(chart.toSvg(), heading, captionOf(reports, survey, LEVEL)), fileName([title || "survey", "error"], "svg"));
   };
 
   async function load(): Promise<void> {

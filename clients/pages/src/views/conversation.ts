@@ -1,11 +1,12 @@
 /** A panel as a conversation: type a question, see its round fill, read the answer, ask the next. */
 import type { Picture, QuestionAnswer, RoundStatus, Status } from "../parts/api_types.js";
+import { saveFile } from "../charts/svg_export.js";
 import { el, fill } from "../parts/dom.js";
 import { follow } from "../parts/live.js";
 import { inWords } from "../parts/trouble.js";
 import { answerLine } from "./conversation_answer.js";
 import { composer, type Composer } from "./conversation_composer.js";
-import { conversationOf, saveText, type Told } from "./conversation_export.js";
+import { conversationOf, type Told } from "./conversation_export.js";
 import { head } from "./conversation_head.js";
 import type { Reading } from "./conversation_reading.js";
 import { roundView, type RoundView, type Surroundings } from "./conversation_round.js";
@@ -136,7 +137,8 @@ export async function showConversation(page: HTMLElement, context: Context, stat
       const known = answers.get(info.id)?.picture ?? (await pictureOf(info.id).catch(() => null));
       told.push({ info, picture: known });
     }
-    saveText(`conversation-${status.id.slice(0, 12)}.json`, `${JSON.stringify(conversationOf(status, told), null, 2)}\n`);
+    const text = `${JSON.stringify(conversationOf(status, told), null, 2)}\n`;
+    saveFile(new Blob([text], { type: "application/json" }), `conversation-${status.id.slice(0, 12)}.json`);
   }
 }
 

@@ -32,13 +32,3 @@ export function conversationOf(status: Status, rounds: Told[]): Record<string, u
 function answerOf({ level, positions, labels, value, raw, low, high }: Picture): Record<string, unknown> {
   return { level, ...(positions === null ? {} : { positions }), labels, value, raw, low, high };
 }
-
-/** Have the browser save a text under that name. */
-export function saveText(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}

@@ -1,6 +1,7 @@
 /** A new survey: a form, what the collector makes of it, and then its page. Nothing that was typed is lost. */
 import type { DraftAnswer, QuestionEntry, Questions } from "../parts/api_types.js";
 import { checkedPanel, nothingChecked } from "../dashboard/form/checked.js";
+import { calendarFields } from "../dashboard/form/calendar_fields.js";
 import { designFields, isDesigned } from "../dashboard/form/design_fields.js";
 import { blank, draftOf, filledFrom, filledFromAddress, PREFERRED, type Filled } from "../dashboard/form/draft.js";
 import { epsilonControls } from "../dashboard/form/epsilon.js";
@@ -12,7 +13,7 @@ import { el, fill } from "../parts/dom.js";
 import { recall, remember } from "../parts/keep.js";
 import { inWords, onceInWords, sentence } from "../parts/trouble.js";
 import { measureOf, type Measure } from "../questions/accuracy.js";
-import { askDeclared, questionOf } from "../questions/declared.js";
+import { askDeclared, isPanel, questionOf } from "../questions/declared.js";
 import { Fields, radios } from "../questions/fields.js";
 import { parameterFields } from "../questions/parameter_fields.js";
 import type { Faults } from "../questions/typed.js";
@@ -36,6 +37,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
   const check = el("button", { type: "submit" }, "Check");
   const asked = el("div", { class: "questions" });
   const design = el("div", { class: "pair" });
+  const repeat = el("div");
   let question = questionOf(declared, filled.kind);
 
   /** Not disabled meanwhile, which would take the focus away. */
@@ -56,13 +58,14 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
     question = questionOf(declared, filled.kind);
     const setting = { fields, typed: filled.typed, changed, preferred: PREFERRED };
     fill(asked, ...parameterFields(question.parameters, setting));
+    fill(repeat, !isPanel(question) && calendarFields(declared.calendar, fields, filled, changed));
     fill(design, ...designFields(question, declared, fields, filled, changed));
   }
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
     fill(trouble);
-    const read = draftOf(filled, question);
+    const read = draftOf(filled, question, declared.calendar);
     if ("faults" in read) return refuse(read.faults);
     if (busy) return;
     busy = true;
@@ -165,6 +168,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
           "People read it before they answer. It cannot be changed later.",
         ),
         asked,
+        repeat,
         fields.field("epsilon", "Epsilon: how much one report may reveal", epsilon.number, null, epsilon.rest),
         el(
           "details",
@@ -187,8 +191,8 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
 }
 
 /** What the planner's link says, taken over as if it had been typed: a reload must not undo what is typed after it. */
-function takeAddress({ questions }: Questions): Filled {
-  const parameters = questions.flatMap((question) => question.parameters);
+function takeAddress({ questions, calendar }: Questions): Filled {
+  const parameters = [...questions.flatMap((question) => question.parameters), ...calendar];
   const filled = filledFromAddress(new URLSearchParams(location.search), parameters);
   remember("sessionStorage", KEPT, JSON.stringify(filled));
   history.replaceState(null, "", location.pathname);

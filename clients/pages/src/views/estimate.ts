@@ -98,7 +98,7 @@ export function estimateView(onLevel: () => void): EstimateView {
       if (!shown || picture === null) return;
       const heading = [title, titleOf(panel)].filter((part) => part !== "").join(" · ");
       const caption = captionOf(picture.n_reports, picture, picture.level);
-      saveSvg(captioned(shown.chart.toSvg(), heading, caption), fileName(title || "survey", panel.title));
+      saveSvg(captioned(shown.chart.toSvg(), heading, caption), fileName([title || "survey", panel.title], "svg"));
     };
     return { section: made, host, panel };
   }

@@ -10,14 +10,15 @@ import { parameterFields } from "../questions/parameter_fields.js";
 import type { Faults } from "../questions/typed.js";
 import { parameterSlider } from "./planner_parameter.js";
 import { slider, type Slider } from "./planner_slider.js";
-import { errorName, marginScale, MAX_ROUNDS, MAX_USERS, plannedMeasure, plannedParameters, PREFERRED } from "./planner_state.js";
-import type { Criterion, ErrorName, PlanState, Solved } from "./planner_state.js";
+import { errorName, isTracking, marginScale, MAX_PERIODS, MAX_ROUNDS, MAX_USERS, plannedMeasure, plannedParameters, PREFERRED } from "./planner_state.js";
+import type { Criterion, ErrorName, PlanState, Repeats, Solved } from "./planner_state.js";
 import { epsilonWords, ERRORS, errorWords, peopleWords } from "./planner_words.js";
 
 const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
 /** Margins of answers between 0 and 1, from the finest to the coarsest that a slider reaches. */
 const MARGINS: [number, number] = [0.0001, 1];
-const CRITERIA: Criterion[] = ["margin", "l2"];
+const CRITERIA: Criterion[] = ["margin", "l2", "change"];
+const REPEATS: Record<Repeats, string> = { once: "Once", periods: "In every period", windows: "In windows, without an end" };
 
 export interface Controls {
   host: HTMLElement;
@@ -31,6 +32,12 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   const fields = new Fields();
   const about = el("div", { class: "about questions" });
   const solving = el("fieldset", { class: "either" });
+  const repeated = el(
+    "fieldset",
+    { class: "either" },
+    el("legend", {}, "Asked"),
+    ...(Object.keys(REPEATS) as Repeats[]).flatMap((name) => choice("repeats", name, REPEATS[name], name === state.repeats, () => repeat(name))),
+  );
   const measured = el(
     "fieldset",
     { class: "either" },
@@ -43,6 +50,10 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       words: (n) => (n === 1 ? "one question for everybody" : `one person in ${count(n)} answers each`),
       changed: (n) => set(() => (state.rounds = n)),
     }),
+    periods: slider({
+      id: "plan-periods-number", label: "Periods", ends: [2, 366], allowed: [2, MAX_PERIODS], whole: true, text: count,
+      words: (n) => `everybody answers in one of ${count(n)}`, changed: (n) => set(() => (state.periods = n)),
+    }),
     users: slider({
       id: "plan-users", label: SOLVED.users, ends: [100, 1e9], allowed: [1, MAX_USERS], whole: true, text: count,
       words: peopleWords, changed: (n) => set(() => (state.users = n)),
@@ -53,6 +64,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     }),
     margin: errorSlider("margin", MARGINS),
     l2: errorSlider("l2", [0.001, 100]),
+    change: errorSlider("change", MARGINS),
     error: errorSlider("error", [0.001, 1]),
   };
   for (const [name, made] of Object.entries(sliders)) made.host.append(fields.placeFor(name, made.field));
@@ -64,6 +76,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     { class: "plan-controls card", "aria-label": "Plan", onsubmit: (event: Event) => event.preventDefault() },
     el("fieldset", { class: "kinds" }, el("legend", {}, "What is asked"), ...kinds),
     about,
+    repeated,
     solving,
     measured,
     ...Object.values(sliders).map((one) => one.host),
@@ -107,12 +120,20 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     changed();
   }
 
+  function repeat(repeats: Repeats): void {
+    settle();
+    state.repeats = repeats;
+    if (repeats === "once" && state.criterion === "change") state.criterion = "margin";
+    show();
+    changed();
+  }
+
   /** What was worked out so far is given from now on, as round numbers. */
   function settle(): void {
     const round = (value: number): number => Number(value.toPrecision(3));
     if (state.solve === "users") state.users = round(state.users);
     if (state.solve === "epsilon") state.epsilon = round(state.epsilon);
-    state.errors = { margin: round(state.errors.margin), l2: round(state.errors.l2), error: round(state.errors.error) };
+    state.errors = { margin: round(state.errors.margin), l2: round(state.errors.l2), error: round(state.errors.error), change: round(state.errors.change) };
   }
 
   function drawQuestion(): void {
@@ -121,7 +142,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     const offered = (Object.keys(SOLVED) as Solved[]).filter((solve) => solve !== "rounds" || isPanel(state.question));
     const choices = offered.flatMap((solve) => choice("solve", solve, SOLVED[solve], solve === state.solve, () => solveFor(solve)));
     fill(solving, el("legend", {}, "What to work out"), ...choices);
-    measured.hidden = isPanel(state.question);
+    measured.hidden = repeated.hidden = isPanel(state.question);
     stretch();
   }
 
@@ -133,17 +154,22 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
 
   function stretch(): void {
     const scale = marginScale(state);
-    sliders.margin.stretch([MARGINS[0] * scale, MARGINS[1] * scale]);
+    for (const one of [sliders.margin, sliders.change]) one.stretch([MARGINS[0] * scale, MARGINS[1] * scale]);
   }
 
   /** Every slider that plays a part, at its value; the one that is worked out is not for setting. */
   function show(): void {
     const error = errorName(state);
+    const own = { rounds: isPanel(state.question), periods: isTracking(state) };
     const values = valuesOf(state);
     for (const name of Object.keys(values) as (keyof typeof values)[]) {
       sliders[name].set(values[name]);
       sliders[name].lock(name === workedOut());
-      sliders[name].host.hidden = name === "rounds" ? !isPanel(state.question) : name in state.errors && name !== error;
+      sliders[name].host.hidden = name in own ? !own[name as keyof typeof own] : name in state.errors && name !== error;
+    }
+    for (const radio of measured.querySelectorAll("input")) {
+      radio.checked = radio.value === state.criterion;
+      if (radio.value === "change") hide(radio, !isTracking(state));
     }
   }
 
@@ -161,14 +187,21 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       if (solve === "rounds") state.rounds = found.rounds ?? state.rounds;
       // The error that was asked for stays as it was written; every other is what the plan comes to.
       const asked = solve === "error" ? null : errorName(state);
-      for (const name of ["margin", "l2", "error"] as const) if (name !== asked) errors[name] = found[name] ?? errors[name];
+      const made = { margin: found.margin, l2: found.l2, error: found.error, change: found.tracking?.change };
+      for (const name of ["margin", "l2", "error", "change"] as const) if (name !== asked) errors[name] = made[name] ?? errors[name];
       sliders[workedOut()].set(valuesOf(state)[workedOut()]);
     },
   };
 }
 
 /** What the sliders stand at. */
-const valuesOf = ({ rounds, users, epsilon, errors }: PlanState) => ({ rounds, users, epsilon, ...errors });
+const valuesOf = ({ rounds, periods, users, epsilon, errors }: PlanState) => ({ rounds, periods, users, epsilon, ...errors });
+
+/** A radio button with the label behind it. */
+function hide(radio: HTMLElement, hidden: boolean): void {
+  radio.hidden = hidden;
+  (radio.nextElementSibling as HTMLElement).hidden = hidden;
+}
 
 /** A radio button with its label. */
 function choice(name: string, value: string, label: string, checked: boolean, onchange: () => void): HTMLElement[] {

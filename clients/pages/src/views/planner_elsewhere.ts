@@ -3,7 +3,7 @@ import type { ParameterEntry } from "../parts/api_types.js";
 import { isPanel } from "../questions/declared.js";
 import { isSpan, type Range, type Values } from "../questions/answers.js";
 import { readParameters, type Value } from "../questions/typed.js";
-import { criterionOf, given, numbersOf, roundsOf, type PlanState } from "./planner_state.js";
+import { criterionOf, given, numbersOf, periodsOf, roundsOf, type PlanState } from "./planner_state.js";
 
 /** The parameters that are not as they are by default, with their values. */
 function told(state: PlanState): { parameter: ParameterEntry; value: Value }[] {
@@ -16,7 +16,7 @@ function told(state: PlanState): { parameter: ParameterEntry; value: Value }[] {
 
 export function commandLine(state: PlanState): string {
   const asked = told(state).map(({ parameter, value }): [string, string] => [parameter.name, commandValue(value)]);
-  const plain = Object.entries({ ...roundsOf(state), ...numbersOf(state), ...criterionOf(state) }).map(
+  const plain = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state), ...criterionOf(state) }).map(
     ([name, value]): [string, string] => [name, shellWord(String(value))],
   );
   const flags = [...asked, ...plain].map(([name, words]) => `--${name.replaceAll("_", "-")} ${words}`);
@@ -45,7 +45,7 @@ const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text 
 const KEYWORDS = new Set(["shares", "queries", "vector"]);
 
 export function pythonLines(state: PlanState): string {
-  const numbers = Object.entries({ ...roundsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
+  const numbers = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
   const criterion = Object.entries(criterionOf(state)).map(([name, value]) => `${name}="${value}"`);
   const asked = told(state).map(({ parameter, value }) => {
     const written = parameter.kind === "workload" ? `parse_workload(${JSON.stringify(value)})` : pythonValue(value);

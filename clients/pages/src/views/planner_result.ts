@@ -6,8 +6,8 @@ import { compact, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
 import { marginWords, type Measure } from "../questions/accuracy.js";
 import { commandLine, pythonLines } from "./planner_elsewhere.js";
-import { errorName, newSurveyLink, plannedMeasure, type PlanState } from "./planner_state.js";
-import { bytesWords, ERRORS, headline, readable, shortNames, spaced } from "./planner_words.js";
+import { errorName, newSurveyLink, plannedMeasure, type ErrorName, type PlanState } from "./planner_state.js";
+import { bytesWords, ERRORS, headline, readable, shortNames, spaced, trackingWords } from "./planner_words.js";
 
 /** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
 const MOST_LINES = 6;
@@ -30,6 +30,8 @@ export function result(mayPublish: boolean): Result {
   const head = el("div", { class: "plan-answer card", role: "status" }, large, told, trouble, busy);
   const notes = el("ul", { class: "plan-notes quiet" });
   const reason = el("p", { class: "reason" });
+  const repeated = el("ul");
+  const tracked = el("section", { class: "card", "aria-labelledby": "plan-periods", hidden: true }, el("h2", { id: "plan-periods" }, "In every period"), repeated);
   const body = el("tbody");
   const column = (name: string): HTMLElement => el("th", { scope: "col" }, name);
   const table = el(
@@ -51,6 +53,7 @@ export function result(mayPublish: boolean): Result {
   const host = el(
     "div",
     { class: "plan-result", hidden: true },
+    tracked,
     el("div", { class: "curves" }, curves.users.host, curves.epsilon.host),
     el(
       "section",
@@ -83,6 +86,8 @@ export function result(mayPublish: boolean): Result {
       fill(told, words.sentence);
       host.hidden = false;
       fill(reason, readable(sentence(spaced(found.reason))));
+      tracked.hidden = found.tracking === null;
+      fill(repeated, ...trackingWords(measure, found).map((line) => el("li", {}, line)));
       compared.hidden = found.margin === null;
       fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
       fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
@@ -108,6 +113,13 @@ export function result(mayPublish: boolean): Result {
   };
 }
 
+/** The error that was asked for, as the charts draw it. */
+function targetOf(state: PlanState, { margin, tracking }: Planned): number {
+  const name = errorName(state);
+  const target = state.errors[name];
+  return name === "change" && tracking !== null && margin !== null ? (target * margin) / tracking.change : target;
+}
+
 function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, reason }: PlannedOption, best: boolean): HTMLTableRowElement {
   const verdict = best ? "chosen" : readable(reason);
   return el(
@@ -120,6 +132,11 @@ function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, re
   );
 }
 
+/** The charts draw the margin of a period where a change is planned by: it is a fixed part of it. */
+const drawnError = (name: ErrorName): Exclude<ErrorName, "change"> => (name === "change" ? "margin" : name);
+
+const errorOf = (found: Planned, name: ErrorName): number | null => found[drawnError(name)];
+
 /** One chart, made when there is something to draw. */
 function curve(title: string, xLabel: string) {
   const place = el("div");
@@ -129,14 +146,14 @@ function curve(title: string, xLabel: string) {
     host: el("section", { class: "card" }, el("h2", {}, title), about, place),
     draw(told: PlannedCurve, mark: { x: number; label: string }, words: string, state: PlanState, found: Planned) {
       const error = errorName(state);
-      const plan: Line = { name: "this plan", x: [mark.x], y: [found[error]], as: "points", size: 10 };
-      const target: Line = { name: "your target", y: told.x.map(() => state.errors[error]) };
+      const plan: Line = { name: "this plan", x: [mark.x], y: [errorOf(found, error)], as: "points", size: 10 };
+      const target: Line = { name: "your target", y: told.x.map(() => targetOf(state, found)) };
       const names = shortNames(found.options);
       const all = Object.entries(told.lines).map(([name, y]): Line => ({ name: names.get(name) ?? name, y }));
       const designs = all.slice(0, MOST_LINES);
       fill(about, all.length > MOST_LINES ? `${words} The best ${MOST_LINES} of ${all.length} designs.` : words);
       const series = [...designs, ...(state.solve === "error" ? [] : [target]), plan];
-      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[error], logX: true, logY: true, series, mark };
+      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[drawnError(error)], logX: true, logY: true, series, mark };
       if (chart === null) chart = lines(place, spec);
       else chart.update(spec);
     },

@@ -7,9 +7,12 @@ import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Type
 
 /** Rounds can be worked out for a panel only. */
 export type Solved = "error" | "users" | "epsilon" | "rounds";
-export type Criterion = "margin" | "l2";
+export type Criterion = "margin" | "l2" | "change";
 /** What an error is called: a panel has one of its own, the largest of all rounds. */
-export type ErrorName = Criterion | "error";
+export type ErrorName = Criterion | "error" | "change";
+
+/** Whether it is asked once, in a number of periods, or in windows of so many without an end. */
+export type Repeats = "once" | "periods" | "windows";
 
 export interface PlanState {
   question: QuestionEntry;
@@ -17,6 +20,9 @@ export interface PlanState {
   users: number;
   epsilon: number;
   rounds: number;
+  repeats: Repeats;
+  /** The periods of which everybody answers in one. */
+  periods: number;
   errors: Record<ErrorName, number>;
   /** By which error designs are compared; a panel has no use for it. */
   criterion: Criterion;
@@ -30,13 +36,21 @@ export const PREFERRED: ParameterKind = "integer";
 const ROUNDS = "rounds";
 export const MAX_USERS = 10 ** 10;
 export const MAX_ROUNDS = 65_536;
-const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1 };
+export const MAX_PERIODS = 3660;
+const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1, change: 0.02 };
 
 /** The parameters that a plan needs: of a panel whatever its domain; its rounds are one of the four that are solved for. */
 export const plannedParameters = (question: QuestionEntry): ParameterEntry[] =>
   isPanel(question) ? question.parameters.filter(({ name, group }) => group === "" && name !== ROUNDS) : question.parameters;
 
 export const errorName = ({ question, criterion }: PlanState): ErrorName => (isPanel(question) ? "error" : criterion);
+
+/** Whether it is asked in every period; a panel never is. */
+export const isTracking = ({ question, repeats }: PlanState): boolean => repeats !== "once" && !isPanel(question);
+
+/** The periods as the collector takes them. */
+export const periodsOf = (state: PlanState): Record<string, number> =>
+  !isTracking(state) ? {} : state.repeats === "periods" ? { periods: state.periods } : { renews: state.periods };
 
 /** The state that an address tells; what it does not tell, or tells wrongly, is as at first. */
 export function stateOf(search: string, declared: Questions): PlanState {
@@ -55,10 +69,19 @@ export function stateOf(search: string, declared: Questions): PlanState {
     users: number("users", declared.defaults.users, 1, MAX_USERS, true),
     epsilon: number("epsilon", 1, MIN_EPSILON, MAX_EPSILON, false),
     rounds: number(ROUNDS, 20, 1, MAX_ROUNDS, true),
-    errors: { margin: error("margin"), l2: error("l2"), error: error("error") },
-    criterion: told.get("criterion") === "l2" ? "l2" : "margin",
+    repeats: told.has("periods") ? "periods" : told.has("renews") ? "windows" : "once",
+    periods: number(told.has("periods") ? "periods" : "renews", 52, 2, MAX_PERIODS, true),
+    errors: { margin: error("margin"), l2: error("l2"), error: error("error"), change: error("change") },
+    criterion: criterionIn(told),
     solve: solved.includes(solve) ? (solve as Solved) : "error",
   };
+}
+
+/** A change is between periods: it means nothing where there are none. */
+function criterionIn(told: URLSearchParams): Criterion {
+  const said = told.get("criterion");
+  const repeated = told.has("periods") || told.has("renews");
+  return said === "l2" || (said === "change" && repeated) ? said : "margin";
 }
 
 /** The parameters that are given, one of each group. */
@@ -90,12 +113,15 @@ export const roundsOf = (state: PlanState): { rounds?: number } =>
 
 /** The criterion has to be said where no error is given that says it. */
 export const criterionOf = (state: PlanState): { criterion?: Criterion } =>
-  !isPanel(state.question) && state.solve === "error" ? { criterion: state.criterion } : {};
+  !isPanel(state.question) && state.solve === "error" ? { criterion: designedBy(state) } : {};
+
+/** By which error designs are compared: a change between two periods is a multiple of the margin of one. */
+const designedBy = ({ criterion }: PlanState): Criterion => (criterion === "change" ? "margin" : criterion);
 
 /** What `POST /v1/plans` takes; what is wrong with the parameters goes to `faults`. */
 export function requestOf(state: PlanState, faults: Faults): Record<string, unknown> {
   const parameters: Record<string, Value> = { ...readParameters(given(state), state.typed, faults), ...roundsOf(state) };
-  return { kind: state.question.kind, parameters, ...numbersOf(state), ...criterionOf(state) };
+  return { kind: state.question.kind, parameters, ...numbersOf(state), ...periodsOf(state), ...criterionOf(state) };
 }
 
 /** The address's query of a state: what is given, and what is worked out from it. */
@@ -105,16 +131,18 @@ export const searchOf = (state: PlanState): string =>
     ...toAddress(given(state), state.typed),
     ...roundsOf(state),
     ...numbersOf(state),
+    ...periodsOf(state),
     ...(isPanel(state.question) ? {} : { criterion: state.criterion }),
     solve: state.solve,
   });
 
 /** The form for a new survey, filled in so that it makes the survey that was planned. */
 export function newSurveyLink(state: PlanState, found: { epsilon: number; users: number; rounds?: number | null }): string {
-  const design = { users: found.users, ...(state.criterion === "margin" ? { criterion: state.criterion } : {}) };
+  const design = { users: found.users, ...(designedBy(state) === "margin" ? { criterion: "margin" } : {}) };
   const own = isPanel(state.question) ? { rounds: found.rounds ?? state.rounds } : design;
   const asked = { kind: state.question.kind, ...toAddress(given(state), state.typed), epsilon: found.epsilon };
-  return `/new${searchText({ ...asked, ...own })}`;
+  const repeats = isTracking(state) ? { repeats: "yes", ...periodsOf(state) } : {};
+  return `/new${searchText({ ...asked, ...own, ...repeats })}`;
 }
 
 const searchText = (told: Record<string, string | number>): string =>

@@ -12,6 +12,7 @@ export const ERRORS: Record<ErrorName, string> = {
   margin: "Margin of one answer (95\u00a0%)",
   l2: "L2 over all answers",
   error: "Largest error",
+  change: "Smallest change seen between two periods",
 };
 
 /** 1,200,000 as "1.2 million people". */
@@ -30,26 +31,57 @@ export function epsilonWords(epsilon: number): string {
 export function errorWords(name: ErrorName, measure: Measure, value: number): string {
   if (name === "margin") return `${measure.one} is known to about ${marginWords(measure, value)}, 95 times in 100`;
   if (name === "l2") return "expected distance between all estimated answers and the true ones";
+  if (name === "change") return `a change of ${changeWords(measure, value)} is found significant 80 times in 100 (at 95\u00a0%)`;
   return "expected largest error of any round";
 }
 
 /** The answer in a few large words, and the sentence that goes with it. */
-export function headline({ solve }: PlanState, measure: Measure, found: Planned): { large: string; sentence: string } {
+export function headline({ solve, criterion }: PlanState, measure: Measure, found: Planned): { large: string; sentence: string } {
   const people = `${count(found.users)} people`;
   const epsilon = `epsilon ${figure(found.epsilon)}`;
-  const exact = exactness(measure, found);
+  const told = exactness(measure, found);
+  const exact = found.tracking === null ? told : `In each period ${small(told)}`;
   if (solve === "users") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
   if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
   if (solve === "rounds") return { large: `${count(found.rounds ?? 0)} rounds`, sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
+  if (found.tracking !== null && criterion === "change") {
+    return { large: changeWords(measure, found.tracking.change), sentence: `is the smallest change between two periods that is seen (at 95\u00a0%, 80 times in 100), with ${people} at ${epsilon}. ${exact}` };
+  }
   const large = found.margin === null ? `Error below ${figure(atMost(found.error ?? NaN))}` : marginWords(measure, found.margin);
-  return { large, sentence: `With ${people} at ${epsilon}: ${exact.charAt(0).toLowerCase()}${exact.slice(1)}` };
+  return { large, sentence: `With ${people} at ${epsilon}: ${small(exact)}` };
 }
+
+/** The same words with a small first letter, to go on with. */
+const small = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Both errors of a question; the one error of a panel. */
 function exactness(measure: Measure, { answers, margin, l2, rounds, error, users }: Planned): string {
   if (margin !== null && l2 !== null) return accuracyWords(measure, margin, l2, answers);
   const each = count(Math.round(users / (rounds ?? 1)));
   return `The largest error over ${count(rounds ?? 1)} rounds is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
+}
+
+/** A change in points of a share, or in the answer's unit. */
+export const changeWords = (measure: Measure, change: number): string => marginWords(measure, change).replace("± ", "");
+
+/** What a tracking survey comes to beside its error: people per period, the change that is seen, and what everybody's answer in every period would cost. */
+export function trackingWords(measure: Measure, { tracking, users, epsilon }: Planned): string[] {
+  if (tracking === null) return [];
+  const { window, windows, periods, users_per_period: each, epsilon_in_all: all, change, every_period: every } = tracking;
+  const once = `Everybody answers in one of ${windows === 1 ? "" : "every "}${count(window)} periods, so each period has about ${count(each)} of the ${count(users)} people.`;
+  const loss =
+    windows === 1
+      ? `A person's whole history costs epsilon ${figure(epsilon)}, once.`
+      : all === null
+        ? `A person's history costs epsilon ${figure(epsilon)} in every ${count(window)} periods, which adds up without an end: ${figure(4 * epsilon)} in ${count(4 * window)} periods.`
+        : `A person's history costs epsilon ${figure(epsilon)} in every ${count(window)} periods, and ${figure(all)} over all ${count(periods ?? 0)}.`;
+  const seen = `The smallest change between two periods that is seen, at 95\u00a0% and 80 times in 100, is ${changeWords(measure, change)}.`;
+  const margin = every.margin === null ? "" : ` With the same people the margin would be ${marginWords(measure, every.margin)}.`;
+  const cost =
+    every.users === null || every.times === null
+      ? `Answering in every period at epsilon ${figure(every.epsilon)} would not do: ${every.reason}.${margin}`
+      : `If everybody answered in every period instead, at epsilon ${figure(every.epsilon)} each, the same error would take ${count(every.users)} people, ${figure(every.times)} times as many.${margin}`;
+  return [once, loss, seen, cost];
 }
 
 /** What each design is called beside the others: by its mechanism alone, where all have one strategy. */

@@ -12,11 +12,13 @@ import { estimateView } from "./estimate.js";
 import { exportsView, peopleLink } from "./exports.js";
 import { endView } from "./survey_end.js";
 import { headView, tooFew } from "./survey_head.js";
+import { showTracking } from "./tracking.js";
 import { Refetch } from "./survey_refetch.js";
 
 export async function showSurvey(page: HTMLElement, context: Context): Promise<void> {
   const id = context.id ?? "";
   const status = await ask<Status>(`/v1/surveys/${id}/status`);
+  if (status.kind === "tracking") return showTracking(page, context, status);
   if (status.rounds !== null) return showConversation(page, context, status);
   return showEstimate(page, context, status);
 }

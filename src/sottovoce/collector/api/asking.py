@@ -13,7 +13,9 @@ from sottovoce.collector.api.page_structs import Draft, PlanRequest
 from sottovoce.collector.api.parameters import MOST_LISTED, read_parameters
 from sottovoce.collector.refusal import Refusal
 from sottovoce.core.errors import CapacityError, PlanError, SurveyError
-from sottovoce.planning.plan import Plan, plan
+from sottovoce.planning.plan import Plan
+from sottovoce.planning.planner import plan
+from sottovoce.planning.tracking import TrackingPlan
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import QUESTIONS
 from sottovoce.strategies.factorized import FactorizedStrategy
@@ -21,7 +23,7 @@ from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
 from sottovoce.surveys.panel import Panel
 
-__all__ = ["KINDS", "as_refusals", "check_fields", "plan_for", "population_of", "question_of"]
+__all__ = ["KINDS", "as_refusals", "check_fields", "plan_for", "population_of", "question_of", "tracking_plan_for"]
 
 KINDS: Final = (*QUESTIONS, Panel.kind)
 """Everything that can be asked, by its kind."""
@@ -61,14 +63,25 @@ def check_fields(asked: Draft | PlanRequest, taken: Collection[str]) -> None:
 
 def plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> Plan:
     """The library's plan, if it can be made while somebody waits."""
+    found: Plan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
+    return found
+
+
+def tracking_plan_for(question: Question, asked: Draft | PlanRequest, **given: Any) -> TrackingPlan:
+    """The same for a tracking survey: `given` has its periods, or how often it renews."""
+    found: TrackingPlan = plan(question, epsilon=asked.epsilon, **given, **_design(question, asked))
+    return found
+
+
+def _design(question: Question, asked: Draft | PlanRequest) -> dict[str, Any]:
+    """By what its design is chosen, unless that takes minutes."""
     most, values = _QUICK.get(asked.strategy or ""), question.workload.n_values
     if most is not None and values is not None and values > most:
         raise SurveyError(
             f"{asked.strategy} takes minutes to find for {values:,} values, and is found here for up to {most}: make "
             "the survey in Python or on the command line, and publish it"
         ).at("strategy")
-    chosen = {name: getattr(asked, name) for name in _DESIGN if getattr(asked, name) is not None}
-    return plan(question, epsilon=asked.epsilon, **given, **chosen)
+    return {name: getattr(asked, name) for name in _DESIGN if getattr(asked, name) is not None}
 
 
 def population_of(question: Question, asked: PlanRequest) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
-from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of
+from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of, tracking_plan_for
 from sottovoce.collector.api.notes import notes_of, people_note
 from sottovoce.collector.api.page_structs import Draft, DraftAnswer
 from sottovoce.collector.api.parameters import read_parameters
@@ -12,8 +13,10 @@ from sottovoce.core.limits import DEFAULT_USERS, check_integer
 from sottovoce.core.words import plural
 from sottovoce.planning.panel import error_line
 from sottovoce.planning.solve import MAX_USERS
+from sottovoce.questions.parameter import check_parameters
+from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.panel import Panel
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["make_draft"]
 
@@ -21,7 +24,9 @@ __all__ = ["make_draft"]
 def make_draft(draft: Draft) -> DraftAnswer:
     """The survey of a form, or a refusal that names the field, what is allowed, and what to do."""
     with as_refusals():
-        return _panel(draft) if draft.kind == Panel.kind else _survey(draft)
+        if draft.kind == Panel.kind:
+            return _panel(draft)
+        return _survey(draft) if draft.calendar is None else _tracking(draft, draft.calendar)
 
 
 def _survey(draft: Draft) -> DraftAnswer:
@@ -39,6 +44,25 @@ def _survey(draft: Draft) -> DraftAnswer:
     )
 
 
+def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
+    calendar = Calendar.of(**check_parameters("a tracking survey", Calendar.parameters, stated))
+    users = DEFAULT_USERS if draft.users is None else draft.users
+    renews = calendar.window if calendar.renews else None
+    found = tracking_plan_for(question_of(draft), draft, users=users, periods=calendar.periods, renews=renews)
+    tracking = Tracking(found.period.survey(draft.title), calendar)
+    each = f"{calendar.label(1)} is the first period, and everybody answers in one of {calendar.window:,}"
+    return _answer(
+        tracking,
+        users,
+        f"{each}. {found} In one period, {found.period.reason}",
+        [people_note(tracking.once, tracked=True)],
+        strategy=found.period.best.strategy,
+        margin=found.margin,
+        l2=found.l2,
+        promise=tracking.promise,
+    )
+
+
 def _panel(draft: Draft) -> DraftAnswer:
     check_fields(draft, ("epsilon", "title", "users"))
     panel = Panel.of(draft.epsilon, draft.title, **read_parameters("a panel", Panel.parameters, draft.parameters))
@@ -53,25 +77,28 @@ def _panel(draft: Draft) -> DraftAnswer:
 
 
 def _answer(
-    survey: Survey | Panel,
+    survey: Survey | Panel | Tracking,
     users: int,
     explanation: str,
     notes: list[str],
     strategy: str | None = None,
     margin: float | None = None,
     l2: float | None = None,
+    promise: str | None = None,
 ) -> DraftAnswer:
+    asked = survey.once if isinstance(survey, Tracking) else survey
     untitled = [] if survey.title else ["it has no title: people are not told what it is about"]
     return DraftAnswer(
         id=survey.id,
         statement=survey.to_json(),
         attachments={digest: base64.b64encode(held).decode() for digest, held in survey.attachments.items()},
         strategy=strategy,
-        mechanism=survey.mechanism.name,
-        report_bytes=survey.mechanism.report_bytes,
+        mechanism=asked.mechanism.name,
+        report_bytes=asked.mechanism.report_bytes,
         users=users,
         margin=margin,
         l2=l2,
         explanation=explanation,
-        notes=[*untitled, *notes_of(survey), *notes],
+        promise=promise,
+        notes=[*untitled, *notes_of(asked), *notes],
     )

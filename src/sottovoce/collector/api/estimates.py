@@ -159,6 +159,7 @@ def _hand_in(service: Service, survey_id: str, body: bytes) -> int:
             "wait until none waits, and count them then",
         )
     service.surveys.drop_results()
+    service.period_estimates.clear()
     return aggregate.n_reports
 
 

@@ -13,6 +13,7 @@ from sottovoce.collector.api.surveys import rounds_of, status_of
 from sottovoce.collector.reading.streams import EVENT_STREAM, MOST_STREAMS, Stream, StreamPace, Streams
 from sottovoce.collector.store.base import TokenRecord
 from sottovoce.formats.service_json import RoundStatus
+from sottovoce.surveys.panel import Panel
 
 __all__ = ["ROUTES", "streams_of"]
 
@@ -56,7 +57,7 @@ def streams_of(service: Service, pace: StreamPace | None = None) -> Streams:
 def _status_json(service: Service, survey_id: str) -> bytes:
     status = status_of(service, survey_id)
     told: Any = status
-    if status.rounds is not None:
+    if status.kind == Panel.kind:
         told = {
             **msgspec.to_builtins(status),
             "rounds_info": [*map(_without_long_labels, rounds_of(service, survey_id).rounds)],

@@ -47,16 +47,17 @@ def notes_of(survey: Survey | Panel) -> list[str]:
     return notes
 
 
-def people_note(survey: Survey) -> str:
-    """How many reports it takes until the margin of every answer says something."""
+def people_note(survey: Survey, *, tracked: bool = False) -> str:
+    """How many reports, of a period if it is tracked, it takes until the margin of every answer says something."""
     low, high = survey.answer_range
     useful = _USEFUL * float(np.max(high) - np.min(low))
+    reports = "reports in a period" if tracked else "reports"
     told = f"each answer to within {useful:.2g} {survey.question.unit}".rstrip()
     if survey.question.answers_are_shares:
         told = f"each share to within {100 * useful:g} points"
     design = survey.design
     if design.margin(_MOST_PEOPLE) > useful:
-        return f"not even {_MOST_PEOPLE:,} reports give {told} (95 %)"
+        return f"not even {_MOST_PEOPLE:,} {reports} give {told} (95 %)"
     enough = fewest_users(lambda n: design.margin(n) <= useful, _MOST_PEOPLE)
     rounded = math.ceil(enough / (unit := 10 ** max(0, len(str(enough)) - 2))) * unit
-    return f"about {rounded:,} reports give {told} (95 %)"
+    return f"about {rounded:,} {reports} give {told} (95 %)"

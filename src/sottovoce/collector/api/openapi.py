@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from sottovoce.collector.api.response import JSON
-from sottovoce.collector.api.route import Route
+from sottovoce.collector.api.route import QueryParameter, Route
 from sottovoce.collector.refusal import RETRY_AFTER, ErrorBody
 from sottovoce.core.version import __version__
 
@@ -90,7 +90,7 @@ def _operation(one: Route) -> dict[str, Any]:
         "summary": one.summary,
         "parameters": [
             *(_parameter("path", name, hint, required=True) for name, hint in one.path_parameters.items()),
-            *(_parameter("query", *parameter) for parameter in one.query),
+            *(_query_parameter(parameter) for parameter in one.query),
         ],
         "responses": {
             **{str(status): _response(content, one) for status, content in one.responses.items()},
@@ -135,6 +135,11 @@ def _schema(content: Any) -> dict[str, Any]:
         return {"anyOf": [_schema(form) for form in content]}
     (schema,), _ = msgspec.json.schema_components((content,), ref_template=_REFERENCE)
     return schema
+
+
+def _query_parameter(one: QueryParameter) -> dict[str, Any]:
+    default = None if one.is_required else one.default
+    return _parameter("query", one.name, one.type, default, required=one.is_required)
 
 
 def _parameter(place: str, name: str, hint: Any, default: Any = None, *, required: bool = False) -> dict[str, Any]:

@@ -17,6 +17,7 @@ __all__ = [
     "Defaults",
     "Draft",
     "DraftAnswer",
+    "EveryPeriodCost",
     "IntegerRange",
     "ParameterEntry",
     "Picture",
@@ -25,6 +26,7 @@ __all__ = [
     "PlannedCurve",
     "PlannedCurves",
     "PlannedOption",
+    "PlannedTracking",
     "QuestionAnswer",
     "QuestionEntry",
     "Questions",
@@ -91,19 +93,30 @@ class Draft(_Asked, kw_only=True):
 
     epsilon: float
     title: str = ""
+    calendar: Annotated[
+        dict[Name, Any] | None,
+        Meta(
+            description="for a tracking survey: its periods, by the names that /v1/questions declares under calendar; "
+            "null for a survey that is asked once"
+        ),
+    ] = None
 
 
 class PlanRequest(_Asked, kw_only=True):
     """A question and two of `epsilon`, `users` and the error; the third is computed.
 
     The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and
-    the number of rounds any one may be left out.
+    the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is
+    that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all.
     """
 
     epsilon: float | None = None
     margin: float | None = None
     l2: float | None = None
     error: float | None = None
+    periods: Annotated[Whole | None, Meta(description="number of periods; null with `renews` for no end")] = None
+    renews: Annotated[Whole | None, Meta(description="number of periods in which everybody answers once")] = None
+    change: Annotated[float | None, Meta(description="instead of a margin: seen at 95 %, with a power of 80 %")] = None
     population: Annotated[
         Literal["uniform"] | list[float] | None,
         Meta(description="the share of people with each value; null for the worst case"),
@@ -195,6 +208,30 @@ class PlannedOption(ResponseStruct):
     fetched_bytes: int | None
 
 
+class EveryPeriodCost(ResponseStruct):
+    """If everybody answered in every period, at an epsilon divided by the periods; null where no design can serve."""
+
+    epsilon: Annotated[float, Meta(description="of one answer")]
+    margin: Annotated[float | None, Meta(description="of one period, with as many people as the plan has")]
+    users: Annotated[int | None, Meta(description="people that the plan's error would take")]
+    times: Annotated[float | None, Meta(description="that number over the plan's")]
+    reason: Annotated[str, Meta(description="why a number is null; else empty")]
+
+
+class PlannedTracking(ResponseStruct):
+    """What a tracking survey adds to the plan of one of its periods."""
+
+    periods: Annotated[int | None, Meta(description="null for no end")]
+    window: Annotated[int, Meta(description="number of periods in which everybody answers once")]
+    windows: int | None
+    users_per_period: int
+    epsilon_in_all: Annotated[float | None, Meta(description="over all windows; null where it adds up without an end")]
+    change: Annotated[
+        float, Meta(description="the smallest that is seen between two periods, at 95 % with a power of 80 %")
+    ]
+    every_period: EveryPeriodCost
+
+
 class Planned(ResponseStruct):
     """A survey that can be run; `solved_for` names what was computed.
 
@@ -225,6 +262,10 @@ class Planned(ResponseStruct):
     rounds: int | None
     radius: float | None
     error: float | None
+    tracking: Annotated[
+        PlannedTracking | None,
+        Meta(description="of a tracking survey; its `users` are those of all periods, its errors those of one"),
+    ]
 
 
 class ParameterEntry(ResponseStruct):
@@ -262,9 +303,10 @@ class Defaults(ResponseStruct):
 
 
 class Questions(ResponseStruct):
-    """Every kind of question."""
+    """Every kind of question; and the calendar with which each but a panel becomes a tracking survey."""
 
     questions: list[QuestionEntry]
+    calendar: list[ParameterEntry]
     defaults: Defaults
 
 
@@ -277,10 +319,14 @@ class DraftAnswer(ResponseStruct):
     strategy: Annotated[str | None, Meta(description="null for a panel")]
     mechanism: str
     report_bytes: int
-    users: Annotated[int, Meta(description="the number of people for which these errors are expected")]
+    users: Annotated[int, Meta(description="the number of people for which these errors are expected, in all periods")]
     margin: Annotated[float | None, Meta(description="the largest margin of any answer (95 %); null for a panel")]
     l2: Annotated[float | None, Meta(description="the expected L2 error over all answers; null for a panel")]
     explanation: str
+    promise: Annotated[
+        str | None,
+        Meta(description="of a tracking survey: its privacy per window and over its life; null for others"),
+    ]
     notes: list[str]
 
 

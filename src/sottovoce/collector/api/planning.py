@@ -5,15 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, population_of, question_of
+from sottovoce.collector.api.asking import (
+    as_refusals,
+    check_fields,
+    plan_for,
+    population_of,
+    question_of,
+    tracking_plan_for,
+)
 from sottovoce.collector.api.notes import notes_of
-from sottovoce.collector.api.page_structs import Planned, PlannedCurve, PlannedCurves, PlannedOption, PlanRequest
+from sottovoce.collector.api.page_structs import (
+    EveryPeriodCost,
+    Planned,
+    PlannedCurve,
+    PlannedCurves,
+    PlannedOption,
+    PlannedTracking,
+    PlanRequest,
+)
 from sottovoce.collector.api.structs import ErrorBound
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.planning import curves
 from sottovoce.planning.panel import plan_panel
+from sottovoce.planning.plan import Plan
 from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error
 
@@ -40,21 +56,40 @@ def _question(asked: PlanRequest) -> Planned:
         raise SurveyError("error is for panels; give margin or l2 here").at("error")
     question = question_of(asked)
     people = population_of(question, asked)
-    found = plan_for(question, asked, users=asked.users, margin=asked.margin, l2=asked.l2, population=people)
+    aim = {"users": asked.users, "margin": asked.margin, "l2": asked.l2, "population": people}
+    if asked.periods is None and asked.renews is None:
+        if asked.change is not None:
+            raise SurveyError("change is between two periods: give periods or renews too, or a margin").at("change")
+        return _planned(plan_for(question, asked, **aim))
+    repeats = {"periods": asked.periods, "renews": asked.renews, "change": asked.change}
+    found = tracking_plan_for(question, asked, **aim, **repeats)
+    told = found.to_dict()
+    extra = {name: told[name] for name in PlannedTracking.__struct_fields__}
+    tracking = PlannedTracking(**extra | {"every_period": EveryPeriodCost(**told["every_period"])})
+    return _planned(found.period, found.users, found.window, tracking)
+
+
+def _planned(
+    found: Plan, users: int | None = None, periods: int = 1, tracking: PlannedTracking | None = None
+) -> Planned:
+    """The plan of a survey, or of one period of so many with the people of all."""
     told = found.to_dict()
     survey = found.survey()
     by_users, by_epsilon = curves.curve_by_users(found), curves.curve_by_epsilon(found)
     told |= {
+        "users": users or found.users,
         "bound": ErrorBound(**told["bound"]),
         "options": [PlannedOption(**option) for option in told["options"]],
-        "curves": PlannedCurves(users=_curve(by_users), epsilon=_curve(by_epsilon)),
+        "curves": PlannedCurves(users=_curve(by_users, periods), epsilon=_curve(by_epsilon)),
     }
     notes = [_WORST] * (found.population is None) + [_BOUND] * (found.best.status == "bound") + notes_of(survey)
-    return Planned(**told, survey=survey.id, notes=notes, rounds=None, radius=None, error=None)
+    told["survey"] = survey.id if tracking is None else None
+    return Planned(**told, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
 
 
-def _curve(found: curves.Curve) -> PlannedCurve:
-    return PlannedCurve(list(found.x), {name: list(errors) for name, errors in found.lines.items()})
+def _curve(found: curves.ErrorCurve, periods: int = 1) -> PlannedCurve:
+    """People are those of all periods."""
+    return PlannedCurve([periods * x for x in found.x], {name: list(errors) for name, errors in found.lines.items()})
 
 
 def _panel(asked: PlanRequest) -> Planned:
@@ -106,6 +141,7 @@ def _panel(asked: PlanRequest) -> Planned:
         rounds=rounds,
         radius=radius,
         error=found.error,
+        tracking=None,
     )
 
 

@@ -14,13 +14,16 @@ from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Envelope, Publication, RoundOpening, SurveyId
 from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.running.keeper import moment_of
+from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import MismatchError, SurveyError
 from sottovoce.core.limits import MAX_CELLS
 from sottovoce.formats.sharded import in_parts
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import parse_json
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["MAX_PUBLICATION_BYTES", "ROUTES"]
 
@@ -78,6 +81,14 @@ def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
             f"this is a round of panel {seat.panel.id[:12]}; open it at /v1/surveys/{seat.panel.id}/rounds",
             field="statement",
         )
+    if isinstance(survey, Survey) and survey.period is not None:
+        raise Refusal(
+            422,
+            "period_of_a_survey",
+            f"this is one period ({survey.period.label}) of a tracking survey; publish that, and its periods open by "
+            "themselves",
+            field="statement",
+        )
     if set(attachments) != set(survey.attachments):
         raise Refusal(
             422,
@@ -86,9 +97,15 @@ def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
             field="attachments",
         )
     _check_countable(survey)
-    record = _signed(service, survey, _minimum(given.minimum_reports, service.settings.minimum_reports))
+    minimum = _minimum(given.minimum_reports, service.settings.minimum_reports)
+    if isinstance(survey, Tracking):
+        _check_starts(service, survey)
+    record = signed_record(service.key, survey, service.epoch(), minimum)
     # As the survey packs them itself: the digest is of what they hold, and only that has been checked.
-    return _kept(service, record, survey.attachments)
+    envelope, new = _kept(service, record, survey.attachments)
+    if isinstance(survey, Tracking):
+        service.keeper.advance(survey.id)  # its first period may begin today
+    return envelope, new
 
 
 def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelope, bool]:
@@ -109,7 +126,8 @@ def _open(service: Service, survey_id: str, given: RoundOpening) -> tuple[Envelo
             field="labels",
         )
     minimum = _minimum(given.minimum_reports, parent.minimum_reports)
-    signed = _signed(service, asked, minimum, parent.id, seat.round, tuple(given.labels))
+    labels = tuple(given.labels)
+    signed = signed_record(service.key, asked, service.epoch(), minimum, parent.id, seat.round, labels)
     try:
         return _kept(service, signed, {})
     except MismatchError as error:
@@ -127,7 +145,7 @@ def _decoded(given: Mapping[str, str]) -> dict[str, bytes]:
     return found
 
 
-def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | Panel:
+def _read(statement: str, attachments: Mapping[str, bytes]) -> PublishedSurvey:
     """The survey, if this text states it and nothing else."""
     try:
         survey = Survey.from_json(statement, attachments)
@@ -141,13 +159,16 @@ def _read(statement: str, attachments: Mapping[str, bytes]) -> Survey | Panel:
     return survey
 
 
-def _check_countable(survey: Survey | Panel) -> None:
+def _check_countable(survey: PublishedSurvey) -> None:
     """Refuse now what neither a worker nor an engine could ever count."""
-    if isinstance(survey, Survey) and survey.mechanism.cells > MAX_CELLS and not in_parts(survey.mechanism):
+    if isinstance(survey, Panel):
+        return
+    mechanism = survey.once.mechanism if isinstance(survey, Tracking) else survey.mechanism
+    if mechanism.cells > MAX_CELLS and not in_parts(mechanism):
         raise Refusal(
             422,
             "too_many_counters",
-            f"counting its reports takes {survey.mechanism.cells:,} counters, above the {MAX_CELLS:,} that one process "
+            f"counting its reports takes {mechanism.cells:,} counters, above the {MAX_CELLS:,} that one process "
             "keeps; use a smaller domain or dimension",
             field="statement",
         )
@@ -165,27 +186,16 @@ def _minimum(given: int | None, floor: int) -> int:
     return floor if given is None else given
 
 
-def _signed(
-    service: Service,
-    survey: Survey | Panel,
-    minimum_reports: int,
-    parent: str | None = None,
-    number: int | None = None,
-    labels: tuple[str, ...] = (),
-) -> SurveyRecord:
-    return SurveyRecord(
-        id=survey.id,
-        canonical=survey.canonical,
-        signature=service.key.sign(survey.canonical),
-        title=survey.title,
-        kind=survey.kind,
-        epsilon=survey.epsilon,
-        minimum_reports=minimum_reports,
-        epoch=service.epoch(),
-        parent=parent,
-        round=number,
-        labels=labels,
-    )
+def _check_starts(service: Service, tracking: Tracking) -> None:
+    """Refuse a start that has passed; the same survey again is not refused later for having begun."""
+    today, starts = moment_of(service.keeper.now()).date(), tracking.calendar.starts
+    if starts < today and service.store.survey(tracking.id) is None:
+        raise Refusal(
+            422,
+            "start_in_the_past",
+            f"starts is {starts}, and today is {today} by the collector's clock (UTC): choose today or a later day",
+            field="starts",
+        )
 
 
 def _kept(service: Service, record: SurveyRecord, attachments: Mapping[str, bytes]) -> tuple[Envelope, bool]:

@@ -12,6 +12,7 @@ from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.registry import QUESTIONS
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.panel import Panel
 
 __all__ = ["ROUTES", "questions"]
@@ -30,17 +31,23 @@ def questions() -> Questions:
     """Every kind of question, with its parameters."""
     entries = [_entry(kind.kind, kind.summary, kind.parameters, kind.strategies) for kind in QUESTIONS.values()]
     entries.append(_entry(Panel.kind, Panel.summary, Panel.parameters, ()))
-    return Questions(entries, Defaults(DEFAULT_USERS, DEFAULT_REPORT_BYTES, DEFAULT_COUNTERS, _LEVEL))
+    return Questions(
+        entries, _declared(Calendar.parameters), Defaults(DEFAULT_USERS, DEFAULT_REPORT_BYTES, DEFAULT_COUNTERS, _LEVEL)
+    )
 
 
 def _entry(kind: str, summary: str, declared: tuple[Parameter, ...], strategies: tuple[str, ...]) -> QuestionEntry:
     return QuestionEntry(
         kind=kind,
         summary=summary,
-        parameters=[ParameterEntry(**{"low": None, "high": None, **one.to_dict()}) for one in declared],
+        parameters=_declared(declared),
         strategies=list(strategies),
         mechanisms=[name for strategy in strategies for name in _MECHANISMS.get(strategy, ())],
     )
+
+
+def _declared(parameters: tuple[Parameter, ...]) -> list[ParameterEntry]:
+    return [ParameterEntry(**{"low": None, "high": None, **one.to_dict()}) for one in parameters]
 
 
 @route("GET", "/v1/questions")

@@ -16,7 +16,7 @@ from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.base import SurveyRecord
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["MOST_ROWS", "TAG", "Rendered", "check_rows", "rendered", "rendered_table", "response_of"]
+__all__ = ["MOST_ROWS", "TAG", "Rendered", "check_rows", "rendered", "rendered_from", "rendered_table", "response_of"]
 
 MOST_ROWS: Final = 2**20
 """Most answers of one body: more would be some hundred megabytes."""
@@ -49,6 +49,13 @@ async def rendered(
     """What `make` makes from all reports so far; `name` says of two such whether they are the same."""
     n_reports = await service.wait_for_store(service.n_counted, record)
     check_minimum(record, n_reports)
+    return await rendered_from(service, work, record, n_reports, name, make)
+
+
+async def rendered_from(
+    service: Service, work: SlowWork, record: SurveyRecord, n_reports: int, name: tuple[object, ...], make: Make
+) -> Rendered:
+    """The same where it is known how many reports are counted, and that they are enough."""
     name = ("rendered", *name)
     found: Rendered | None = service.surveys.result(record.id, n_reports, *name)
     if found is not None:

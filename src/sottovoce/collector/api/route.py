@@ -40,6 +40,11 @@ class QueryParameter(NamedTuple):
     type: Any
     default: Any
 
+    @property
+    def is_required(self) -> bool:
+        """Whether it cannot be left out."""
+        return self.default is inspect.Parameter.empty
+
     def read(self, text: str) -> Any:
         """The value, or a refusal that says what is allowed."""
         try:
@@ -128,12 +133,16 @@ class Route:
 
     def _read_query(self, query_string: bytes) -> dict[str, Any]:
         known = {one.name: one for one in self.query}
-        values = {one.name: one.default for one in self.query}
+        values = {one.name: one.default for one in self.query if not one.is_required}
         given = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
         names = [name for name, _ in given]
         if len(set(names)) < len(names) or not known.keys() >= set(names):
             message = f"the parameters here are {', '.join(known)}, each at most once"
             raise Refusal(400, "invalid_parameter", message)
+        missing = next((one for one in self.query if one.is_required and one.name not in names), None)
+        if missing is not None:
+            message = f"{missing.name} is missing: it must be {describe(missing.type)}"
+            raise Refusal(400, "invalid_parameter", message, field=missing.name)
         return values | {name: known[name].read(text) for name, text in given}
 
 

@@ -20,17 +20,21 @@ from sottovoce.collector.reading.slow_work import SlowWork
 from sottovoce.collector.reading.streams import Streams
 from sottovoce.collector.reading.survey_list import SurveyList
 from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.running.clock_guard import ClockGuard
+from sottovoce.collector.running.keeper import PeriodKeeper, clock_refusal
 from sottovoce.collector.running.metrics import Metrics, TimedStore
 from sottovoce.collector.running.readiness import Readiness
 from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.running.store_clock import StoreClock
 from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.store.base import Store, SurveyRecord
+from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
+from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["Service"]
 
@@ -52,6 +56,10 @@ _MOST_TABLES: Final = 8
 """Requests that may wait for these threads; most estimates take milliseconds, tables of a million answers seconds."""
 
 _MOST_PLANS: Final = 256
+
+_MOST_CURVES: Final = 32
+_CURVE_BYTES: Final = 2**27
+"""Of estimates by period, all curves together."""
 
 
 class Elsewhere(Protocol):
@@ -88,7 +96,16 @@ class Service:
         self.watch.every(_BETWEEN_CLOCKS, self.clock.measure, "the database's clock cannot be read")
         self.watch.start()
         self.listed = SurveyList(store)
-        self.intake = Intake(self.surveys, settings.max_batch_reports, settings.time_precision, self.clock)
+        self._guard = ClockGuard()
+        self.keeper = PeriodKeeper(store, key, settings.time_precision, self.clock, self._guard.doubt)
+        self.intake = Intake(
+            self.surveys,
+            settings.max_batch_reports,
+            settings.time_precision,
+            self.clock,
+            self.keeper.find,
+            self._check_clock,
+        )
         self.readiness = Readiness(store, lambda: self.committer.hangs)
         timed = TimedStore(store, self.metrics)
         self.committer = Committer(
@@ -100,11 +117,17 @@ class Service:
         self.throttle = Throttle(settings.max_reports_per_second)
         self.metrics.watch_queue(lambda: self.committer.depth)
         self.plans: LruCache[bytes, Planned] = LruCache(_MOST_PLANS)
+        self.period_estimates: LruCache[str, dict[int, Estimate]] = LruCache(_MOST_CURVES, _CURVE_BYTES)
         self.files = load_files()
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
         self.estimating = SlowWork("estimate", _ESTIMATE_THREADS, _MOST_ESTIMATES)
         self.tables = SlowWork("table", 1, _MOST_TABLES)
         self.note_estimate: Callable[[float], object] = self.metrics.estimate_seconds.observe
+
+    def _check_clock(self) -> None:
+        """Refuse what depends on the time while it is in doubt; asks nobody."""
+        if (reason := self._guard.doubt(self.clock())) is not None:
+            raise clock_refusal(reason)
 
     def stop_working(self) -> None:
         """End streams, drop slow work that waits, and end tables that are being written; clients then ask again."""
@@ -158,13 +181,20 @@ class Service:
             raise Refusal(410, "survey_deleted", f"survey {record.id[:12]} has been deleted, with all its reports")
         return record
 
-    def survey(self, record: SurveyRecord) -> Survey | Panel:
+    def survey(self, record: SurveyRecord) -> PublishedSurvey:
         """The survey behind a record."""
         return self.surveys.load(record).survey
 
     def answerable(self, record: SurveyRecord) -> Survey:
         """The same, of one that people answer themselves."""
         survey = self.survey(record)
+        if isinstance(survey, Tracking):
+            raise Refusal(
+                409,
+                "survey_tracking",
+                f"survey {record.id[:12]} is answered period by period and has no reports of its own; ask for its "
+                f"curve, or for one of its periods, listed at /v1/surveys/{record.id}/periods",
+            )
         if isinstance(survey, Panel):
             raise Refusal(
                 409,
@@ -179,6 +209,14 @@ class Service:
         survey = self.survey(record)
         if not isinstance(survey, Panel):
             raise Refusal(409, "survey_not_adaptive", f"survey {record.id[:12]} is not adaptive: it has no rounds")
+        return survey
+
+    def tracking(self, record: SurveyRecord) -> Tracking:
+        """The same, of one that has periods."""
+        survey = self.survey(record)
+        if not isinstance(survey, Tracking):
+            message = f"survey {record.id[:12]} has no calendar, and so neither periods nor a curve"
+            raise Refusal(409, "survey_not_tracking", message)
         return survey
 
     def n_counted(self, record: SurveyRecord) -> int:

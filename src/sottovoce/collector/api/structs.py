@@ -15,6 +15,7 @@ from sottovoce.formats.service_json import (
     Count,
     Delta,
     Hex64,
+    Moment,
     RoundStatus,
     SegmentEntry,
     SurveyState,
@@ -45,6 +46,7 @@ __all__ = [
     "StateBody",
     "SurveyEntry",
     "Surveys",
+    "TimeAnswer",
     "TokenRevoked",
     "Tokens",
 ]
@@ -125,6 +127,12 @@ class KeyAnswer(ResponseStruct):
 
     key: str
     fingerprint: Hex64
+
+
+class TimeAnswer(ResponseStruct):
+    """The collector's time."""
+
+    now: Moment
 
 
 class SurveyEntry(ResponseStruct):

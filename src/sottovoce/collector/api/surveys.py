@@ -11,10 +11,12 @@ from sottovoce.collector.api.admission import require
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Rounds, StateBody, SurveyId
-from sottovoce.collector.store.base import Store, SurveyRecord, TokenRecord
+from sottovoce.collector.store.base import Store, TokenRecord
+from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import StoreError
 from sottovoce.formats.service_json import RoundStatus, Status
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["ROUTES", "rounds_of", "status_of"]
 
@@ -41,43 +43,62 @@ async def list_rounds(service: Service, survey_id: SurveyId) -> Rounds:
 
 @route("POST", "/v1/surveys/{survey_id}/seal", scopes=("publish", "ask"), errors=_FULL)
 async def seal_survey(service: Service, token: TokenRecord, survey_id: SurveyId) -> StateBody:
-    """Accept no more reports, for ever; to seal a round is to close it, for which the scope ask is enough."""
+    """Accept no more reports, for ever, of its rounds or periods neither; for a round the scope ask is enough."""
     return await service.wait_for_store(_seal, service, survey_id, token)
 
 
 @route("DELETE", "/v1/surveys/{survey_id}", scopes=("admin",), errors=_FULL)
 async def delete_survey(service: Service, survey_id: SurveyId) -> StateBody:
-    """Remove a survey with all its reports and rounds, for ever."""
+    """Remove a survey with all its reports, rounds and periods, for ever."""
     return await service.wait_for_store(_delete, service, survey_id)
 
 
 def status_of(service: Service, survey_id: str) -> Status:
-    """How a survey stands; an adaptive one with all its rounds."""
+    """How a survey stands; one with rounds or periods with all of them."""
     record = service.record(survey_id)
     survey = service.survey(record)
-    rounds = service.store.rounds(record.id) if isinstance(survey, Panel) else []
-    n_reports, waiting = _numbers(service, (record, *rounds))
-    adaptive = isinstance(survey, Panel)
+    rounds = None if isinstance(survey, Survey) else service.store.standing_rounds(record.id)
+    if rounds is None:
+        n_reports, waiting = service.n_counted(record), service.store.waiting(record.id)
+    else:
+        n_reports, waiting = sum(one.counted for one in rounds), sum(one.waiting for one in rounds)
     return Status(
         id=record.id,
         title=record.title,
         kind=record.kind,
         epsilon=record.epsilon,
         delta=record.delta,
-        mechanism=None if isinstance(survey, Panel) else survey.mechanism.name,
+        mechanism=_mechanism(survey),
         state=record.state,
         n_reports=n_reports,
         waiting=waiting,
         minimum_reports=record.minimum_reports,
-        rounds=survey.rounds if isinstance(survey, Panel) else None,
-        asked=len(rounds) if adaptive else None,
+        rounds=_most_rounds(survey),
+        asked=None if rounds is None else len(rounds),
+        every=survey.calendar.every if isinstance(survey, Tracking) else None,
     )
 
 
-def _numbers(service: Service, records: tuple[SurveyRecord, ...]) -> tuple[int, int]:
-    """How many reports of these have been counted, and how many wait."""
-    waiting = sum(service.store.waiting(record.id) for record in records)
-    return sum(service.n_counted(record) for record in records), waiting
+def _mechanism(survey: PublishedSurvey) -> str | None:
+    """The name of the mechanism of its reports; None where rounds may differ."""
+    match survey:
+        case Panel():
+            return None
+        case Tracking():
+            return survey.once.mechanism.name
+        case _:
+            return survey.mechanism.name
+
+
+def _most_rounds(survey: PublishedSurvey) -> int | None:
+    """How many rounds or periods there can be; None where there are none, or no end of them."""
+    match survey:
+        case Panel():
+            return survey.rounds
+        case Tracking():
+            return survey.calendar.periods
+        case _:
+            return None
 
 
 def rounds_of(service: Service, survey_id: str) -> Rounds:
@@ -87,8 +108,8 @@ def rounds_of(service: Service, survey_id: str) -> Rounds:
     found = []
     for record in service.store.rounds(parent.id):
         asked = service.survey(record)
-        n_reports, waiting = _numbers(service, (record,))
-        text = "" if isinstance(asked, Panel) else asked.query_text
+        n_reports, waiting = service.n_counted(record), service.store.waiting(record.id)
+        text = asked.query_text if isinstance(asked, Survey) else ""
         found.append(
             RoundStatus(record.id, record.round or 0, record.state, n_reports, waiting, text, list(record.labels))
         )
@@ -97,7 +118,8 @@ def rounds_of(service: Service, survey_id: str) -> Rounds:
 
 def _seal(service: Service, survey_id: str, token: TokenRecord) -> StateBody:
     record = service.record(survey_id)
-    if record.parent is None:
+    parent = None if record.parent is None else service.store.survey(record.parent)
+    if parent is None or parent.kind == Tracking.kind:
         require(token, "publish")
     service.store.seal(record.id)
     return StateBody(record.id, "sealed")

@@ -18,10 +18,11 @@ from sottovoce.collector.intake.json_reports import FieldCode, JsonBodyError, pa
 from sottovoce.collector.intake.report_checker import TAG_END, ReportChecker
 from sottovoce.collector.reading.cache import CachedSurvey, SurveyCache
 from sottovoce.collector.refusal import Refusal, RefusedReport
-from sottovoce.collector.store.base import Arrival
+from sottovoce.collector.store.base import Arrival, SurveyRecord
 from sottovoce.core.errors import MismatchError, ReportError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows
 from sottovoce.surveys.statement import is_digest
+from sottovoce.surveys.survey import Tracking
 
 __all__ = ["CheckedBody", "Intake", "ReportCode"]
 
@@ -54,6 +55,10 @@ class Intake:
         Seconds of the collector's coarse time: nothing finer is noted of a report.
     clock
         Seconds since 1970.
+    find_period
+        Stores a period that has just begun, and returns its record; refuses one that has not; None for others.
+    check_clock
+        Raises if the time is in doubt: devices delete what comes too late.
     """
 
     def __init__(
@@ -62,11 +67,15 @@ class Intake:
         max_batch_reports: int = 10_000,
         time_precision: int = 3600,
         clock: Callable[[], float] = time.time,
+        find_period: Callable[[str], SurveyRecord | None] | None = None,
+        check_clock: Callable[[], object] = lambda: None,
     ) -> None:
         self._surveys = surveys
         self._most = max_batch_reports
         self._precision = time_precision
         self._clock = clock
+        self._find_period = find_period
+        self._check_clock = check_clock
 
     # --- surveys ----------------------------------------------------------------------------
 
@@ -77,6 +86,8 @@ class Intake:
     def learn(self, survey_id: str) -> CachedSurvey:
         """Make a survey ready, from the store; `Refusal` when there is none or it is deleted."""
         record = self._surveys.source.survey(survey_id) if is_digest(survey_id) else None
+        if record is None and self._find_period is not None:
+            record = self._find_period(survey_id)
         if record is None:
             message = "there is no survey with that id; /v1/surveys lists all surveys"
             raise Refusal(404, "unknown_survey", message)
@@ -85,13 +96,26 @@ class Intake:
         return self._surveys.load(record)
 
     def _checker(self, survey_id: str) -> ReportChecker:
-        checker = (self._surveys.get(survey_id) or self.learn(survey_id)).checker
+        survey, checker = self._surveys.get(survey_id) or self.learn(survey_id)
+        if checker is None and isinstance(survey, Tracking):
+            raise Refusal(
+                422,
+                "survey_tracking",
+                f"survey {survey_id[:12]} accepts no reports itself: a device answers the period it drew, whose own id "
+                "is that of the survey with this period, and sends its report there",
+            )
         if checker is None:
             raise Refusal(
                 422,
                 "survey_adaptive",
                 f"survey {survey_id[:12]} is adaptive and accepts no reports itself: a device answers the round it "
                 f"drew, whose own id is at /v1/surveys/{survey_id}/rounds/{{its number}}, and sends its report there",
+            )
+        if self._clock() >= checker.closes:
+            self._check_clock()
+            # Whether or not its record says so already: it may just have closed, or come from an old backup.
+            raise Refusal(
+                409, "survey_sealed", f"{checker.here} is closed: it accepts no more reports; delete the report"
             )
         return checker
 

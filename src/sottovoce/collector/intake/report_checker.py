@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 from typing import Final, final
 
 import numpy as np
@@ -34,6 +35,8 @@ class ReportChecker:
         self.codec: Codec = survey.mechanism.codec
         self.width = self.codec.width
         self.row_bytes = TAG_END + self.width
+        self.closes = inf if survey.period is None else survey.period.closes.timestamp()
+        """Until when reports are taken, in seconds since 1970."""
         self.header = encode_batch(survey.id, ())
         self.letters = base64url_letters(TAG_BYTES + self.width)
         self.tag_word = np.frombuffer(survey.tag, dtype=np.uint32)[0]
@@ -41,7 +44,7 @@ class ReportChecker:
         fields = (("id", f"V{REPORT_ID_BYTES}"), ("tag", f"V{TAG_BYTES}"), ("payload", f"V{self.width}"))
         self.sent_row = np.dtype(list(fields))
         self.kept_row = np.dtype([fields[0], fields[2]])
-        here = f"survey {survey.id[:12]}"
+        here = self.here = f"survey {survey.id[:12]}"
         self.wrong_survey = f"the report's first {TAG_BYTES} bytes are not those of {here}: it answers another one"
         self.bad_report = f"no device that follows {here} can have sent this report; randomize and encode it anew"
 

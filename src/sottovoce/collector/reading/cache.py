@@ -8,8 +8,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 from sottovoce.collector.intake.report_checker import ReportChecker
 from sottovoce.collector.store.base import SurveyRecord
-from sottovoce.collector.stored import SurveySource, survey_of
-from sottovoce.surveys.panel import Panel
+from sottovoce.collector.stored import PublishedSurvey, SurveySource, survey_of
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["CachedSurvey", "LruCache", "SurveyCache"]
@@ -81,9 +80,9 @@ class LruCache(Generic[K, P]):
 
 
 class CachedSurvey(NamedTuple):
-    """A survey, and what checking its reports takes: nothing for a panel, which has none."""
+    """A survey, and what checking its reports takes: nothing where its rounds or periods have them."""
 
-    survey: Survey | Panel
+    survey: PublishedSurvey
     checker: ReportChecker | None
 
 
@@ -120,7 +119,7 @@ class SurveyCache:
         with self._reading:  # once, however many devices come at the same moment
             return self._surveys.get(record.id) or self.add(survey_of(self.source, record))
 
-    def add(self, survey: Survey | Panel) -> CachedSurvey:
+    def add(self, survey: PublishedSurvey) -> CachedSurvey:
         """Store a survey that was read already."""
         checker = ReportChecker(survey) if isinstance(survey, Survey) else None
         return self._surveys.put(survey.id, CachedSurvey(survey, checker))

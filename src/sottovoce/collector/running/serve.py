@@ -36,6 +36,7 @@ from sottovoce.collector.running.http_server import run_http
 from sottovoce.collector.running.log import configure_logging
 from sottovoce.collector.running.settings import KEY_FILE, Settings
 from sottovoce.collector.running.supervisor import STOP_SECONDS, Supervisor, counting
+from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.collector.store import Store, open_as_set
 from sottovoce.collector.store.sqlite import resets_safely
@@ -53,6 +54,9 @@ _GRACE: Final = 5.0
 
 _ECHO: Final = 1.0
 """Seconds in which a signal counts as the same one: programs that pass signals on often do it twice."""
+
+_BETWEEN_TICKS: Final = 0.5
+"""Seconds between looks whether a period begins or closes."""
 
 _BETWEEN_MARKS: Final = 1.0
 """Seconds between notes of how far the database has come."""
@@ -136,6 +140,7 @@ async def _serve(
 ) -> None:
     app = create_app(settings, store, key)
     advance = _watermark(settings, app.service)
+    keeping = _keeping(app.service)
     stop = _stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
     pace = Pace(lambda: app.service.committer.statistics)
     reading = app.service.elsewhere = ReadingProcess(settings, app.service.note_estimate, pace)
@@ -145,6 +150,7 @@ async def _serve(
     try:
         await run_http(app, settings, listener, stop, ready)
     finally:
+        await asyncio.to_thread(keeping.close)
         await asyncio.gather(readers.stop(), workers.stop(), asyncio.to_thread(advance))
     _log.info("stopped")
 
@@ -170,6 +176,14 @@ def _watermark(settings: Settings, service: Service) -> Callable[[], None]:
 
     service.watch.every(_BETWEEN_MARKS, advance, f"the file {settings.data / WATERMARK_FILE} cannot be written")
     return last
+
+
+def _keeping(service: Service) -> Watch:
+    """Open and close periods as long as the service runs, in a thread of its own; what is due now is done first."""
+    keeping = Watch()
+    keeping.every(_BETWEEN_TICKS, service.keeper.tick, "periods of tracking surveys are not opened or closed in time")
+    keeping.start()
+    return keeping
 
 
 async def _count(settings: Settings, ready: Callable[[], object]) -> None:

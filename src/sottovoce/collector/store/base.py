@@ -26,6 +26,7 @@ __all__ = [
     "Lease",
     "NewSegment",
     "ObjectRecord",
+    "RoundStanding",
     "Segment",
     "SegmentInfo",
     "Snapshot",
@@ -51,7 +52,7 @@ class _Stated(msgspec.Struct):
 
 @dataclass(frozen=True)
 class SurveyRecord:
-    """A published survey, or a round of an adaptive one."""
+    """A published survey, a round of an adaptive one, or a period of a tracking one."""
 
     id: str
     canonical: bytes = field(repr=False)
@@ -65,8 +66,9 @@ class SurveyRecord:
     epoch: int
     """When it was published, in the collector's coarse time."""
     parent: str | None = None
-    """The panel that a round belongs to."""
+    """The panel that a round belongs to, or the tracking survey that a period belongs to."""
     round: int | None = None
+    """The number of the round or period, from 1."""
     labels: tuple[str, ...] = ()
     """What an analyst calls the choices of a round."""
     state: SurveyState = "open"
@@ -107,6 +109,16 @@ class Totals(NamedTuple):
 
     waiting: int
     counted: int
+
+
+class RoundStanding(NamedTuple):
+    """How a round or a period stands, and how many reports it has."""
+
+    round: int
+    id: str
+    state: SurveyState
+    counted: int
+    waiting: int
 
 
 @dataclass(frozen=True)
@@ -226,7 +238,7 @@ class Store(abc.ABC):
         """Keep a survey; returns the one that stands, which is the first of that id.
 
         A round is refused with `MismatchError` when another survey already is that round of its parent, when the
-        parent is not open, or when an earlier round is missing or still open.
+        parent is not open, or when an earlier round is missing or still open. Periods of a tracking survey may overlap.
         """
 
     @abc.abstractmethod
@@ -242,8 +254,16 @@ class Store(abc.ABC):
         """Id and state of the same surveys, without reading what they say."""
 
     @abc.abstractmethod
+    def tracked(self) -> list[str]:
+        """The ids of open tracking surveys, oldest first; quick however many other surveys there are."""
+
+    @abc.abstractmethod
     def rounds(self, parent: str) -> list[SurveyRecord]:
-        """The rounds of a panel, first to last."""
+        """The rounds of a panel, or the periods of a tracking survey that have begun, first to last."""
+
+    @abc.abstractmethod
+    def standing_rounds(self, parent: str) -> list[RoundStanding]:
+        """The same without what they say, deleted ones too, which have no reports."""
 
     @abc.abstractmethod
     def attachment(self, digest: str) -> bytes | None:
@@ -251,7 +271,7 @@ class Store(abc.ABC):
 
     @abc.abstractmethod
     def seal(self, survey_id: str) -> None:
-        """From now on refuse its reports; those of a panel's rounds too. Sealing twice changes nothing."""
+        """From now on refuse its reports; those of its rounds or periods too. Sealing twice changes nothing."""
 
     @abc.abstractmethod
     def delete(self, survey_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sottovoce.collector.store.base import SurveyRecord, SurveyState, TokenRecord
+from sottovoce.collector.store.base import RoundStanding, SurveyRecord, SurveyState, TokenRecord
 from sottovoce.collector.store.sql import (
     SURVEY_COLUMNS,
     SqlStore,
@@ -53,7 +53,7 @@ class SurveyTables(SqlStore):
         return replace(record, state="open")
 
     def _check_round(self, transaction: Transaction, record: SurveyRecord) -> None:
-        parents = transaction.rows(f"SELECT state FROM surveys WHERE id = ?{self.for_update}", (record.parent,))
+        parents = transaction.rows(f"SELECT state, kind FROM surveys WHERE id = ?{self.for_update}", (record.parent,))
         if not parents or parents[0][0] != "open":
             raise MismatchError(
                 f"round {record.round} belongs to a survey that is not open here; publish that survey first"
@@ -66,7 +66,8 @@ class SurveyTables(SqlStore):
                 f"round {record.round} of survey {str(record.parent)[:12]} already asks another question; read that "
                 "one's answer, or ask in the next round"
             )
-        for earlier in range(1, record.round or 1):
+        # A period may be answered for a while after its end, when the next has begun.
+        for earlier in range(1, 1 if parents[0][1] == "tracking" else record.round or 1):
             if states.get(earlier, "open") == "open":
                 raise MismatchError(
                     f"round {record.round} cannot begin: round {earlier} of survey {str(record.parent)[:12]} has "
@@ -93,6 +94,12 @@ class SurveyTables(SqlStore):
             )
         return [(survey_id, state) for survey_id, state in rows]
 
+    def tracked(self) -> list[str]:
+        with self.read() as transaction:
+            # Written as the index has it, so that the index is used.
+            rows = transaction.rows("SELECT id FROM surveys WHERE kind = 'tracking' AND state = 'open' ORDER BY number")
+        return [survey_id for (survey_id,) in rows]
+
     def rounds(self, parent: str) -> list[SurveyRecord]:
         if not askable(parent):
             return []
@@ -102,6 +109,22 @@ class SurveyTables(SqlStore):
                 (parent,),
             )
         return [survey_record(row) for row in rows]
+
+    def standing_rounds(self, parent: str) -> list[RoundStanding]:
+        if not askable(parent):
+            return []
+        with self.read() as transaction:
+            rows = transaction.rows(
+                "SELECT s.round, s.id, s.state, "
+                "(SELECT COALESCE(SUM(c.n), 0) FROM segments c WHERE c.survey = s.number AND s.state <> 'deleted'), "
+                "(SELECT COALESCE(SUM(w.n), 0) FROM waiting w WHERE w.survey = s.number AND s.state <> 'deleted') "
+                "FROM surveys s WHERE s.parent = ? ORDER BY s.round",
+                (parent,),
+            )
+        return [
+            RoundStanding(number, round_id, state, int(counted), int(waiting))
+            for number, round_id, state, counted, waiting in rows
+        ]
 
     def attachment(self, digest: str) -> bytes | None:
         if not askable(digest):

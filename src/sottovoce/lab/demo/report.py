@@ -13,8 +13,9 @@ from sottovoce.lab.demo.adaptive import AskedQuestion
 from sottovoce.lab.demo.ages import AgeQuantile
 from sottovoce.lab.demo.demo import EstimatedShare, SampleReport, percent
 from sottovoce.lab.demo.forms import FormAnswer
+from sottovoce.lab.demo.habit import HABIT, PATH_OPENS
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text
-from sottovoce.lab.demo.svg import ages_curve, bars, curves, heat_map
+from sottovoce.lab.demo.svg import ages_curve, bars, curves, habit_curve, heat_map
 from sottovoce.lab.demo.wire import DemoResult
 
 __all__ = ["render"]
@@ -72,6 +73,13 @@ def render(result: DemoResult) -> str:
         "ages_error": f"{ages.l2_projected:.3f}",
         "ages_bound": f"{ages.l2_bound:.3f}",
         "forms_users": f"{result.forms[0].reports:,}",
+        "habit_promise": result.habit.promise,
+        "habit_drawn": "; ".join(f"{name} in {label}" for name, label in result.habit.drawn),
+        "habit_month": result.habit.months[PATH_OPENS - 1].label,
+        "habit_change": f"{100 * result.habit.change:+.1f}",
+        "habit_ends": f"{100 * result.habit.change_low:.1f} to {100 * result.habit.change_high:.1f}",
+        "habit_truth": f"{100 * result.habit.true_change:+.1f}",
+        "habit_trend": str(result.habit.curve.trend(HABIT)),
         "owner": result.owner,
         "left": f"{result.ledger.left:.4g} of {result.ledger.budget:.4g}",
     }
@@ -87,6 +95,7 @@ def render(result: DemoResult) -> str:
         "ages": ages_curve(ages),
         "quantiles": "\n".join(_quantile(row) for row in ages.quantiles),
         "asked": "\n".join(_asked(one) for one in result.asked),
+        "habit": habit_curve(result.habit.months),
         "forms": "\n".join(_form(one) for one in result.forms),
         "ledger": _ledger(result.ledger),
     }

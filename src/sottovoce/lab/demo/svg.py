@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from sottovoce.lab.demo.ages import Ages
 from sottovoce.lab.demo.demo import CrowdErrors, EstimatedShare, percent
+from sottovoce.lab.demo.habit import HabitMonth
 
-__all__ = ["ages_curve", "bars", "curves", "heat_map"]
+__all__ = ["ages_curve", "bars", "curves", "habit_curve", "heat_map"]
 
 Floats = NDArray[np.float64]
 
@@ -133,6 +134,40 @@ def ages_curve(ages: Ages) -> str:
     parts.append(f'<polygon class="band" points="{" ".join([*points(ages.high), *reversed(points(ages.low))])}"/>')
     parts.append(f'<polyline class="curve projected" points="{" ".join(points(ages.values))}"/>')
     parts.append(f'<polyline class="curve true" points="{" ".join(points(ages.truth))}"/>')
+    return "".join([*parts, "</svg>"])
+
+
+def habit_curve(months: Sequence[HabitMonth]) -> str:
+    """A share by month: the band, every month's interval and estimate, and the truth."""
+    width, height, left, right, top, bottom = 520, 300, 52, 16, 10, 46
+    limit = 1.05 * max(max(month.band_high, month.truth) for month in months)
+    step = _round_step(limit / 4)
+
+    def x_of(at: float) -> float:
+        return left + (width - right - left) * (at + 0.5) / len(months)
+
+    def y_of(share: float) -> float:
+        return height - bottom - (height - bottom - top) * max(0.0, share) / limit
+
+    def points(shares: Sequence[float]) -> list[str]:
+        return [f"{x_of(at):.1f},{y_of(share):.1f}" for at, share in enumerate(shares)]
+
+    parts = [f'<svg class="curves" viewBox="0 0 {width} {height}" role="img" aria-label="share by month">']
+    for tick in range(math.floor(limit / step) + 1):
+        y = y_of(tick * step)
+        parts.append(f'<line class="grid" x1="{left}" x2="{width - right}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<text class="tick" x="{left - 7}" y="{y + 4:.1f}" text-anchor="end">{percent(tick * step, 0)}</text>'
+        )
+    band = [*points([m.band_high for m in months]), *reversed(points([m.band_low for m in months]))]
+    parts.append(f'<polygon class="band" points="{" ".join(band)}"/>')
+    parts.append(f'<polyline class="curve true" points="{" ".join(points([m.truth for m in months]))}"/>')
+    for at, month in enumerate(months):
+        x, (low, high, y) = x_of(at), (y_of(share) for share in (month.low, month.high, month.value))
+        parts.append(f'<line class="whisker" x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}"/>')
+        parts.append(f'<circle class="dot projected" cx="{x:.1f}" cy="{y:.1f}" r="3.6"/>')
+        name = escape(month.label.split()[0][:3])
+        parts.append(f'<text class="tick" x="{x:.1f}" y="{height - 27}" text-anchor="middle">{name}</text>')
     return "".join([*parts, "</svg>"])
 
 

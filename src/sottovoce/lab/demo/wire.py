@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, final
 
 from sottovoce.analyst import connect
@@ -21,6 +22,7 @@ from sottovoce.lab.demo.adaptive import AskedQuestion, ask_in_turn, reports_to_c
 from sottovoce.lab.demo.ages import Ages, read_ages, state_ages, true_ages
 from sottovoce.lab.demo.demo import PEOPLE, MusicResult, Progress, SampleReport, sample_reports, state_survey
 from sottovoce.lab.demo.forms import FormAnswer, people_for_forms, read_forms, state_forms
+from sottovoce.lab.demo.habit import Habit, follow_habit, state_habit
 from sottovoce.lab.demo.instruments import true_frequencies
 from sottovoce.lab.demo.service import DemoService
 from sottovoce.lab.fleet import Sent
@@ -116,6 +118,7 @@ class DemoResult:
     ages: Ages
     asked: tuple[AskedQuestion, ...]
     forms: tuple[FormAnswer, ...]
+    habit: Habit
     sent: tuple[Sent, ...]
     owner: str
     ledger: Ledger
@@ -130,6 +133,7 @@ class DemoResult:
             "ages": self.ages.to_dict(),
             "adaptive": [one.to_dict() for one in self.asked],
             "forms": [one.to_dict() for one in self.forms],
+            "habit": self.habit.to_dict(),
             "fleet": {name: sent.to_dict() for name, sent in zip(names, self.sent, strict=True)},
             "ledger": {"owner": self.owner, **self.ledger.to_dict()},
             "metrics": {**asdict(self.figures), "duplicates": self.figures.duplicates},
@@ -161,6 +165,11 @@ class DemoDevices:
         """Their devices, each with its owner's value, to answer among others."""
         return [(device, values[name]) for name, device in self.devices.items()]
 
+    def join(self, live: LiveSurvey) -> tuple[tuple[str, str], ...]:
+        """Take part in a tracking survey; which period each device has drawn. Nothing is charged."""
+        receipts = {name: device.join(self._url, live.id) for name, device in self.devices.items()}
+        return tuple((name, one.period.label) for name, one in receipts.items() if one.period is not None)
+
     def close(self) -> None:
         """Close connections."""
         for device in self.devices.values():
@@ -169,7 +178,7 @@ class DemoDevices:
 
 @final
 class DemoSurveys:
-    """The six surveys on a running service, and the fleets that answer them."""
+    """The seven surveys on a running service, and the fleets that answer them."""
 
     def __init__(self, service: DemoService, users: int, seed: int) -> None:
         self.service, self.users, self._seed = service, check_fleet(users), seed
@@ -179,6 +188,8 @@ class DemoSurveys:
             self.collector.publish(survey) for survey in (state_survey(), state_ages(), state_adaptive())
         )
         self.forms = tuple(self.collector.publish(survey) for survey in state_forms())
+        self.stated_habit = state_habit(datetime.now(UTC).date())
+        self.habit = self.collector.publish(self.stated_habit)
 
     def close(self) -> None:
         """Close connections."""
@@ -206,6 +217,10 @@ class DemoSurveys:
         people = people_for_forms(self.users)
         sent = tuple(self._drive(live, "zipf", progress, people=people, singles=_FEW_SINGLES) for live in self.forms)
         return read_forms(tuple(self.counted(live).estimate() for live in self.forms)), sent
+
+    def follow_habit(self, progress: Progress | None = None) -> Habit:
+        """Three devices draw their months; the year itself is simulated, since the service's clock goes no faster."""
+        return follow_habit(self.stated_habit, self.users, self._seed, self.owners.join(self.habit), progress)
 
     def figures(self) -> ServiceMetrics:
         """The service's own metrics."""

@@ -14,7 +14,7 @@ from sottovoce.core.words import guarantee
 from sottovoce.figures.style import CURVES, SMALL, STYLE, TITLE, finish_axes, new_figure, require_matplotlib
 from sottovoce.lab.experiments.paper_bound import paper_bound
 from sottovoce.lab.experiments.survey_error import MeasuredError, measure, measure_population
-from sottovoce.planning.curves import Curve, curve_by_users, user_grid
+from sottovoce.planning.curves import ErrorCurve, curve_by_users, user_grid
 from sottovoce.planning.plan import Plan
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
@@ -68,7 +68,7 @@ class PlanErrorCurves:
     l2_bound_paper: tuple[float, ...]
     margin: tuple[float, ...]
     measured: tuple[MeasuredError, ...]
-    options: Curve
+    options: ErrorCurve
 
 
 def crowds_simulated(plan: Plan) -> list[int]:
@@ -76,7 +76,7 @@ def crowds_simulated(plan: Plan) -> list[int]:
 
     Examples
     --------
-    >>> from sottovoce.planning.plan import plan
+    >>> from sottovoce.planning.planner import plan
     >>> crowds_simulated(plan(40, epsilon=1.0, users=10_000))
     [100, 464, 2154, 10000]
     """

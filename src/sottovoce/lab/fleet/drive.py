@@ -5,14 +5,14 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, final
 
 from numpy.typing import ArrayLike
 
-from sottovoce.core.errors import ServiceError
+from sottovoce.core.errors import ServiceError, SimulationError
 from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
 from sottovoce.device import CollectorClient, Device, Http, MemoryStore, Patience
 from sottovoce.device.fetch import Published, check_survey_id
@@ -22,7 +22,7 @@ from sottovoce.lab.fleet.sent import Ended, SendCounter, Sent
 from sottovoce.lab.fleet.truth import true_answers
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.simulation import Seed, check_seed
-from sottovoce.surveys.survey import Survey
+from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["DEFAULT_BATCH", "DEFAULT_SINGLES", "run"]
 
@@ -60,7 +60,8 @@ def run(
 
     `singles` of them have a full `Device` each, with its own ledger: it fetches, verifies, draws from the system's
     entropy, records and sends. The reports of the others are drawn from the same distribution, vectorised, and sent by
-    a relay. A panel's rounds are answered as they open, by those who have drawn them.
+    a relay. A panel's rounds are answered as they open, by those who have drawn them; of a tracking survey the periods
+    that can be answered now are.
 
     Parameters
     ----------
@@ -107,7 +108,8 @@ def run(
     patience = Patience(attempts=check_integer("attempts", attempts, 1, 1000), first=0.05, sleep=pause)
     http = Http(url, insecure=insecure)
     found = CollectorClient(http, patience).survey(check_survey_id(survey_id), None)
-    crowd, shares = respondents_for(found.survey, people, distribution, fixed)
+    asked = found.survey.once if isinstance(found.survey, Tracking) else found.survey
+    crowd, shares = respondents_for(asked, people, distribution, fixed)
     began = time.monotonic()
     ends = None if seconds is None else began + float(seconds)
     ended: Ended = "done"
@@ -119,6 +121,8 @@ def run(
         if isinstance(found.survey, Panel):
             assert isinstance(crowd, Urn)
             ended = fleet.answer_rounds(found, crowd, devices, rounds)
+        elif isinstance(found.survey, Tracking):
+            ended = fleet.answer_periods(found, found.survey, crowd, devices, rounds)
         else:
             ended = fleet.answer(found, crowd, devices)
     except KeyboardInterrupt:
@@ -128,8 +132,8 @@ def run(
             stopped.set()  # wakes threads that wait for a retry
         pool.shutdown(cancel_futures=True)
         http.close()
-    labels = found.survey.answer_labels() if isinstance(found.survey, Survey) else []
-    truth = true_answers(found.survey, shares).tolist()
+    labels = asked.answer_labels() if isinstance(asked, Survey) else []
+    truth = true_answers(asked, shares).tolist()
     return Sent(
         survey=survey_id,
         kind=found.survey.kind,
@@ -176,7 +180,7 @@ class _Fleet:
     def collector(self) -> CollectorClient:
         return CollectorClient(self.http, self.patience)
 
-    def devices(self, survey: Survey | Panel, values: list[object]) -> list[_Owner]:
+    def devices(self, survey: Survey | Panel | Tracking, values: list[object]) -> list[_Owner]:
         """A new device for every value; their owners allow what is asked."""
         epsilon, delta = max(DEFAULT_CAP, survey.epsilon), max(DEFAULT_DELTA_CAP, survey.delta)
         shared = self.collector
@@ -232,6 +236,20 @@ class _Fleet:
                 break
         return self._why() or "done"
 
+    def answer_periods(
+        self, found: Published, tracking: Tracking, crowd: Respondents, devices: list[_Owner], answered: list[int]
+    ) -> Ended:
+        """Those whose period it is now answer it; the others would in another one."""
+        self._one_by_one(tracking.id, devices)
+        calendar, ended = tracking.calendar, self._why() or "done"
+        seats = {(number - 1) % calendar.window: number for number in calendar.answerable(self.collector.time())}
+        for seat, seated in enumerate(_seated(crowd, calendar.window)):
+            if seat in seats and not self._late():
+                period = tracking.period(seats[seat])
+                ended = self.answer(replace(found, survey=period), seated, [])
+                answered.append(seats[seat])
+        return ended
+
     def _one_by_one(self, survey_id: str, devices: list[_Owner]) -> None:
         def answer(owner: _Owner) -> None:
             if owner.done or self._late():
@@ -265,3 +283,11 @@ class _Fleet:
         if self.stopped.is_set():
             return "interrupted"
         return "time" if self._late() else None
+
+
+def _seated(crowd: Respondents, seats: int) -> Iterator[Respondents]:
+    """The people of every seat."""
+    if isinstance(crowd, Urn):
+        yield from crowd.seats(seats)
+        return
+    raise SimulationError("a fleet answers a tracking survey whose values can be listed; this one's cannot")

@@ -19,6 +19,7 @@ export function checkedPanel(
   const element = el(
     "div",
     {},
+    stated.promise !== null && el("p", { class: "promise" }, sentence(`Everybody is promised ${stated.promise}`)),
     accuracy(measure, stated),
     explanation(stated),
     el(
@@ -44,10 +45,10 @@ export function checkedPanel(
 }
 
 /** What can be expected of so many people; nothing where it is not one number. */
-const accuracy = (measure: Measure, { users, margin, l2 }: DraftAnswer): HTMLElement | null =>
+const accuracy = (measure: Measure, { users, margin, l2, promise }: DraftAnswer): HTMLElement | null =>
   users === null || margin === null || l2 === null
     ? null
-    : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people: `), accuracyWords(measure, margin, l2));
+    : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people${promise === null ? "" : ", in each period"}: `), accuracyWords(measure, margin, l2));
 
 /** Folded where the accuracy says the most important of it already. */
 const explanation = ({ explanation: words, margin }: DraftAnswer): HTMLElement => {

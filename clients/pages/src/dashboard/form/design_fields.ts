@@ -52,5 +52,5 @@ export function designFields(
 }
 
 /** Whether any of them was set. */
-export const isDesigned = ({ kind, typed, title, epsilon, ...design }: Filled): boolean =>
+export const isDesigned = ({ kind, typed, title, epsilon, repeats, ...design }: Filled): boolean =>
   Object.values(design).some((text) => text !== "");

@@ -1,5 +1,6 @@
 /** A survey as the form holds it, and as the collector is asked to state it. */
 import type { ParameterEntry, QuestionEntry } from "../../parts/api_types.js";
+import { calendarOf } from "./calendar_fields.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/limits.js";
 import { figure } from "../../parts/format.js";
 import { numberFrom, wholeNumber } from "../../questions/answers.js";
@@ -21,6 +22,8 @@ export interface Filled {
   delta: string;
   max_report_bytes: string;
   minimum_reports: string;
+  /** Not empty where it is asked in every period of a calendar. */
+  repeats: string;
 }
 
 /** Lines and choices besides the kind and its parameters. */
@@ -41,6 +44,7 @@ const BLANK_LINES: Record<Line, string> = {
   delta: "",
   max_report_bytes: "",
   minimum_reports: "",
+  repeats: "",
 };
 
 const LINES = Object.keys(BLANK_LINES) as Line[];
@@ -77,6 +81,7 @@ export type Draft = Record<string, unknown> & { kind: string; epsilon: number; p
 export function draftOf(
   filled: Filled,
   question: QuestionEntry,
+  calendar: readonly ParameterEntry[],
 ): { draft: Draft; minimum: number | null } | { faults: Faults } {
   const faults: Faults = new Map();
   const title = filled.title.trim();
@@ -86,11 +91,12 @@ export function draftOf(
   if (!(epsilon >= MIN_EPSILON && epsilon <= MAX_EPSILON)) faults.set("epsilon", EPSILON_ALLOWED);
   const users = whole(filled, "users", faults);
   const design = isPanel(question) ? {} : designOf(filled, faults);
+  const repeats = filled.repeats !== "" && !isPanel(question) ? { calendar: calendarOf(calendar, filled.typed, faults) } : {};
   const minimum = whole(filled, "minimum_reports", faults);
   return faults.size > 0
     ? { faults }
     : {
-        draft: { kind: question.kind, title, epsilon, parameters, ...(users === undefined ? {} : { users }), ...design },
+        draft: { kind: question.kind, title, epsilon, parameters, ...(users === undefined ? {} : { users }), ...design, ...repeats },
         minimum: minimum ?? null,
       };
 }

@@ -52,7 +52,15 @@ export function cardOf(entry: SurveyEntry): Card {
   return { element, update };
 }
 
+/** "week 12 of 52"; without an end only which one. */
+export function periodsBegun({ asked, rounds, every }: Pick<Status, "asked" | "rounds" | "every">): string {
+  const unit = typeof every === "string" ? every : "period";
+  if (!asked) return `the first ${unit} has not begun`;
+  return rounds === null ? `${unit} ${count(asked)}, without an end` : `${unit} ${count(asked)} of ${count(rounds)}`;
+}
+
 function progressOf(status: Status, total: number): HTMLElement | string {
+  if (status.kind === "tracking") return periodsBegun(status);
   if (status.rounds !== null) return `${count(status.asked ?? 0)} of ${counted(status.rounds, "question")} asked`;
   if (total >= status.minimum_reports) return "";
   const text = `first estimate at ${count(status.minimum_reports)}`;

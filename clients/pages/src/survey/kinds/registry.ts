@@ -1,5 +1,5 @@
 /** Every kind of question that the page can ask. To add one: write its file, add its line. */
-import { Panel, type Survey } from "../../../../js/src/index.js";
+import { type Asked, Panel } from "../../../../js/src/index.js";
 import type { TablesMechanism } from "../../../../js/src/mechanisms/tables.js";
 import { choicesKind } from "./choices.js";
 import type { Kind } from "./kind.js";
@@ -8,8 +8,8 @@ import { recordsKind } from "./records.js";
 import { valueKind } from "./value.js";
 import { vectorKind } from "./vector.js";
 
-/** How this survey is asked: a panel, or a round of one, of the panel's records. */
-export function kindOf(survey: Survey | Panel): Kind {
+/** How this survey is asked: a tracking survey as its periods are; a panel, or a round of one, of the panel's records. */
+export function kindOf(survey: Asked): Kind {
   if (survey instanceof Panel || survey.seat) return valueKind(survey, survey.domain!);
   const { question } = survey;
   switch (question.kind) {

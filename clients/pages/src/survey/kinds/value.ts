@@ -1,12 +1,12 @@
 /** One value of a domain: of a survey about shares or queries, of a panel's records, and of a round of it. */
 import { type Domain, LabelDomain } from "../../../../js/src/domain.js";
-import { Panel, type Survey } from "../../../../js/src/index.js";
+import { type Asked, Panel } from "../../../../js/src/index.js";
 import { count } from "../../parts/format.js";
 import { domainField } from "../domain_field.js";
 import { labelAt, valueAt } from "../values.js";
 import { type Kind, NEAREST, TRUTH, viewOf } from "./kind.js";
 
-export function valueKind(survey: Survey | Panel, domain: Domain): Kind<unknown> {
+export function valueKind(survey: Asked, domain: Domain): Kind<unknown> {
   // Of yes and no, neither is near the other.
   const isEitherOr = domain instanceof LabelDomain && domain.names.length <= 2;
   return {
@@ -26,7 +26,7 @@ export function valueKind(survey: Survey | Panel, domain: Domain): Kind<unknown>
   };
 }
 
-function learnt(survey: Survey | Panel): string {
+function learnt(survey: Asked): string {
   if (survey instanceof Panel) {
     const rounds = survey.rounds === 1 ? "One question" : `Up to ${count(survey.rounds)} questions`;
     const lot = survey.rounds === 1 ? "" : ", and everybody answers only one of them, drawn by lot on their own device";

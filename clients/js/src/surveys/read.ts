@@ -1,0 +1,53 @@
+/** Reading surveys: what a collector publishes, as the object that a device answers. */
+import { SurveyError } from "../errors.js";
+import { checkFields, parseJson } from "../json.js";
+import { checkDelta, checkEpsilon, checkInteger, MAX_SURVEY_BYTES } from "../limits.js";
+import { keyOf } from "../philox.js";
+import type { Question } from "../questions/question.js";
+import { readQuestion } from "../questions/registry.js";
+import { type Attachments, readDesign } from "../strategies/design.js";
+import { Calendar } from "./calendar.js";
+import { Panel } from "./panel.js";
+import { readSeat } from "./seat.js";
+import { readStatement, type Statement } from "./statement.js";
+import { Survey } from "./survey.js";
+import { Tracking } from "./tracking.js";
+
+/** What a device can be asked to answer. */
+export type Asked = Survey | Panel | Tracking;
+
+/**
+ * The survey, panel or tracking survey behind its JSON; every field is checked, unknown ones are refused.
+ *
+ * Keys may stand in any order; numbers only in their shortest form, as every published survey has them.
+ * `attachments` holds what the JSON names by its digest, if anything.
+ */
+export async function readSurvey(text: string | Uint8Array, attachments: Attachments = {}): Promise<Asked> {
+  if (text.length > MAX_SURVEY_BYTES) throw new SurveyError(`a survey must have at most ${MAX_SURVEY_BYTES} bytes`);
+  const statement = await readStatement(parseJson(text));
+  return "panel" in statement.json ? new Panel(statement) : readAsked(statement, attachments);
+}
+
+/** A question, the design by which it is asked, and what makes it a round, a tracking survey or a period of one. */
+async function readAsked(statement: Statement, attachments: Attachments): Promise<Survey | Tracking> {
+  const { json, digest } = statement;
+  const own = ["seat", "calendar", "period"].filter((field) => field in json);
+  if (own.length > 1 && own.join() !== "calendar,period") own.length = 0; // a round has no calendar
+  if (own.join() === "period") own.unshift("calendar");
+  checkFields(json, "a survey", "format", "title", "epsilon", "delta", "question", "design", ...own);
+  const delta = checkDelta(json.delta);
+  const terms = { epsilon: checkEpsilon(json.epsilon), delta, key: keyOf(digest) };
+  const calendar = "calendar" in json ? Calendar.read(json.calendar) : null;
+  const question = readQuestion(json.question);
+  const design = await readDesign(json.design, question as Question, terms, attachments);
+  if (calendar && !("period" in json)) {
+    const period = async (number: number) =>
+      (await readAsked(await readStatement({ ...json, period: number }), attachments)) as Survey;
+    return new Tracking(statement, { delta, question, design, calendar }, attachments, period);
+  }
+  const most = calendar?.periods ?? Number.MAX_SAFE_INTEGER;
+  const period = calendar && calendar.period(checkInteger("period", json.period, 1, most));
+  const round = { question, mechanism: design.mechanism.name, epsilon: terms.epsilon };
+  const seat = "seat" in json ? await readSeat(json.seat!, round) : null;
+  return new Survey(statement, delta, question, design, seat, period, calendar?.renews ?? false);
+}

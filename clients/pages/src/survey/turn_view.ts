@@ -1,0 +1,101 @@
+/** A tracking survey while it is not this browser's turn; and beside a report: the next turn, and refusing it. */
+import type { Ledger, Period, Receipt, Tracking } from "../../../js/src/index.js";
+import { el } from "../parts/dom.js";
+import { named } from "../parts/period.js";
+import { calendarButton } from "./calendar_file.js";
+import { ledgerView } from "./ledger_view.js";
+import type { Found } from "./machine.js";
+import { heading, meaning } from "./promise_view.js";
+import { charge, deadline, EACH_IS_CHARGED, turnText, turnTitle } from "./turn_words.js";
+import { who } from "./who_view.js";
+
+/** This browser's turn, and what its owner has said about later ones. */
+export interface MyTurn {
+  readonly survey: Tracking;
+  readonly origin: string;
+  readonly receipt: Receipt;
+  readonly isRefusing: boolean;
+  readonly refuse: (refuses: boolean) => void;
+}
+
+/** The whole view, where nothing is to be answered now. */
+export function turnView(found: Found, turn: MyTurn, ledger: Ledger): HTMLElement {
+  const { survey, origin, receipt } = turn;
+  const period = receipt.period!;
+  const isComing = receipt.state === "waiting";
+  return el(
+    "div",
+    { class: "view" },
+    heading(survey.title, origin),
+    el(
+      "section",
+      { class: "status waiting", "aria-labelledby": "turn" },
+      el("h2", { id: "turn", tabindex: -1 }, turnTitle(receipt.state, period, survey.calendar.every)),
+      el("p", {}, turnText(receipt.state, period, survey.calendar), isComing && ` ${deadline(period)}`),
+      isComing && el("p", {}, calendarButton(reminded(turn, period))),
+      receipt.after && nextTurn(turn, receipt.after, isComing),
+    ),
+    renewals(turn),
+    el(
+      "section",
+      { class: "card", "aria-labelledby": "cost" },
+      el("h2", { id: "cost" }, "What it means for you"),
+      cost(survey),
+      meaning(survey.epsilon),
+      ledgerView(ledger, isComing ? survey.epsilon : 0, !isComing),
+    ),
+    who(found, origin),
+  );
+}
+
+/** What it costs, over the life of the survey too. */
+export const cost = ({ calendar, epsilon }: Tracking): HTMLElement =>
+  el("p", { class: "cost" }, charge(calendar, epsilon), " ", EACH_IS_CHARGED);
+
+/** Beside a report: when this browser is asked again. */
+export function turnAfter(turn: MyTurn): HTMLElement | null {
+  const { survey, receipt } = turn;
+  if (!survey.calendar.renews) return null;
+  return el(
+    "section",
+    { class: "card", "aria-labelledby": "after" },
+    el("h2", { id: "after" }, "Later turns"),
+    cost(survey),
+    receipt.after ? nextTurn(turn, receipt.after, false) : el("p", {}, "No further turn of yours follows."),
+    renewals(turn, false),
+  );
+}
+
+function nextTurn(turn: MyTurn, after: Period, isFollowing: boolean): HTMLElement {
+  return el(
+    "div",
+    {},
+    el("p", {}, `${isFollowing ? "The turn after it" : "Your next turn"} is ${named(after.label)}.`),
+    !isFollowing && el("p", {}, calendarButton(reminded(turn, after))),
+  );
+}
+
+/** Where the owner refuses further turns of a survey that renews. */
+export function renewals({ survey, isRefusing, refuse }: MyTurn, isCard = true): HTMLElement | null {
+  const { calendar } = survey;
+  if (!calendar.renews) return null;
+  const change = (event: Event) => refuse((event.target as HTMLInputElement).checked);
+  return el(
+    "div",
+    { class: isCard ? "card renewals" : "renewals" },
+    el(
+      "label",
+      { class: "empty" },
+      el("input", { type: "checkbox", id: "renewals", checked: isRefusing, onchange: change }),
+      el("span", {}, `Refuse further turns: answer this survey in one window of ${calendar.spans(calendar.window)} only.`),
+    ),
+    el("p", { class: "quiet small" }, "This browser keeps to it until you change it here. Nobody is told."),
+  );
+}
+
+const reminded = ({ survey, origin }: MyTurn, period: Period) => ({
+  id: survey.id,
+  title: survey.title,
+  address: `${origin}/s/${survey.id}`,
+  period,
+});

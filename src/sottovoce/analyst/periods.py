@@ -1,0 +1,104 @@
+"""The periods of a published tracking survey: each derived from the survey and verified, counted once it is closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NamedTuple, final
+
+from sottovoce.analyst.records import read
+from sottovoce.core.errors import NoReportsError, ServiceError
+from sottovoce.device.http import BAD_ANSWER, Http
+from sottovoce.formats.service_json import PeriodList, PeriodStatus
+from sottovoce.surveys.aggregate import Aggregate
+from sottovoce.surveys.curve import Curve
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.survey import Survey, Tracking
+
+__all__ = ["PeriodReader", "TrackedPeriods"]
+
+_MOST_PAGES: Final = 1000
+"""A collector that names more is not followed for ever."""
+
+
+class TrackedPeriods(NamedTuple):
+    """The periods that have begun, and the seconds until the collector next opens or closes one, if it does."""
+
+    periods: list[PeriodStatus]
+    pause: float | None
+
+    @property
+    def final(self) -> frozenset[int]:
+        """Numbers of the periods that are closed and whose reports are all counted."""
+        return frozenset(one.number for one in self.periods if one.state != "open" and not one.waiting)
+
+
+@final
+class PeriodReader:
+    """Reads a tracking survey's periods; the estimates of closed ones are made once.
+
+    Parameters
+    ----------
+    http
+        The connection.
+    tracking
+        The verified survey, from which every period is derived.
+    count
+        Fetches the counts of a period's survey.
+    """
+
+    def __init__(self, http: Http, tracking: Tracking, count: Callable[[Survey], Aggregate]) -> None:
+        self._http, self._tracking, self._count = http, tracking, count
+        self._final: dict[int, Estimate] = {}
+
+    def list(self) -> TrackedPeriods:
+        """All periods that have begun; raises `ServiceError` if they are not those of the survey's calendar."""
+        found: list[PeriodStatus] = []
+        for page in range(1, _MOST_PAGES + 1):
+            answer = self._http.get(f"/v1/surveys/{self._tracking.id}/periods?page={page}")
+            listed = read(answer, PeriodList)
+            found += listed.periods
+            if page >= listed.pages:
+                break
+        for number, one in enumerate(found, start=1):
+            if one.number != number or one.id != self._tracking.period(number).id:
+                raise ServiceError(
+                    f"the collector's period {one.number} is not one of survey {self._tracking.id[:12]}",
+                    code=BAD_ANSWER,
+                )
+        return TrackedPeriods(found, _pause(listed))
+
+    def curve(self, listed: TrackedPeriods) -> Curve:
+        """The curve of these periods; `NoReportsError` if none has enough reports to be shown."""
+        estimates: dict[int, Estimate] = {}
+        for one in listed.periods:
+            known = self._final.get(one.number)
+            if known is not None and (one.state == "deleted" or known.n_reports != one.n_reports):
+                del self._final[one.number]  # deleted since, or the collector came back from an old backup
+            if one.number not in self._final and one.n_reports and one.state != "deleted":
+                estimate = self._estimate(one)
+                if estimate is not None:
+                    (self._final if one.number in listed.final else estimates)[one.number] = estimate
+        if not estimates and not self._final:
+            raise NoReportsError("no period has as many reports as the collector asks for yet; ask again later")
+        numbers = [one.number for one in listed.periods]
+        unfinished = frozenset(numbers) - listed.final
+        return Curve(self._tracking, {**self._final, **estimates}, range(1, len(numbers) + 1), unfinished)
+
+    def _estimate(self, one: PeriodStatus) -> Estimate | None:
+        """The estimate of a period; None if it has too few reports to be shown."""
+        asked = self._tracking.period(one.number)
+        try:
+            return asked.estimate(self._count(asked))
+        except ServiceError as error:
+            if error.code not in ("too_few_reports", "survey_deleted"):
+                raise
+        return None
+
+
+def _pause(listed: PeriodList) -> float | None:
+    """Seconds until the next change, by the collector's own clock."""
+    now = datetime.fromisoformat(listed.now)
+    changes = [one.closes for one in listed.periods if one.state == "open"]
+    changes += [] if listed.next is None else [listed.next.starts]
+    return min((max(0.0, (datetime.fromisoformat(one) - now).total_seconds()) for one in changes), default=None)

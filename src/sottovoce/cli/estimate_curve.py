@@ -1,0 +1,209 @@
+"""`sottovoce estimate` of a tracking survey: its curve as a table, in words, as JSON and as a picture."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from sottovoce.cli.connection import shown
+from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.core.words import plural
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+    from sottovoce.analyst.live import LiveSurvey
+    from sottovoce.cli.parser import Parser
+    from sottovoce.formats.sharded import ShardedAggregate
+    from sottovoce.surveys.curve import Curve
+
+__all__ = [
+    "add_curve",
+    "curve_answers",
+    "curve_of_files",
+    "curve_page",
+    "deliver_curve",
+    "draw_curve",
+    "refuse_curve_options",
+    "watch_curve",
+]
+
+_ANSWERS: Final = 4
+"""Number of answers shown if none is named."""
+
+
+def add_curve(parser: Parser) -> None:
+    """Which answer of a tracking survey is followed, and how."""
+    group = parser.add_argument_group("tracking surveys")
+    group.add_argument(
+        "--answer", metavar="LABEL", help=f"the answer to follow (default: the only one, or a table of {_ANSWERS})"
+    )
+    group.add_argument(
+        "--smooth", action="store_true", help="also a smoothed curve, under an assumption that is printed with it"
+    )
+
+
+def refuse_curve_options(arguments: argparse.Namespace) -> None:
+    """A survey that is asked once has no curve."""
+    from sottovoce.cli.parser import UsageError
+
+    for given, option in ((arguments.answer is not None, "--answer"), (arguments.smooth, "--smooth")):
+        if given:
+            raise UsageError(f"{option} is for tracking surveys; this survey is asked once: leave it out")
+
+
+def curve_of_files(totals: dict[str, ShardedAggregate]) -> Curve:
+    """The curve of the periods that files hold; all must be of one tracking survey."""
+    from sottovoce.core.errors import MismatchError
+
+    tracked = {total.survey.tracked.id: total.survey.tracked for total in totals.values() if total.survey.tracked}
+    if len(tracked) > 1:
+        raise MismatchError(f"the files are periods of {len(tracked)} tracking surveys; give those of one")
+    (tracking,) = tracked.values()
+    periods = ((total.survey.period, total) for total in totals.values())
+    return tracking.estimate({period.number: total.aggregate() for period, total in periods if period})
+
+
+def watch_curve(arguments: argparse.Namespace, live: LiveSurvey) -> None:
+    """A curve now, and one more whenever a period closes."""
+    for curve in live.watch_curve():
+        deliver_curve(arguments, curve)
+        sys.stdout.flush()
+
+
+def deliver_curve(arguments: argparse.Namespace, curve: Curve) -> None:
+    """The curve as the options ask for it."""
+    draw_curve(arguments, curve)
+    if not arguments.json:
+        console().print(curve_page(curve, curve_answers(arguments, curve), arguments.level, smooth=arguments.smooth))
+        return
+    found = _result(arguments, curve)
+    if arguments.watch:
+        sys.stdout.write(json.dumps(found, allow_nan=False) + "\n")
+    else:
+        print_json(found)
+
+
+def draw_curve(arguments: argparse.Namespace, curve: Curve) -> None:
+    """The picture, if one is asked for; of the first answer that is shown."""
+    if arguments.picture is None:
+        return
+    from sottovoce.figures.style import save_figure
+    from sottovoce.surveys.trend import MIN_PERIODS
+
+    answer = curve_answers(arguments, curve)[0]
+    smooth = arguments.smooth and len(curve.closed) >= MIN_PERIODS
+    save_figure(curve.plot(answer, arguments.level, smooth=smooth).figure, arguments.picture)
+
+
+def _result(arguments: argparse.Namespace, curve: Curve) -> dict[str, Any]:
+    tracking = curve.tracking
+    curves = [curve.to_dict(answer, arguments.level, arguments.smooth) for answer in curve_answers(arguments, curve)]
+    drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
+    return {"survey": tracking.id, "title": tracking.title, "kind": "tracking", "curves": curves, **drawn}
+
+
+def curve_answers(arguments: argparse.Namespace, curve: Curve) -> list[str | None]:
+    """The named answer; the only one; or the first few."""
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.surveys.series import answer_over_time
+
+    if arguments.answer is not None:
+        return [arguments.answer]
+    question = curve.tracking.question
+    try:
+        answer_over_time(question, None)
+    except SurveyError:
+        return [question.label(index) for index in range(min(_ANSWERS, question.n_answers))]
+    return [None]
+
+
+def curve_page(curve: Curve, answers: list[str | None], level: float, *, smooth: bool, truth: Any = None) -> Group:
+    """One row per period: all figures of one answer, or the values of several.
+
+    `truth` gives the true value of an answer by its name and the number of a period, where people are simulated.
+    """
+    from rich.console import Group
+
+    curves = [curve.to_dict(answer, level, smooth) for answer in answers]
+    one = curves[0]
+    reports = sum(point["n_reports"] for point in one["points"])
+    title = (
+        f"{shown(one['title']) or one['survey'][:12]}: {plural(reports, 'report')} in "
+        f"{plural(len(one['points']), 'period')}"
+    )
+    lines = [curve.tracking.promise, f"intervals: {one['method']}"]
+    if len(curves) > 1:
+        more = curve.tracking.question.n_answers - len(curves)
+        others = f"{plural(more, 'more answer')}; " if more else ""
+        return Group(_several(title, f"{others}follow one with --answer, for its band and trend", curves), *lines)
+    lines.insert(0, _trend_words(curve, answers[0], one, level))
+    if one["smooth"] is not None:
+        lines.append(f"smoothed: {one['smooth']['assumption']}")
+    elif smooth:
+        lines.append("smoothed: after three closed periods with reports")
+    return Group(_single(f"{title}: {shown(one['answer'])}", one, truth), *lines)
+
+
+def _trend_words(curve: Curve, answer: str | None, found: dict[str, Any], level: float) -> str:
+    if found["trend"] is None:
+        return "trend: after three closed periods with reports"
+    return f"trend: {curve.trend(answer, level)}"
+
+
+def _single(title: str, found: dict[str, Any], truth: Any) -> Table:
+    table = titled_table(
+        title,
+        f"band: holds for all closed periods together; in {found['unit']}"
+        if found["unit"]
+        else "band: holds for all closed periods together",
+    )
+    level = f"{100 * found['level']:g} %"
+    table.add_column("period", min_width=20)
+    table.add_column("reports", justify="right")
+    if truth is not None:
+        table.add_column("truth", justify="right")
+    table.add_column("estimate", justify="right", style="bold")
+    for heading in (f"{level} interval", f"{level} band"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    smooth = {} if found["smooth"] is None else {one["period"]: one for one in found["smooth"]["points"]}
+    if smooth:
+        table.add_column("smoothed", justify="right")
+    for point in found["points"]:
+        cells = [_named(point), f"{point['n_reports']:,}"]
+        cells += [] if truth is None else [f"{truth(found['answer'], point['period']):.4f}"]
+        cells += [
+            _figure(point["value"]),
+            _ends(point["low"], point["high"]),
+            _ends(point["band_low"], point["band_high"]),
+        ]
+        cells += [_figure(smooth[point["period"]]["value"]) if point["period"] in smooth else ""] if smooth else []
+        table.add_row(*cells)
+    return table
+
+
+def _several(title: str, caption: str, curves: list[dict[str, Any]]) -> Table:
+    table = titled_table(title, caption)
+    table.add_column("period", min_width=20)
+    table.add_column("reports", justify="right")
+    for found in curves:
+        table.add_column(shown(found["answer"]), justify="right")
+    for at, point in enumerate(curves[0]["points"]):
+        values = [_figure(found["points"][at]["value"]) for found in curves]
+        table.add_row(_named(point), f"{point['n_reports']:,}", *values)
+    return table
+
+
+def _named(point: dict[str, Any]) -> str:
+    return f"{point['label']}{' (open)' if point['state'] == 'open' else ''}"
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{low:.4f} to {high:.4f}"

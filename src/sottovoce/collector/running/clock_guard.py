@@ -1,0 +1,82 @@
+"""Whether a time may be believed: closing a period cannot be undone, and a clock may be wrong for a moment.
+
+The database's clock decides. It is believed while this machine's agrees with it, and while this machine's has moved as
+fast as the machine has run. Where both are one clock, as with SQLite, the second is all there is to compare.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, final
+
+__all__ = ["MAX_APART", "ClockGuard"]
+
+MAX_APART: Final = 3600.0
+"""Seconds by which two clocks may differ, and a clock may jump."""
+
+_PROVED: Final = 3600.0
+"""Seconds after which a clock that was set is believed: by then somebody would have set it back."""
+
+
+def _running() -> float:
+    """Seconds that the machine has run, asleep or not."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+@final
+class ClockGuard:
+    """Doubts the database's clock while something speaks against it. Safe to use from several threads.
+
+    Parameters
+    ----------
+    own
+        This machine's clock, in seconds since 1970.
+    running
+        Seconds that this machine has run; nobody can set it.
+
+    Examples
+    --------
+    >>> guard = ClockGuard(lambda: 1000.0, lambda: 0.0)
+    >>> guard.doubt(1500.0)
+    >>> guard.doubt(1e9)
+    "the database's clock is 277,778 h ahead of this machine's; set both by NTP"
+    """
+
+    def __init__(self, own: Callable[[], float] | None = None, running: Callable[[], float] = _running) -> None:
+        self._own, self._running = own or time.time, running
+        self._lock = threading.Lock()
+        # When the machine started by its own clock: the same at all times while nobody sets it.
+        self._believed = self._own() - running()
+        self._claimed, self._since = self._believed, 0.0
+
+    def doubt(self, told: float) -> str | None:
+        """Why this time of the database is not believed, with the remedy; None if it is."""
+        own = self._own()
+        if abs(told - own) > MAX_APART:
+            side = "ahead of" if told > own else "behind"
+            return f"the database's clock is {_hours(told - own)} {side} this machine's; set both by NTP"
+        return self._jump(own)
+
+    def _jump(self, own: float) -> str | None:
+        running = self._running()
+        started = own - running
+        with self._lock:
+            if abs(started - self._believed) <= MAX_APART:
+                self._believed = self._claimed = started
+                return None
+            if abs(started - self._claimed) > MAX_APART:
+                self._claimed, self._since = started, running
+            if running - self._since >= _PROVED:
+                self._believed = started
+                return None
+            jump = started - self._believed
+        return (
+            f"this machine's clock was set {'forward' if jump > 0 else 'back'} by {_hours(jump)}; it is believed when "
+            "it has stood for an hour, or at once after a restart of the service"
+        )
+
+
+def _hours(seconds: float) -> str:
+    return f"{abs(seconds) / 3600:,.0f} h"

@@ -1,0 +1,136 @@
+"""Drawing one report for one question, and recording it before anybody sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, final
+
+from sottovoce.core.errors import BudgetError, ValueOutsideDomainError
+from sottovoce.device.allowance import Allowance
+from sottovoce.device.belonging import check_address, check_key, check_question
+from sottovoce.device.fetch import CollectorClient
+from sottovoce.device.membership import has, prepare, why_not
+from sottovoce.device.store import DeviceStore, RecordedAnswer
+from sottovoce.surveys.calendar import Period
+from sottovoce.surveys.survey import Survey
+
+__all__ = ["REFUSE", "Asked", "check_otherwise", "draw_once"]
+
+
+@final
+class _Refuse:
+    def __repr__(self) -> str:
+        return "REFUSE"
+
+
+REFUSE: Final = _Refuse()
+"""Default of `otherwise`: a value outside the domain is refused on the device."""
+
+
+@final
+@dataclass(frozen=True)
+class Asked:
+    """A survey that the device may answer now: verified, open, within its limits, and its own turn."""
+
+    question: str
+    survey: Survey
+    key: bytes
+    collector: CollectorClient
+    period: Period | None = None
+    after: Period | None = None
+    """The device's period in the next window."""
+
+    @property
+    def window(self) -> int:
+        """The window that is answered, 1 if the survey has none."""
+        return 1 if self.period is None else self.period.window
+
+    @property
+    def renews(self) -> bool:
+        """Whether the survey asks again in later windows."""
+        return self.period is not None and self.period.calendar.renews
+
+    @property
+    def title(self) -> str:
+        """The survey's title; that of a round with its number."""
+        if self.survey.seat is None:
+            return self.survey.title
+        return f"{self.survey.title or self.survey.seat.panel.title or '(no title)'}, round {self.survey.seat.round}"
+
+
+def check_otherwise(survey: Survey, otherwise: object) -> None:
+    """Raise unless the public replacement is in the domain, and fill all caches: before anybody is asked."""
+    prepare(survey)
+    if not isinstance(otherwise, _Refuse) and not has(survey, otherwise):
+        problem = why_not(survey, otherwise)
+        raise ValueOutsideDomainError(f"`otherwise`, which replaces every other value: {problem}")
+
+
+def draw_once(
+    store: DeviceStore,
+    allowance: Allowance,
+    asked: Asked,
+    value: object,
+    otherwise: object,
+    report_id: bytes,
+    day: str,
+) -> RecordedAnswer:
+    """The recorded answer, drawn now if there is none; `check_otherwise` came before."""
+    kept = store.answer(asked.question, asked.window)
+    if kept is None:
+        kept = _draw(store, allowance, asked, _chosen(asked.survey, value, otherwise), report_id, day)
+    check_question(kept, asked.survey.id)
+    check_address(kept.collector, asked.collector)
+    check_key(kept.key, asked.key)
+    return kept
+
+
+def _draw(
+    store: DeviceStore, allowance: Allowance, asked: Asked, chosen: object, report_id: bytes, day: str
+) -> RecordedAnswer:
+    """Draw a report and record it, unless another thread or process was faster; returns the recorded answer.
+
+    Drawing precedes the transaction, so that a slow draw does not block others. Of two that race, the report of one is
+    discarded unseen: one draw leaves the device. Which one depends on how long the draws took, and that does not depend
+    on the value; the collector sees the time of a report anyway.
+    """
+    report = asked.survey.randomize(chosen)
+    period = asked.period
+    # Read only now: the owner may have refused while the person was asked for the value.
+    refuses = asked.renews and store.refuses_renewals(asked.question)
+
+    def pay(answers: Sequence[RecordedAnswer]) -> RecordedAnswer:
+        epsilon, delta = allowance.check(asked.survey, answers, day)
+        if refuses and any(answer.question == asked.question for answer in answers):
+            raise BudgetError("this device's owner refuses renewals, and another window was answered")
+        return RecordedAnswer(
+            question=asked.question,
+            survey=asked.survey.id,
+            collector=asked.collector.url,
+            key=asked.key,
+            title=asked.title,
+            epsilon=epsilon,
+            delta=delta,
+            day=day,
+            report_id=report_id,
+            report=report,
+            window=asked.window,
+            renews=asked.renews,
+            period="" if period is None else period.label,
+            closes="" if period is None else period.closes.isoformat(),
+        )
+
+    return store.record(asked.question, asked.window, pay)
+
+
+def _chosen(survey: Survey, value: object, otherwise: object) -> object:
+    """The value or its replacement, which was checked first, whatever the value is."""
+    if isinstance(otherwise, _Refuse):
+        if not has(survey, value):
+            raise ValueOutsideDomainError(
+                f"{why_not(survey, value)}. Nothing was sent, which also reveals something: give `otherwise` "
+                "(--otherwise), a value of the domain that replaces all others"
+            )
+        return value
+    return (otherwise, value)[has(survey, value)]

@@ -1,0 +1,187 @@
+"""Everything that a device decides before it needs the person's value.
+
+Whether a survey is answered, waited for or refused depends on the survey, the ledger, the owner's limits and the
+clocks, so it reveals nothing about the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+from sottovoce.core.errors import ServiceError, SurveyError
+from sottovoce.device.allowance import Allowance
+from sottovoce.device.belonging import check_address, check_key, check_question, must_fetch_again
+from sottovoce.device.clock import Clock, check_clocks, day_of, read_clock
+from sottovoce.device.drawing import Asked
+from sottovoce.device.effort import Effort
+from sottovoce.device.fetch import CollectorClient, Published
+from sottovoce.device.receipt import Receipt
+from sottovoce.device.seating import seat_in
+from sottovoce.device.store import DeviceStore, JoinedSurvey, RecordedAnswer
+from sottovoce.device.text import one_line
+from sottovoce.device.trust import Trust
+from sottovoce.device.turns import Turn, find_turn, phase
+from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.survey import Survey, Tracking
+
+__all__ = ["Preparation", "Resending", "own_seats"]
+
+
+@final
+@dataclass(frozen=True)
+class Resending:
+    """An answer that is recorded already; `verified` says that its key was just verified at the collector."""
+
+    kept: RecordedAnswer
+    verified: bool
+    turn: Turn | None = None
+
+
+@final
+@dataclass(frozen=True)
+class Preparation:
+    """Fetches what is asked and applies every check."""
+
+    store: DeviceStore
+    trust: Trust
+    allowance: Allowance
+    effort: Effort
+    clock: Clock
+
+    def to_answer(self, collector: CollectorClient, question: str) -> Asked | Resending | Receipt:
+        """What may be answered now; or what was answered before; or why nothing is to be done, as a receipt."""
+        mine = self.answers_to(question)
+        check_address(self._address(question, mine), collector)
+        kept = mine[-1] if mine else None
+        if kept is not None and not kept.renews and not must_fetch_again(kept):
+            return Resending(kept, verified=False)
+        found = self._fetch(collector, question, kept)
+        match found.survey:
+            case Tracking() as tracking:
+                return self._period(collector, tracking, found, mine)
+            case Panel() as panel:
+                return self._round(collector, panel, found, kept)
+            case Survey() as survey:
+                return Asked(question, survey, found.key, collector)
+
+    def to_join(self, collector: CollectorClient, question: str) -> tuple[JoinedSurvey, Receipt]:
+        """The tracking survey to keep, and the device's turn in it."""
+        mine = self.answers_to(question)
+        check_address(self._address(question, mine), collector)
+        found = self._fetch(collector, question, mine[-1] if mine else None)
+        tracking = found.survey
+        if not isinstance(tracking, Tracking):
+            raise SurveyError("only a survey with a calendar can be joined; answer this one with `answer`")
+        turn = self._turn(collector, tracking, mine)
+        self._check_turn(found, tracking, turn)
+        kept = next((answer for answer in mine if answer.window == turn.period.window), None)
+        receipt = _receipt(collector, tracking, turn) if kept is None else Receipt.of(kept)
+        return self.joining(collector, found, tracking), replace(receipt, period=turn.period, after=turn.after)
+
+    @staticmethod
+    def joining(collector: CollectorClient, found: Published, tracking: Tracking) -> JoinedSurvey:
+        """The survey as a store keeps it."""
+        return JoinedSurvey(tracking.id, collector.url, found.key, tracking.canonical, dict(tracking.attachments))
+
+    def answers_to(self, question: str) -> list[RecordedAnswer]:
+        """The recorded answers to a question in all its windows."""
+        return [answer for answer in self.store.answers() if answer.question == question]
+
+    # --- fetching ---------------------------------------------------------------------------
+
+    def _address(self, question: str, mine: list[RecordedAnswer]) -> str | None:
+        """Where answers to this question go, if that is settled."""
+        if mine and not mine[-1].renews:
+            return mine[-1].collector
+        joined = next((one.collector for one in self.store.joined() if one.question == question), None)
+        return joined if joined is not None or not mine else mine[-1].collector
+
+    def _fetch(self, collector: CollectorClient, question: str, kept: RecordedAnswer | None) -> Published:
+        found = self.trust.fetch(collector, question)
+        if kept is not None:
+            check_key(kept.key, found.key)
+        survey = found.survey
+        if isinstance(survey, Survey) and survey.seat is not None:
+            raise SurveyError(
+                f"this is one round of the panel {survey.seat.panel.id}; answer the panel: a device answers only the "
+                "round it has drawn"
+            )
+        if isinstance(survey, Survey) and survey.period is not None:
+            raise SurveyError(
+                f"this is one period of the tracking survey {survey.parent_id}; answer that survey: a device "
+                "answers only the period it has drawn"
+            )
+        if kept is None and not isinstance(survey, Tracking):
+            self._check(found, day_of(self.clock))
+        return found
+
+    def _round(
+        self, collector: CollectorClient, panel: Panel, found: Published, kept: RecordedAnswer | None
+    ) -> Asked | Resending | Receipt:
+        """This device's round of a panel, once it is open; an unsent answer is sent while its question still stands."""
+        seat = seat_in(self.store, panel.id, 1, panel.rounds)
+        asked = collector.round(panel, seat, found.key, self.trust.mechanisms)
+        if kept is not None:
+            if asked is not None:
+                check_question(kept, asked.survey.id)
+            return Resending(kept, verified=True)
+        if asked is None or not isinstance(asked.survey, Survey):
+            return Receipt(panel.id, collector.url, "waiting")
+        self._check(asked, day_of(self.clock))
+        return Asked(panel.id, asked.survey, asked.key, collector)
+
+    def _check(self, found: Published, day: str) -> None:
+        """Raise unless the survey is open and within the owner's limits on that day."""
+        if found.state != "open":
+            raise ServiceError(
+                f"survey {found.survey.id[:12]} accepts no more reports; nothing was answered", "survey_sealed", 409
+            )
+        self.effort.check_survey(found.survey)
+        self.allowance.check(found.survey, self.store.answers(), day)
+
+    # --- tracking surveys -------------------------------------------------------------------
+
+    def _period(
+        self, collector: CollectorClient, tracking: Tracking, found: Published, mine: list[RecordedAnswer]
+    ) -> Asked | Resending | Receipt:
+        turn = self._turn(collector, tracking, mine)
+        if turn.state == "answered":
+            kept = next(answer for answer in mine if answer.window == turn.period.window)
+            return Resending(kept, verified=True, turn=turn)
+        self._check_turn(found, tracking, turn)
+        if turn.state != "due":
+            return _receipt(collector, tracking, turn)
+        asked = tracking.period(turn.period.number)
+        return Asked(tracking.id, asked, found.key, collector, turn.period, turn.after)
+
+    def _turn(self, collector: CollectorClient, tracking: Tracking, mine: list[RecordedAnswer]) -> Turn:
+        """The device's turn by its own clock; a period is answered only while it is open by the collector's too."""
+        own, theirs = read_clock(self.clock), collector.time()
+        check_clocks(own, theirs)
+        turn = find_turn(
+            tracking.calendar,
+            own_seats(self.store, tracking),
+            {answer.window for answer in mine},
+            own,
+            refuses_renewals=self.store.refuses_renewals(tracking.id),
+        )
+        return replace(turn, state=phase(turn.period, theirs)) if turn.state == "due" else turn
+
+    def _check_turn(self, found: Published, tracking: Tracking, turn: Turn) -> None:
+        """Raise if the device could not answer in its turn: what it would have spent by then counts."""
+        if turn.state in ("waiting", "due"):
+            asked = replace(found, survey=tracking.period(turn.period.number))
+            self._check(asked, max(day_of(self.clock), turn.period.start.date().isoformat()))
+
+
+def own_seats(store: DeviceStore, tracking: Tracking) -> Callable[[int], int]:
+    """The device's seat in each window of a tracking survey."""
+    return lambda window: seat_in(store, tracking.id, window, tracking.calendar.seats)
+
+
+def _receipt(collector: CollectorClient, tracking: Tracking, turn: Turn) -> Receipt:
+    state = "sent" if turn.state == "answered" else turn.state
+    title = one_line(tracking.title)
+    return Receipt(tracking.id, collector.url, state, title, period=turn.period, after=turn.after)

@@ -1,0 +1,240 @@
+"""`plan`: of epsilon, users and the error of a survey, or of every period of a tracking survey, computes the third.
+
+Python, the command line, HTTP and the dashboard all call it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict, Unpack, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.core.errors import PlanError, SurveyError
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_integer
+from sottovoce.planning.plan import Plan, solve_plan
+from sottovoce.planning.solve import MAX_USERS, Target, check_target
+from sottovoce.planning.tracking import CHANGE_PER_MARGIN, TrackingPlan
+from sottovoce.questions.base import Question
+from sottovoce.questions.queries import Queries
+from sottovoce.questions.shares import Shares
+from sottovoce.questions.vector import Vector
+from sottovoce.strategies.options import Criterion
+from sottovoce.strategies.setting import AUTO, Setting
+from sottovoce.strategies.variance import Population
+from sottovoce.surveys.calendar import MAX_WINDOW, MAX_WINDOWS
+from sottovoce.surveys.choosing import check_setting
+
+__all__ = ["Planning", "plan"]
+
+
+class Planning(TypedDict, total=False):
+    """The arguments of `plan` that are alike for all surveys."""
+
+    workload: Any
+    dimension: int | None
+    radius: float | None
+    epsilon: float | None
+    users: int | None
+    margin: float | None
+    l2: float | None
+    criterion: Criterion | None
+    delta: float
+    strategy: str
+    mechanism: str
+    population: ArrayLike | Population | None
+    max_report_bytes: int
+    max_counters: int
+
+
+@overload
+def plan(asked: object = None, **given: Unpack[Planning]) -> Plan: ...
+
+
+@overload
+def plan(
+    asked: object = None,
+    *,
+    periods: int | None = None,
+    renews: int | None = None,
+    change: float | None = None,
+    **given: Unpack[Planning],
+) -> TrackingPlan: ...
+
+
+def plan(
+    asked: object = None,
+    *,
+    workload: Any = None,
+    dimension: int | None = None,
+    radius: float | None = None,
+    epsilon: float | None = None,
+    users: int | None = None,
+    margin: float | None = None,
+    l2: float | None = None,
+    criterion: Criterion | None = None,
+    delta: float = 0.0,
+    strategy: str = AUTO,
+    mechanism: str = AUTO,
+    population: ArrayLike | Population | None = None,
+    max_report_bytes: int = DEFAULT_REPORT_BYTES,
+    max_counters: int = DEFAULT_COUNTERS,
+    periods: int | None = None,
+    renews: int | None = None,
+    change: float | None = None,
+) -> Plan | TrackingPlan:
+    """Compute the one of epsilon, users and error that is not given, and compare all designs.
+
+    Parameters
+    ----------
+    asked
+        A question of `sottovoce.questions`; or, for shares, anything `Domain.of` takes: labels, a size, a range, named
+        attributes.
+    workload
+        For query answers: one of `sottovoce.workloads`.
+    dimension, radius
+        For a mean: the number of entries of a person's vector, and its largest norm (1 by default).
+    margin
+        The margin of error (95 %) of the least certain answer: 1.96 times its standard error, in the answers' unit.
+    l2
+        The expected L2 error of all answers.
+    criterion
+        If neither is given: by which of them designs are compared, "l2" by default.
+    population
+        The share of people with each value; the worst case by default.
+    strategy, mechanism, delta, max_report_bytes, max_counters
+        As for `Survey.ask`.
+    periods
+        For a tracking survey: its number of periods; everybody answers in one of them. Margin and L2 error are those of
+        one period, users are the people of all.
+    renews
+        For a tracking survey in which everybody answers more than once: once in every so many periods, at epsilon each.
+        `periods` is then a multiple of it, or None for a survey without an end.
+    change
+        For a tracking survey, instead of a margin: the smallest change of the least certain answer between two periods
+        that is to be seen, at 95 % with a power of 80 %.
+
+    Examples
+    --------
+    >>> found = plan(40, epsilon=2.0, margin=0.01)
+    >>> found.solved_for, found.best.strategy
+    ('users', 'histogram')
+    >>> from sottovoce.workloads import Prefix
+    >>> plan(workload=Prefix(128), epsilon=1.0, l2=0.5).best.strategy
+    'haar'
+    >>> tracking = plan(["yes", "no"], periods=12, epsilon=1.0, change=0.02)
+    >>> tracking.users, tracking.period.users
+    (551316, 45943)
+    """
+    question = _question(asked, workload, dimension, radius)
+    window = _window(periods, renews, change, users)
+    target, by = _target(question, margin, l2, change, criterion, tracked=window is not None)
+    seats = window or 1
+    setting = check_setting(
+        question,
+        Setting(
+            question.workload,
+            1.0 if epsilon is None else epsilon,
+            delta,
+            DEFAULT_USERS if users is None else users,
+            strategy,
+            mechanism,
+            max_report_bytes,
+            max_counters,
+        ),
+    )
+    found, people = solve_plan(
+        question,
+        setting,
+        target,
+        by,
+        epsilon=epsilon,
+        users=users,
+        population=_population(question, population),
+        seats=seats,
+        factor=1.0 if change is None else CHANGE_PER_MARGIN,
+    )
+    if window is None:
+        return found
+    return TrackingPlan(found, people, window, periods, "" if target.value is None else target.name)
+
+
+def _window(periods: object, renews: object, change: object, users: object) -> int | None:
+    """The periods in which everybody answers once; None if it is not a tracking survey."""
+    if periods is None and renews is None:
+        if change is not None:
+            raise PlanError("change is between two periods of a tracking survey: give periods too, or margin").at(
+                "change"
+            )
+        return None
+    most = MAX_WINDOW if renews is None else MAX_WINDOW * MAX_WINDOWS
+    total = None if periods is None else check_integer("periods", periods, 2, most)
+    if renews is None:
+        window = total or 0
+    else:
+        window = check_integer("renews", renews, 2, MAX_WINDOW)
+        if total is not None and total % window:
+            raise PlanError(
+                f"periods is {total:,}: with renews {window:,} it must be a multiple of it, so that windows are whole"
+            ).at("periods")
+    if users is not None and check_integer("users", users, 1, MAX_USERS) < window:
+        raise PlanError(
+            f"users is {users:,}: a window of {window:,} periods needs at least {window:,} people, one in each; plan "
+            "more people or fewer periods"
+        ).at("users")
+    return window
+
+
+def _question(asked: object, workload: object, dimension: object, radius: float | None) -> Question:
+    given = {"a question or domain": asked, "workload": workload, "dimension": dimension}
+    named = [name for name, what in given.items() if what is not None]
+    if len(named) != 1:
+        raise PlanError(
+            "give exactly one of: a question or the values (for shares), workload (for query answers), dimension (for "
+            f"a mean); got {' and '.join(named) or 'none'}"
+        )
+    if dimension is None and radius is not None:
+        raise PlanError("radius goes with dimension only: shares have none, and a workload has its own").at("radius")
+    if isinstance(asked, Question):
+        return asked
+    if workload is not None:
+        return Queries(workload)  # type: ignore[arg-type]
+    if dimension is not None:
+        return Vector(dimension, 1.0 if radius is None else radius)  # type: ignore[arg-type]
+    return Shares(asked)  # type: ignore[arg-type]
+
+
+def _target(
+    question: Question, margin: object, l2: object, change: object, criterion: Criterion | None, *, tracked: bool
+) -> tuple[Target, Criterion]:
+    """The checked error to reach, and the criterion."""
+    if margin is not None and l2 is not None:
+        raise PlanError("give margin or l2, not both: a plan reaches one of them, and shows the other").at("l2")
+    if change is not None and (margin is not None or l2 is not None):
+        raise PlanError("give change, margin or l2, one of them: a plan reaches it, and shows the others").at("change")
+    if criterion not in (None, "l2", "margin"):
+        raise PlanError("criterion must be 'l2' or 'margin'").at("criterion")
+    of_one = margin is not None or change is not None
+    by: Criterion = "margin" if of_one else "l2" if l2 is not None else criterion or "l2"
+    if criterion not in (None, by):
+        raise PlanError(f"a plan for a given {by} compares designs by it: leave criterion out").at("criterion")
+    if of_one:
+        low, high = question.answer_range
+        width = float(np.max(np.subtract(high, low)))
+        name, value = ("margin", margin) if change is None else ("change", change)
+        return Target(name, check_target(name, value, width, "what two answers can differ by")), by
+    if l2 is not None:
+        farthest = question.workload.diameter
+        return Target(by, check_target(by, l2, farthest, "the largest distance of two sets of answers")), by
+    return Target("margin, l2 or change" if tracked else "margin or l2", None), by
+
+
+def _population(question: Question, population: ArrayLike | Population | None) -> Population | None:
+    if population is None:
+        return None
+    if question.domain is None:
+        raise PlanError("population goes with values that can be listed; leave it out here").at("population")
+    try:
+        return Population.of(population, question.workload)
+    except SurveyError as error:
+        raise error.at("population") from None

@@ -1,0 +1,398 @@
+"""The calendar of a tracking survey: when its periods begin, end and close, and how often a person answers.
+
+All times are UTC, and a period begins at midnight. Periods follow each other without a gap: what is stated is the first
+day and one length, so that periods which overlap, or last no time, cannot be stated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, ClassVar, Final, Self, final
+
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.limits import check_integer
+from sottovoce.core.words import guarantee, plural
+from sottovoce.questions.parameter import Parameter, check_parameters
+from sottovoce.surveys.statement import check_fields
+
+__all__ = ["MAX_GRACE", "MAX_WINDOW", "MAX_WINDOWS", "UNITS", "Calendar", "Period"]
+
+MAX_WINDOW: Final = 3660
+"""Most periods of a window, and most days of a period: ten years of days."""
+
+MAX_WINDOWS: Final = 10_000
+
+MAX_GRACE: Final = 366
+"""Most days after its end in which a period may still be answered."""
+
+UNITS: Final = ("day", "week", "month", "quarter", "year")
+
+_DAYS: Final = {"day": 1, "week": 7}
+_MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
+_SHORTEST_MONTH: Final = 28
+_LAST_DAY: Final = date(9000, 1, 1)
+_USUAL_GRACE: Final = 7
+
+_WINDOWS: Final = {
+    ("day", "week"): 7,
+    ("week", "quarter"): 13,
+    ("week", "year"): 52,
+    ("month", "quarter"): 3,
+    ("month", "year"): 12,
+    ("quarter", "year"): 4,
+}
+"""Windows that have a name: (unit of the periods, name) and how many periods it has."""
+
+_MONTH_NAMES: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
+
+
+@final
+@dataclass(frozen=True)
+class Calendar:
+    """The periods of a tracking survey, in windows: everybody answers in one period of each window.
+
+    Attributes
+    ----------
+    starts
+        The first day of the first period.
+    every
+        The length of a period: a name of `UNITS`, or a number of days.
+    window
+        Number of periods of a window.
+    windows
+        Number of windows; None if the survey goes on until it is sealed.
+    grace
+        Days after its end in which a period may still be answered, before it closes.
+
+    Examples
+    --------
+    >>> calendar = Calendar.of(every="week", starts="2027-01-04", periods=52)
+    >>> calendar.label(2), calendar.closes(2).isoformat()
+    ('week of 11 January 2027', '2027-01-25T00:00:00+00:00')
+    """
+
+    starts: date
+    every: str | int
+    window: int
+    windows: int | None = 1
+    grace: int = _USUAL_GRACE
+
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("every", "text", f"length of a period: {', '.join(UNITS)}, or a number of days", "week"),
+        Parameter("starts", "text", "first day of the first period (UTC)", "2027-01-04"),
+        Parameter("periods", "integer", "number of periods", "52", optional=True, low=2, high=MAX_WINDOW * MAX_WINDOWS),
+        Parameter(
+            "renews",
+            "text",
+            "periods after which everybody answers again, or the name of such a span; left out: everybody answers once",
+            "quarter",
+            optional=True,
+        ),
+        Parameter(
+            "grace",
+            "integer",
+            "days after its end in which a period may still be answered; left out: 7, or one period if that is shorter",
+            "7",
+            optional=True,
+            low=0,
+            high=MAX_GRACE,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.starts, datetime) or not isinstance(self.starts, date):
+            raise SurveyError("starts must be a date, for example '2027-01-04'").at("starts")
+        if self.every not in UNITS:
+            if isinstance(self.every, str):
+                raise SurveyError(f"every must be one of {', '.join(UNITS)}, or a number of days").at("every")
+            object.__setattr__(self, "every", check_integer("every", self.every, 1, MAX_WINDOW))
+        if self.every in _MONTHS and self.starts.day > _SHORTEST_MONTH:
+            raise SurveyError(
+                f"starts must be on one of the first {_SHORTEST_MONTH} days of a month if periods are months, quarters "
+                "or years, since not every month has the others"
+            ).at("starts")
+        object.__setattr__(self, "window", check_integer("window", self.window, 2, MAX_WINDOW))
+        if self.windows is not None:
+            object.__setattr__(self, "windows", check_integer("windows", self.windows, 1, MAX_WINDOWS))
+        object.__setattr__(self, "grace", check_integer("grace", self.grace, 0, MAX_GRACE))
+        if not self._ends_in_time():
+            raise SurveyError(f"the last period must end before the year {_LAST_DAY.year}").at("periods")
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """The calendar with these parameters (`Calendar.parameters`).
+
+        `periods` alone: everybody answers once. `renews` alone: once in that many periods, without an end. Both: once
+        in each of the windows that the periods are divided into.
+        """
+        stated = dict(given)
+        every, renews, starts = stated.get("every"), stated.get("renews"), stated.get("starts")
+        # Numbers of days and of periods may be given as numbers; the declared kind is a text.
+        stated["every"] = str(every) if isinstance(every, int) and not isinstance(every, bool) else every
+        stated["renews"] = str(renews) if isinstance(renews, int) and not isinstance(renews, bool) else renews
+        stated["starts"] = starts.isoformat() if isinstance(starts, date) else starts
+        found = check_parameters("a tracking survey", cls.parameters, stated)
+        length = _length(found["every"])
+        first, periods, window = _date(found["starts"]), found.get("periods"), _window(length, found.get("renews"))
+        grace = found.get("grace", min(_USUAL_GRACE, _shortest(length)))
+        if window is None:
+            if periods is None:
+                raise SurveyError("give periods, for a survey that ends, or renews, for one that goes on").at("periods")
+            return cls(first, length, check_integer("periods", periods, 2, MAX_WINDOW), 1, grace)
+        if periods is None:
+            return cls(first, length, window, None, grace)
+        if periods % window:
+            below, above = periods // window * window, (periods // window + 1) * window
+            raise SurveyError(
+                f"periods is {periods:,}, which windows of {window:,} do not divide; for example {below or above:,}"
+            ).at("periods")
+        return cls(first, length, window, periods // window, grace)
+
+    # --- times ------------------------------------------------------------------------------
+
+    @property
+    def periods(self) -> int | None:
+        """Number of periods; None if there is no last one."""
+        return None if self.windows is None else self.window * self.windows
+
+    @property
+    def renews(self) -> bool:
+        """Whether a person answers more than once."""
+        return self.windows != 1
+
+    def start(self, number: int) -> datetime:
+        """When a period begins; periods are numbered from 1."""
+        return _midnight(self._first_day(self._check(number)))
+
+    def end(self, number: int) -> datetime:
+        """When a period ends and the next one begins."""
+        return _midnight(self._first_day(self._check(number) + 1))
+
+    def closes(self, number: int) -> datetime:
+        """When a period can no longer be answered."""
+        return self.end(number) + timedelta(days=self.grace)
+
+    def at(self, moment: datetime) -> int | None:
+        """The period that contains a moment; None before the first and after the last, and in the year 9000."""
+        day = moment.astimezone(UTC).date()
+        if not self.starts <= day < _LAST_DAY:
+            return None
+        if self.every in _MONTHS:
+            months = 12 * (day.year - self.starts.year) + day.month - self.starts.month - (day.day < self.starts.day)
+            number = 1 + months // _MONTHS[str(self.every)]
+        else:
+            number = 1 + (day - self.starts).days // self._days
+        return None if self.periods is not None and number > self.periods else number
+
+    def answerable(self, moment: datetime) -> range:
+        """The periods that have begun and not closed."""
+        if moment < self.start(1):
+            return range(0)
+        last = self.at(moment) or self.periods or 0
+        first = last + 1
+        while first > 1 and moment < self.closes(first - 1):
+            first -= 1
+        return range(first, last + 1)
+
+    # --- windows ----------------------------------------------------------------------------
+
+    @property
+    def seats(self) -> int:
+        """The periods of a window, of which a person has one."""
+        return self.window
+
+    def window_of(self, number: int) -> int:
+        """The window of a period, from 1."""
+        return 1 + (self._check(number) - 1) // self.window
+
+    def first_of(self, window: int) -> int:
+        """The first period of a window."""
+        return self._check(1 + (window - 1) * self.window)
+
+    def windows_at(self, moment: datetime) -> range:
+        """The windows that have begun and in which some period has not closed."""
+        if moment < self.start(1):
+            return range(0)
+        number = self.at(moment)
+        last = self.window_of(number) if number is not None else self.windows or 0
+        first = last + 1
+        while first > 1 and moment < self.closes((first - 1) * self.window):
+            first -= 1
+        return range(first, last + 1)
+
+    # --- words ------------------------------------------------------------------------------
+
+    def label(self, number: int) -> str:
+        """The period in words."""
+        day = self._first_day(self._check(number))
+        written = f"{day.day} {_MONTH_NAMES[day.month - 1]} {day.year}"
+        match self.every:
+            case "day":
+                return written
+            case "week":
+                return f"week of {written}"
+            case "month" if day.day == 1:
+                return f"{_MONTH_NAMES[day.month - 1]} {day.year}"
+            case "year" if (day.month, day.day) == (1, 1):
+                return str(day.year)
+            case str(unit):
+                return f"{unit} from {written}"
+            case days:
+                return f"{plural(days, 'day')} from {written}"
+
+    def spans(self, periods: int) -> str:
+        """So many periods in words."""
+        return plural(periods, self.every) if isinstance(self.every, str) else plural(periods * self.every, "day")
+
+    def promise(self, epsilon: float, delta: float = 0.0) -> str:
+        """The guarantee for a person's whole history: per window, and over the life of the survey.
+
+        Examples
+        --------
+        >>> Calendar.of(every="week", starts="2027-01-04", periods=52).promise(1.0)
+        'epsilon 1 for all 52 weeks together'
+        >>> Calendar.of(every="week", starts="2027-01-04", renews="quarter").promise(1.0)
+        'epsilon 1 in every 13 weeks, which adds up without an end: epsilon 4 in 52 weeks'
+        """
+        each = guarantee(epsilon, delta)
+        if self.windows == 1:
+            return f"{each} for all {self.spans(self.window)} together"
+        told = self.windows or 4
+        sum_of, length = guarantee(told * epsilon, told * delta), self.spans(told * self.window)
+        if self.windows is None:
+            return f"{each} in every {self.spans(self.window)}, which adds up without an end: {sum_of} in {length}"
+        return f"{each} in every {self.spans(self.window)}, and {sum_of} over all {length}"
+
+    # --- statement --------------------------------------------------------------------------
+
+    def to_statement(self) -> dict[str, Any]:
+        """The calendar as plain JSON values."""
+        return {
+            "starts": self.starts.isoformat(),
+            "every": self.every,
+            "window": self.window,
+            "windows": self.windows,
+            "grace": self.grace,
+        }
+
+    @classmethod
+    def from_statement(cls, statement: object) -> Self:
+        """Read a calendar from JSON, checking every field."""
+        check_fields(statement, "a calendar", {"starts", "every", "window", "windows", "grace"})
+        stated: Any = statement
+        if not isinstance(stated["every"], str | int):
+            raise SurveyError(f"every must be one of {', '.join(UNITS)}, or a number of days").at("every")
+        return cls(_date(stated["starts"]), stated["every"], stated["window"], stated["windows"], stated["grace"])
+
+    # --- arithmetic of days -----------------------------------------------------------------
+
+    @property
+    def _days(self) -> int:
+        return _DAYS[self.every] if isinstance(self.every, str) else self.every
+
+    def _ends_in_time(self) -> bool:
+        """Whether all days, or those of the first window, are dates."""
+        try:
+            return self._first_day((self.periods or self.window) + 1) < _LAST_DAY
+        except SurveyError:
+            return False
+
+    def _first_day(self, number: int) -> date:
+        try:
+            if self.every not in _MONTHS:
+                return self.starts + timedelta(days=(number - 1) * self._days)
+            years, month = divmod(self.starts.month - 1 + (number - 1) * _MONTHS[str(self.every)], 12)
+            return self.starts.replace(year=self.starts.year + years, month=month + 1)
+        except (OverflowError, ValueError):
+            raise _too_late() from None
+
+    def _check(self, number: int) -> int:
+        return check_integer("period", number, 1, self.periods or MAX_WINDOW * MAX_WINDOWS)
+
+
+@final
+@dataclass(frozen=True)
+class Period:
+    """One period of a calendar."""
+
+    calendar: Calendar
+    number: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", self.calendar._check(self.number))
+        if self.end.date() >= _LAST_DAY:
+            raise _too_late()
+
+    @property
+    def start(self) -> datetime:
+        return self.calendar.start(self.number)
+
+    @property
+    def end(self) -> datetime:
+        return self.calendar.end(self.number)
+
+    @property
+    def closes(self) -> datetime:
+        return self.calendar.closes(self.number)
+
+    @property
+    def window(self) -> int:
+        return self.calendar.window_of(self.number)
+
+    @property
+    def label(self) -> str:
+        return self.calendar.label(self.number)
+
+
+def _too_late() -> SurveyError:
+    """What is said of a period of a calendar without an end."""
+    message = f"period is too large: it must end before the year {_LAST_DAY.year}; choose an earlier one"
+    return SurveyError(message).at("period")
+
+
+def _midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def _date(text: object) -> date:
+    """A date in its one form, YYYY-MM-DD."""
+    problem = "starts must be a date such as '2027-01-04'"
+    if not isinstance(text, str):
+        raise SurveyError(problem).at("starts")
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        raise SurveyError(problem).at("starts") from None
+    if found.isoformat() != text:
+        raise SurveyError(problem).at("starts")
+    return found
+
+
+def _length(every: str) -> str | int:
+    """The length of a period from its text."""
+    return int(every) if every.isascii() and every.isdecimal() else every
+
+
+def _shortest(length: str | int) -> int:
+    """The days of the shortest period of that length; 0 for one that is refused later."""
+    return length if isinstance(length, int) else _DAYS.get(length, _SHORTEST_MONTH)
+
+
+def _window(length: str | int, renews: str | None) -> int | None:
+    """The number of periods of a window from its text."""
+    if renews is None:
+        return None
+    if renews.isascii() and renews.isdecimal():
+        return check_integer("renews", int(renews), 2, MAX_WINDOW)
+    found = _WINDOWS.get((str(length), renews))
+    if found is None:
+        named = [name for unit, name in _WINDOWS if unit == length]
+        raise SurveyError(
+            "renews must be a number of periods"
+            + (f", or for periods of a {length} {' or '.join(named)}" if named else "")
+        ).at("renews")
+    return found
