@@ -121,7 +121,7 @@ def follow_habit(
     progress: Callable[[int], object] | None = None,
 ) -> Habit:
     """Simulate the year: everybody has a value in every month, and answers in one of them."""
-    people_seed, report_seed = seeds_of(seed + MONTHS, 2)
+    people_seed, report_seed = seeds_of(seed, 2)
     readiness = np.random.Generator(np.random.PCG64DXSM(people_seed)).random(users, dtype=np.float32)
 
     def values(month: int) -> Any:
