@@ -84,4 +84,4 @@ constraints: setup  ## pin again what .venv holds now
 	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers .venv-mutation .mutation docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html
+	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers .venv-accounting .venv-mutation .mutation docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html

@@ -25,7 +25,7 @@ import sottovoce as sv
 from benchmarks.collector_servers import Target, collector, drive
 from benchmarks.load import Outcome
 from sottovoce.collector.store import open_store
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.store.sql import SqlStore
 
 __all__ = ["run"]

@@ -23,7 +23,7 @@ from benchmarks.collector_servers import Target, all_counted, collector, drive, 
 from benchmarks.load import Outcome
 from sottovoce.collector.running.settings import KEY_FILE
 from sottovoce.collector.store import open_store
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.signing import SigningKey
 from sottovoce.surveys.survey import Survey
 

@@ -19,7 +19,7 @@ import numpy as np
 import sottovoce as sv
 from sottovoce.collector.counting.aggregator import Aggregator
 from sottovoce.collector.store import open_store
-from sottovoce.collector.store.base import Arrival, SurveyRecord
+from sottovoce.collector.store.records import Arrival, SurveyRecord
 
 __all__ = ["run"]
 

@@ -1,4 +1,4 @@
-"""Devices of a tracking survey over all its periods: the package's own, with their requests put together by a relay."""
+"""Devices of a tracking survey over all its periods: the package's own, with their requests put together in batches."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Desk:
         return datetime.fromtimestamp(self.clock(), UTC)
 
     def send(self, _: str, report_id: bytes, __: bytes) -> None:
-        """Whether the relay has an acknowledgement for it."""
+        """Whether the fleet has an acknowledgement for it."""
         if report_id not in self.arrived:
             raise ServiceError("no acknowledgement has come back")
         self.arrived.discard(report_id)
@@ -110,10 +110,10 @@ class Fleet:
             for device in self._plan[number][start : start + _BATCH].tolist():
                 self._wake(device)
                 self._woken[device] = number
-            self._relay()
+            self._deliver()
         for _ in range(_TRIES):
             if self._unsent:
-                self._relay()
+                self._deliver()
         if (self._tracking.calendar.windows or 1) == 1:
             # Until its period has closed a device must know that it has answered.
             self._forget(number - 1)
@@ -146,7 +146,7 @@ class Fleet:
             self.drawn.setdefault(answer.survey, set()).add(answer.report_id)
             self._unsent[device] = store
 
-    def _relay(self) -> None:
+    def _deliver(self) -> None:
         """Post what is unsent, by period; whoever has an acknowledgement afterwards notes it in its ledger."""
         waiting: dict[str, list[RecordedAnswer]] = {}
         for store in self._unsent.values():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import ReportError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES
 from sottovoce.surveys.survey import Survey

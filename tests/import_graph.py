@@ -11,7 +11,9 @@ from os.path import normpath
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["called", "circle", "python_graph", "python_imports", "trees", "typescript_graph", "typescript_imports"]
+__all__ = [
+    *("called", "circle", "python_graph", "python_imports", "trees", "typescript_graph", "typescript_imports", "walk"),
+]
 
 Node = TypeVar("Node", str, Path)
 
@@ -38,6 +40,12 @@ def trees(package: Path) -> dict[str, ast.Module]:
     return {_dotted(path, package): ast.parse(path.read_text("utf-8")) for path in sorted(package.rglob("*.py"))}
 
 
+@cache
+def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """The tree and all below it: many rules ask the same trees."""
+    return tuple(ast.walk(tree))
+
+
 def called(call: ast.Call) -> str:
     """The last name of what is called: f of `f()` and of `a.b.f()`, empty where it has none."""
     return getattr(call.func, "attr", "") or getattr(call.func, "id", "")
@@ -61,7 +69,7 @@ def _imports(tree: ast.AST, module: str, modules: set[str], *, is_package: bool)
 
 def _python_statements(tree: ast.AST, package: str) -> Iterator[tuple[str, list[str]]]:
     """Every import statement: from where, and what of it; the empty name is the module itself."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             yield from ((alias.name, [""]) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -30,6 +30,9 @@ from sottovoce.cli import INTERRUPTED, main
 PORT = "8470"
 """Where the pages say that the service is."""
 
+RELAY_PORT = "8471"
+"""Where they say that a relay is."""
+
 TOKEN = "sv_..."
 """What the pages have in the place of a token."""
 
@@ -67,8 +70,8 @@ def agrees(shown: str, printed: str) -> bool:
 class Terminal:
     """One person's, in a folder of their own."""
 
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, port: int) -> None:
-        self.port = str(port)
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, port: int, relay_port: int) -> None:
+        self.port, self.relay_port = str(port), str(relay_port)
         self.token = ""
         self._services: list[subprocess.Popen[str]] = []
         self._patch = patch
@@ -76,8 +79,8 @@ class Terminal:
         patch.chdir(folder)
 
     def here(self, text: str) -> str:
-        """The page's words, with this terminal's port."""
-        return text.replace(PORT, self.port)
+        """The page's words, with this terminal's ports."""
+        return text.replace(RELAY_PORT, self.relay_port).replace(PORT, self.port)
 
     def follow(self, page: Path, *headings: str) -> str:
         """Type all that the page shows, or what is below some headings, and compare whatever it says comes out.
@@ -90,7 +93,7 @@ class Terminal:
                 name, _, content = block.text.partition("\n")
                 Path(name.removeprefix("# ")).write_text(self.here(content), encoding="utf-8")
             elif block.language == "py":
-                exec(block.text, self._python)  # noqa: S102 (the code is the documentation's own)
+                exec(self.here(block.text), self._python)  # noqa: S102 (the code is the documentation's own)
             elif block.language == "console":
                 printed = "".join(self.type(line.removeprefix("$ ")) for line in block.text.splitlines())
             elif block.language == "text":
@@ -105,7 +108,7 @@ class Terminal:
                 name, _, value = setting.partition("=")
                 self._patch.setenv(name, self.token if value == TOKEN else value)
             return ""
-        if line.startswith("sottovoce serve"):
+        if line.startswith(("sottovoce serve", "sottovoce relay")):
             return self._serve(words_of(line.removesuffix(" &"))[1:])
         if line == "kill %1":
             assert self._stop() == 0
@@ -145,7 +148,7 @@ class Terminal:
             time.sleep(0.05)
 
     def _serve(self, words: list[str]) -> str:
-        port = [] if "--settings" in words else ["--port", self.port]
+        port = [] if "--settings" in words else ["--port", self.port if words[0] == "serve" else self.relay_port]
         command = [sys.executable, "-m", "sottovoce", *words, *port]
         with Path("service.log").open("ab") as log:
             service = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment())
@@ -177,8 +180,8 @@ class Terminal:
 @contextlib.contextmanager
 def terminal(folder: Path) -> Iterator[Terminal]:
     """A terminal whose services are gone at the end, however that comes."""
-    with pytest.MonkeyPatch.context() as patch, kept_port() as port:
-        opened = Terminal(folder, patch, port)
+    with pytest.MonkeyPatch.context() as patch, kept_port() as port, kept_port() as relay_port:
+        opened = Terminal(folder, patch, port, relay_port)
         try:
             yield opened
         finally:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BODIES", "ERRORS", "VERDICTS", "Code"]
+__all__ = ["BODIES", "ERRORS", "SEALED", "VERDICTS", "Code"]
 
 
 class Code(NamedTuple):
@@ -23,6 +23,7 @@ ERRORS = (
     Code(400, "invalid_body", "the JSON has another shape; `field` says where", "send the shape given here"),
     Code(400, "invalid_parameter", "a parameter is unknown, given twice, or out of range", "correct it"),
     Code(400, "malformed_json", "the body is not JSON in UTF-8", "correct it"),
+    Code(400, "bad_sealed_batch", "the body is not sealed messages of one size", "encode again"),
     Code(401, "unauthorized", "no token, an unknown one, or a revoked one; or a cookie that does not count",
          "ask an admin for a token; sign in"),
     Code(403, "insufficient_scope", "the token lacks the scope", "ask an admin for a token of the scope named"),
@@ -61,6 +62,10 @@ ERRORS = (
     Code(413, "body_too_large", "the body is too long", "send it in parts"),
     Code(415, "compressed_body", "there is a `Content-Encoding`", "leave it out: compressed bodies are not accepted"),
     Code(415, "unsupported_media_type", "`Content-Type` is not one of those accepted", "correct it"),
+    Code(422, "bad_message", "a sealed message is cut short, or holds no HTTP request; or its padding is not zeros",
+         "seal the request again"),
+    Code(422, "cannot_open", "a sealed message was altered, or is sealed to another key than it says",
+         "fetch `/v1/keys`, and seal again"),
     Code(422, "foreign_round", "the statement is not a round of this survey", "open it under its own survey"),
     Code(422, "invalid_curve", "there is no such answer or period; `field` says which", "name one that `/curve` lists"),
     Code(422, "invalid_draft", "no survey, round or plan can be made of this; `field` says why", "correct that field"),
@@ -69,12 +74,16 @@ ERRORS = (
     Code(422, "invalid_survey", "the statement is not a survey, or not in canonical form", "send what `to_json` gives"),
     Code(422, "minimum_too_low", "`minimum_reports` is below the operator's", "leave it out, or ask for more"),
     Code(422, "other_reports", "the counts handed in are of more or fewer reports", "export again, and count all"),
+    Code(422, "own_relay", "the relay of a survey is at the collector's own address", "name another relay"),
     Code(422, "period_of_a_survey", "a period was published as a survey of its own", "publish its tracking survey"),
     Code(422, "round_of_a_panel", "a round was published as a survey of its own", "open it under its panel"),
     Code(422, "start_in_the_past", "a new tracking survey starts before today, by the collector's clock",
          "let it start today or later"),
     Code(422, "too_many_counters", "its counts do not fit into memory", "ask for fewer values, or another mechanism"),
     Code(422, "unexpected_attachment", "the attachments are not those the survey names", "send exactly those it names"),
+    Code(422, "unknown_key", "a message is sealed to a key that the collector does not hold, or not any more",
+         "fetch `/v1/keys`, and seal again"),
+    Code(422, "unknown_suite", "a message is sealed with other algorithms", "use those that `/v1/keys` names"),
     Code(422, "wrong_attachment", "an attachment is not base64", "correct it"),
     Code(429, "too_many_requests", "more than `max_reports_per_second` for this survey", "wait `Retry-After`"),
     Code(500, "internal", "an unexpected error", "see the service's log; report it"),
@@ -99,6 +108,7 @@ BODIES = (
     Code(413, "too_many_reports", "more reports than `max_batch_reports`", "send them in several bodies"),
     Code(422, "empty_batch", "a body without a report", "send at least one"),
     Code(422, "survey_adaptive", "reports were sent to a panel", "send each to the id of its round"),
+    Code(422, "relay_only", "a report was sent directly to a survey that states a relay", "send it through the relay"),
     Code(422, "survey_tracking", "reports were sent to a tracking survey", "send each to the id of its period"),
     Code(422, "wrong_survey", "the batch belongs to another survey than the address", "send it there"),
 )
@@ -108,7 +118,16 @@ VERDICTS = (
     Code(0, "bad_encoding", "in JSON: not base64url, or with padding or nonzero unused bits", ""),
     Code(0, "bad_id", "in JSON: the id is not 32 hexadecimal digits in lower case", ""),
     Code(0, "bad_report", "no device that follows the survey can send this payload", ""),
-    Code(0, "wrong_length", "in JSON: this survey's reports have another length", ""),
+    Code(0, "wrong_length", "in JSON, or sealed: this survey's reports have another length", ""),
     Code(0, "wrong_survey", "the report's first 4 bytes are another survey's", ""),
 )
 """Why one report of a body is refused, which keeps none of the others out."""
+
+SEALED = (
+    Code(0, "bad_message", "what was sealed is not an HTTP request, or its padding is not zeros", ""),
+    Code(0, "cannot_open", "the message was altered, or is sealed to another key than it says", ""),
+    Code(0, "no_report", "the request inside does not send a report to the address of its survey", ""),
+    Code(0, "unknown_key", "the collector does not hold the key it is sealed to, or not any more", ""),
+    Code(0, "unknown_suite", "it is sealed with other algorithms", ""),
+)
+"""Why one sealed message of a batch is refused, beside the reasons for reports and for bodies of reports."""

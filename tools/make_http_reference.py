@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from http_errors import BODIES, ERRORS, VERDICTS, Code
+from http_errors import BODIES, ERRORS, SEALED, VERDICTS, Code
 from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES, SECURITY_HEADERS
 from sottovoce.collector.tokens import SCOPES
@@ -58,6 +58,12 @@ lists the others by their position in the body, from 0. If none is, it is 422, w
 `error`.
 """
 
+RELAYED = """\
+Each sealed message of a [batch](#post-v1obliviousbatch) has its own verdict too, and the status is 200 whether or not
+one is accepted: a message is refused for what is said of reports and their bodies above, or for these reasons. A status
+other than 200 refuses the whole batch, and nothing was acknowledged.
+"""
+
 HEADERS = """\
 ## Headers of every answer
 
@@ -65,7 +71,7 @@ HEADERS = """\
 |---|---|
 {rows}
 
-`Cache-Control` is `no-store`, but for the key (10 seconds) and attachments (for ever: they are named by their
+`Cache-Control` is `no-store`, but for the keys (10 seconds) and attachments (for ever: they are named by their
 digest). [Pages and their files](pages.md) have headers of their own. With [`allow_origins`](settings.md), addresses for
 devices also have CORS's headers; those for analysts never.
 
@@ -93,12 +99,14 @@ def _scopes() -> str:
 
 def _operations(paths: dict[str, Any]) -> Iterator[str]:
     """A section for each kind of reader, a part of it for each address and method."""
-    groups: dict[str, list[str]] = {"For devices": [], "For analysts": [], "For the dashboard": [], "For operators": []}
+    titles = ("For devices", "For relays", "For analysts", "For the dashboard", "For operators")
+    groups: dict[str, list[str]] = {title: [] for title in titles}
     for path, methods in paths.items():
         for method, told in methods.items():
             with_version = "For analysts" if "security" in told else "For devices"
             title = with_version if path.startswith("/v1/") else "For operators"
             title = "For the dashboard" if path == "/v1/session" else title
+            title = "For relays" if path.startswith("/v1/oblivious") else title
             groups[title].append(_operation(method.upper(), path, told))
     for title, parts in groups.items():
         yield f"## {title}\n"
@@ -207,7 +215,8 @@ def _range(schema: dict[str, Any]) -> str:
 def _errors() -> str:
     codes = ("status", "code", "when", "what to do")
     lines = [ERROR_SHAPE, *_table(codes, map(_code, ERRORS)), "", REPORTS, *_table(codes, map(_code, BODIES)), "", EACH]
-    lines += [*_table(("code", "when"), ((f"`{one.name}`", one.when) for one in VERDICTS)), ""]
+    for told, words in ((VERDICTS, ""), (SEALED, RELAYED)):
+        lines += [*([words] if words else []), *_table(("code", "when"), ((f"`{c.name}`", c.when) for c in told)), ""]
     return "\n".join(lines)
 
 

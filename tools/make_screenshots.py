@@ -28,8 +28,10 @@ from browser.dashboard import publish, send, signed_in  # noqa: E402
 from browser.survey_page import SurveyPage  # noqa: E402
 from browser.visitor import Visitor  # noqa: E402
 from collector.service import Service, running  # noqa: E402
+from relay.service import relaying  # noqa: E402
 from sottovoce.domain.number import NumberGrid  # noqa: E402
 from sottovoce.lab.populations.unlisted import population_of  # noqa: E402
+from sottovoce.surveys.relay import Relay  # noqa: E402
 from sottovoce.surveys.survey import Survey  # noqa: E402
 from sottovoce.workloads import parse_workload  # noqa: E402
 
@@ -48,8 +50,9 @@ SCROLL = "(found) => { found.scrollIntoView(); scrollBy(0, -24); }"
 expect.set_options(timeout=60_000)
 
 SEED = 20
-PORT = "8470"
+PORT, RELAY_PORT = "8470", "8471"
 """Seen on the pictures."""
+RELAY = f"http://127.0.0.1:{RELAY_PORT}"
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class Studio:
 
     def take(self, name: str, screen: dict[str, Any], scheme: str, pose: Callable[[Visitor], Page]) -> None:
         """One picture: `pose` opens the page and brings it to where it is worth looking at."""
-        visitor = Visitor(self.browser, self.service.url, color_scheme=scheme, **screen)
+        visitor = Visitor(self.browser, self.service.url, relay=RELAY, color_scheme=scheme, **screen)
         page = pose(visitor)
         page.wait_for_timeout(1500)
         shot = Image.open(io.BytesIO(page.screenshot(animations="disabled", caret="hide"))).convert("RGB")
@@ -176,6 +179,7 @@ def studio(folder: Path) -> Iterator[Studio]:
     with (
         tempfile.TemporaryDirectory() as data,
         running(Path(data) / "data", "--port", PORT, **setting.pages()) as service,
+        relaying(Path(data) / "relay", service.url, "--port", RELAY_PORT),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=setting.browser(), args=list(setting.FLAGS))
@@ -238,6 +242,40 @@ def report(survey: Survey, scroll_to: str = "") -> Callable[[Visitor], Page]:
     return pose
 
 
+def relayed(made: Studio) -> None:
+    """A survey whose reports go through a relay: for people, and in the form that makes it."""
+    survey = Survey.distribution(
+        ["tea", "coffee", "water"], 1.0, title="What do you drink?", relay=Relay(RELAY, least=10_000)
+    )
+    publish(made.service, survey)
+
+    def asked(visitor: Visitor) -> Page:
+        tab = SurveyPage.visit(visitor, survey)
+        tab.choose("coffee")
+        tab.page.get_by_role("heading", name="What it means for you").evaluate(SCROLL)
+        return tab.page
+
+    def held(visitor: Visitor) -> Page:
+        tab = SurveyPage.visit(visitor, survey)
+        tab.draw("coffee")
+        tab.send_button.click()
+        expect(tab.page.get_by_text("held at the relay").first).to_be_visible()
+        return tab.page
+
+    def checked(visitor: Visitor) -> Page:
+        address = "/new?kind=shares&title=Drinks&epsilon=1&labels=tea%0Acoffee%0Awater&relays=yes"
+        path = f"{address}&relay.url=https://relay.example.org&relay.least=10000"
+        page = signed_in(visitor, made.service, path)
+        page.get_by_role("button", name="Check", exact=True).click()
+        expect(page.locator(".checked .guarantees")).to_be_visible()
+        page.get_by_text("Reports are").evaluate(SCROLL)
+        return page
+
+    made.take("relay_question", DESK, "light", asked)
+    made.take("relay_report", PHONE, "dark", held)
+    made.take("relay_create", DESK, "light", checked)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images" / "pages")
@@ -279,6 +317,7 @@ def main() -> None:
         made.take("planner", DESK, "light", made.at("/plan", "Which design, and why"))
         made.take("planner_number", DESK, "dark", made.at("/plan?kind=number&unit=minutes", "Which design, and why"))
         made.take("planner", PHONE, "dark", made.at("/plan", "Which design, and why"))
+        relayed(made)
         made.take("create", DESK, "light", made.at("/new", "What do you want to know?"))
         made.take("create_form", DESK, "light", made.at("/new?kind=records", "What do you want to know?"))
 

@@ -28,7 +28,9 @@ from vectors_calendars import calendar_vectors
 from vectors_collector import collector_vectors
 from vectors_expressions import expression_vectors
 from vectors_numbers import number_vectors
+from vectors_oblivious import oblivious_vectors
 from vectors_refused import bad_survey_vectors
+from vectors_relays import relay_vectors
 from vectors_seats import seat_vectors
 from vectors_sets import set_vectors
 from vectors_strategies import strategy_vectors
@@ -370,10 +372,12 @@ def files() -> dict[str, str]:
     contents["adaptive.json"] = adaptive_vectors(Recorder)
     contents["seats.json"] = seat_vectors()
     contents["calendars.json"] = calendar_vectors()
+    contents["relays.json"] = relay_vectors()
     contents["strategies.json"] = strategy_vectors(Recorder)
     contents["tables.json"] = table_vectors(Recorder)
     contents["sets.json"] = set_vectors(Recorder)
     contents["numbers.json"] = number_vectors(Recorder)
+    contents["oblivious.json"] = oblivious_vectors()
     contents["collector.json"] = collector_vectors(Recorder)
     return {name: json.dumps(content, ensure_ascii=False, indent=1) + "\n" for name, content in contents.items()}
 

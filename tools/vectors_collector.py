@@ -15,7 +15,7 @@ import sottovoce as sv
 from sottovoce.collector.intake.checking import Intake
 from sottovoce.collector.reading.cache import SurveyCache
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 from sottovoce.device.fetch import CollectorClient
@@ -45,6 +45,8 @@ COLOURS = sv.Survey.distribution(["red", "green", "blue"], 1.0, "randomized_resp
 AGES = sv.Survey.distribution(range(18, 118), 2.0, "unary_optimized", title="Age")
 PEOPLE = sv.Survey.adaptive({"age": range(100), "country": ["DE", "FR"]}, rounds=4, epsilon=1.0, title="People")
 YOUNG = sv.Survey.round(PEOPLE, 2, "age < 30")
+RELAY = sv.Relay("https://relay.example.org", 1000)
+HIDDEN = sv.Survey.distribution(["no", "yes"], 1.0, "randomized_response", title="Through a relay", relay=RELAY)
 STRANGERS = sv.Survey.adaptive({"age": range(100)}, rounds=4, epsilon=1.0)
 
 
@@ -59,7 +61,7 @@ def collector_vectors(tape: Tape) -> dict[str, Any]:
         },
         "envelopes": [
             {"tag": survey.tag.hex() if isinstance(survey, sv.Survey) else None, "envelope": envelope(survey)}
-            for survey in (COLOURS, AGES, PEOPLE, YOUNG)
+            for survey in (COLOURS, AGES, PEOPLE, YOUNG, HIDDEN)
         ],
         "bad_envelopes": [_refused_envelope(*case) for case in _bad_envelopes()],
         "bad_keys": [_refused_key(*case) for case in _bad_keys()],
@@ -246,6 +248,7 @@ def _binary(tape: Tape) -> Iterator[tuple[str, Any, bytes]]:
     yield "as many as may be", COLOURS, encode_batch(COLOURS.id, [pairs[0]] * MOST)
     yield "one more than may be", COLOURS, encode_batch(COLOURS.id, [pairs[0]] * (MOST + 1))
     yield "reports of a panel itself", PEOPLE, encode_batch(PEOPLE.id, [(first, report)])
+    yield "sent directly to a survey with a relay", HIDDEN, encode_batch(HIDDEN.id, _pairs(HIDDEN, 1, tape))
     yield "a survey that nobody published", STRANGERS, encode_batch(STRANGERS.id, [(first, report)])
 
 
@@ -275,7 +278,7 @@ class _Shelf:
     """The surveys that are published here."""
 
     def survey(self, survey_id: str) -> SurveyRecord | None:
-        for one in (COLOURS, AGES, PEOPLE, YOUNG):
+        for one in (COLOURS, AGES, PEOPLE, YOUNG, HIDDEN):
             if one.id == survey_id:
                 return SurveyRecord(one.id, one.canonical, b"", one.title, one.kind, one.epsilon, 1, 0)
         return None

@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from sottovoce.planning.plan import Plan
     from sottovoce.planning.planner import plan
     from sottovoce.surveys.aggregate import Aggregate, Reports
+    from sottovoce.surveys.composition import compose
     from sottovoce.surveys.estimate import Estimate
     from sottovoce.surveys.panel import Panel
+    from sottovoce.surveys.relay import Relay
     from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = [
@@ -40,12 +42,14 @@ __all__ = [
     "Panel",
     "Plan",
     "Query",
+    "Relay",
     "Reports",
     "Session",
     "Survey",
     "Tracking",
     "adaptive",
     "audit",
+    "compose",
     "connect",
     "engines",
     "errors",
@@ -64,11 +68,13 @@ _HOMES = {
     "Panel": "surveys.panel",
     "Plan": "planning.plan",
     "Query": "expressions",
+    "Relay": "surveys.relay",
     "Reports": "surveys.aggregate",
     "Session": "adaptive.session",
     "Survey": "surveys.survey",
     "Tracking": "surveys.survey",
     "audit": "auditing",
+    "compose": "surveys.composition",
     "connect": "analyst",
     "number": "domain.number",
     "plan": "planning.planner",

@@ -43,7 +43,7 @@ def collector(service: Service) -> Collector:
 
 
 def send(url: str, survey: sv.Survey, reports: sv.Reports, ids: list[bytes] | None = None) -> list[bytes]:
-    """Hand in reports in batches, as a relay does; returns the report ids."""
+    """Hand in reports in batches, as an application's server does; returns the report ids."""
     ids = ids or [secrets.token_bytes(REPORT_ID_BYTES) for _ in range(len(reports))]
     rows, http = list(zip(ids, reports, strict=True)), Http(url)
     for start in range(0, len(rows), BATCH):

@@ -34,28 +34,28 @@ def answered(service, collector):
 
 
 @pytest.mark.parametrize(
-    ("words", "survey"),
+    ("words", "stated"),
     [
         (
             ["shares", "--labels", "a,b,c", "--epsilon", "1", "--title", "by labels"],
-            sv.Survey.distribution(["a", "b", "c"], 1.0, title="by labels"),
+            lambda: sv.Survey.distribution(["a", "b", "c"], 1.0, title="by labels"),
         ),
         (
             ["shares", "--values", "1e3", "--epsilon", "2", "--mechanism", "hadamard"],
-            sv.Survey.distribution(1000, 2.0, "hadamard"),
+            lambda: sv.Survey.distribution(1000, 2.0, "hadamard"),
         ),
         (
             ["queries", "--workload", "prefix:16", "--epsilon", "1", "--strategy", "haar"],
-            sv.Survey.queries(sv.workloads.Prefix(16), 1.0, strategy="haar"),
+            lambda: sv.Survey.queries(sv.workloads.Prefix(16), 1.0, strategy="haar"),
         ),
-        (["vector", "--dimension", "3", "--radius", "2", "--epsilon", "1"], sv.Survey.mean(3, 2.0, 1.0)),
+        (["vector", "--dimension", "3", "--radius", "2", "--epsilon", "1"], lambda: sv.Survey.mean(3, 2.0, 1.0)),
         (
             ["adaptive", "--attributes", "age=0..99", "sex=f,m", "name=text:4", "--rounds", "7", "--epsilon", "1"],
-            sv.Survey.adaptive({"age": range(100), "sex": ["f", "m"], "name": sv.Domain.text(4)}, 7, 1.0),
+            lambda: sv.Survey.adaptive({"age": range(100), "sex": ["f", "m"], "name": sv.Domain.text(4)}, 7, 1.0),
         ),
         (
             [*("shares", "--labels", "no,yes", "--epsilon", "1", "--users", "5200", "--title", "by weeks"), *WEEKLY],
-            sv.Survey.tracking(
+            lambda: sv.Survey.tracking(
                 Shares(["no", "yes"]),
                 1.0,
                 every="week",
@@ -69,7 +69,8 @@ def answered(service, collector):
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )
-def test_create_publishes_what_the_library_would_state(service, run, collector, words, survey):
+def test_create_publishes_what_the_library_would_state(service, run, collector, words, stated):
+    survey = stated()
     outcome = run("survey", "create", *words, "--minimum-reports", "33", "--json")
     assert outcome.status == 0, outcome
     told = outcome.json
@@ -92,6 +93,25 @@ def test_a_tracking_survey_is_shown_with_its_promise_and_its_periods(run, collec
     for told in (promise, "0 of 52 have begun", "begins 2031-01-06"):
         assert told in shown
     check_error(run("estimate", "shown by weeks", "--json"), "NoReportsError", "period")
+
+
+def test_a_survey_with_a_relay_says_so(run, collector):
+    asked = ("survey", "create", "shares", "--labels", "no,yes", "--epsilon", "4", "--title", "through a relay")
+    url = "https://relay.example.org"
+    check_error(run(*asked, "--relay", url, "--json"), "UsageError", "--least")
+    check_error(run(*asked, "--least", "500", "--json"), "UsageError", "--relay")
+    check_error(run(*asked, "--relay", url, "--least", "1", "--json"), "SurveyError", "least", "2")
+    check_error(run(*asked, "--relay", url, "--least", "9", "--central-delta", "0", "--json"), "SurveyError", "above 0")
+    created = " ".join(run(*asked, "--relay", url, "--least", "500").out.split())
+    assert "epsilon 4 locally, through https://relay.example.org in batches of 500 or more" in created
+    assert collector.survey("through a relay").survey.relay == sv.Relay(url, 500)
+    found = collector.survey("through a relay").survey.amplified()
+    shown = " ".join(run("survey", "show", "through a relay").out.split())
+    assert str(found) in created
+    assert "local epsilon 4" in shown.partition("guarantees")[0]
+    assert "epsilon: the local one" in " ".join(run("survey", "list").out.split())
+    for told in (f"through {url} in batches of 500 or more", str(found), found.assumption):
+        assert told in shown
 
 
 def test_create_from_a_file(service, run, tmp_path):

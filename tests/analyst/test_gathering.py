@@ -28,7 +28,7 @@ def test_the_estimate_is_the_same(gathering: Service, tmp_path: Path, run: Run) 
     live = sv.connect(gathering.url, gathering.token).publish(survey)
     reports = survey.simulate(["red"] * 600 + ["blue"] * 400, seed=3)
     ids = send(gathering.url, survey, reports)
-    send(gathering.url, survey, reports, ids)  # again, as relays do: counted once
+    send(gathering.url, survey, reports, ids)  # again, as after a lost acknowledgement: counted once
     counted(live)
     with pytest.raises(ServiceError) as refused:
         live.estimate()

@@ -18,9 +18,9 @@ import { CONTRACT } from "./clients/js/test/store_contract.ts";
 import { IndexedDbStore } from "./clients/js/src/indexed_db.ts";
 
 const answer = (question: string, report: Uint8Array) => ({
-  question, survey: question, collector: "https://a.example", key: new Uint8Array(32), title: "", epsilon: 1, delta: 0,
-  day: "", reportId: new Uint8Array(16), report, state: "unsent" as const, window: 1, renews: false, period: "",
-  closes: "",
+  question, survey: question, collector: "https://a.example", relay: "", key: new Uint8Array(32), title: "", epsilon: 1,
+  delta: 0, day: "", reportId: new Uint8Array(16), report, state: "unsent" as const, window: 1, renews: false,
+  period: "", closes: "",
 });
 let draws = 0;
 const test = {
@@ -49,8 +49,8 @@ const test = {
   async migrated(name: string) {
     const store = await IndexedDbStore.open(name);
     const answers = await store.answers();
-    const told = answers.map(({ question, window, state, report, renews }) =>
-      ({ question, window, state, renews, report: [...report] }));
+    const told = answers.map(({ question, window, state, report, renews, relay }) =>
+      ({ question, window, state, renews, relay, report: [...report] }));
     const again = await Promise.all(answers.map(({ question }) => store.answer(question, 1)));
     return { told, found: again.every((answer) => answer !== null), seat: await store.seat("panel"),
       key: [...(await store.pinned("https://a.example"))!].length };
@@ -126,10 +126,11 @@ def test_tabs_at_the_same_time_draw_once(visitor: Visitor, device: str) -> None:
 
 
 OLD = """
-async ([name, abort]) => {
-  const request = indexedDB.open(name, 1);
+async ([name, version, abort]) => {
+  const request = indexedDB.open(name, version);
+  const later = version > 1 ? ["secrets", "joined", "refused"] : [];
   request.onupgradeneeded = () => {
-    for (const kept of ["keys", "seats", "answers"]) request.result.createObjectStore(kept);
+    for (const kept of ["keys", "seats", "answers", ...later]) request.result.createObjectStore(kept);
   };
   const database = await new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
   const work = database.transaction(["keys", "seats", "answers"], "readwrite");
@@ -139,16 +140,16 @@ async ([name, abort]) => {
     question, survey: question === "panel" ? "round" : question, collector: "https://a.example",
     key: new Uint8Array(32).fill(3), title: "", epsilon: 1, delta: 0, day: "2026-01-01",
     reportId: new Uint8Array(16).fill(place), report: Uint8Array.of(place, 2, 3), place,
-    state: place ? "unsent" : "sent",
-  }, question));
+    state: place ? "unsent" : "sent", ...(version > 1 ? { window: 1, renews: false, period: "", closes: "" } : {}),
+  }, version > 1 ? [question, 1] : question));
   await new Promise((resolve) => { work.oncomplete = resolve; });
   database.close();
   if (!abort) return;
   // A tab that goes away in the middle of moving to the new version.
-  const moving = indexedDB.open(name, 2);
+  const moving = indexedDB.open(name, 3);
   await new Promise((resolve) => {
     moving.onupgradeneeded = () => {
-      moving.result.createObjectStore("secrets");
+      moving.result.createObjectStore("new");
       moving.transaction.objectStore("answers").clear();
       moving.transaction.abort();
     };
@@ -156,13 +157,16 @@ async ([name, abort]) => {
   });
 }
 """
-"""A store as version 1 wrote it: an answer that was sent, and two that were not."""
+"""A store as version 1 or 2 wrote it: an answer that was sent, and two that were not."""
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_a_store_of_the_older_version_keeps_everything(visitor: Visitor, device: str, interrupted: bool) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_store_of_an_older_version_keeps_everything(
+    visitor: Visitor, device: str, version: int, interrupted: bool
+) -> None:
     page, other = (at(visitor.open(BLANK), device) for _ in range(2))
-    page.evaluate(OLD, ["old", interrupted])
+    page.evaluate(OLD, ["old", version, interrupted])
     for tab in (page, other):
         found = tab.evaluate("() => test.migrated('old')")
         assert [(one["question"], one["state"], one["report"][0]) for one in found["told"]] == [
@@ -170,7 +174,7 @@ def test_a_store_of_the_older_version_keeps_everything(visitor: Visitor, device:
             ("panel", "unsent", 1),
             ("apple", "unsent", 2),
         ]
-        assert all(one["window"] == 1 and one["renews"] is False for one in found["told"])
+        assert {(one["window"], one["renews"], one["relay"]) for one in found["told"]} == {(1, False, "")}
         assert (found["found"], found["seat"], found["key"]) == (True, 7, 32)
 
 

@@ -18,10 +18,14 @@ addEventListener("securitypolicyviolation", (event) =>
 
 
 class Visitor:
-    """A fresh profile: no cookie, no storage. Tabs of one visitor share both, as those of one person do."""
+    """A fresh profile: no cookie, no storage. Tabs of one visitor share both, as those of one person do.
 
-    def __init__(self, browser: Browser, origin: str, **options: Any):
+    Nothing may leave it but to the collector, and to a relay where there is one.
+    """
+
+    def __init__(self, browser: Browser, origin: str, relay: str = "", **options: Any):
         self.origin = origin
+        self.relay = relay
         self.context = browser.new_context(
             **{"viewport": {"width": 1280, "height": 900}, "locale": "en", "reduced_motion": "reduce"} | options
         )
@@ -72,7 +76,7 @@ class Visitor:
     def _request(self, request: Request) -> None:
         self.requests.append(request)
         parts = urlsplit(request.url)
-        if parts.scheme not in ("data", "blob") and f"{parts.scheme}://{parts.netloc}" != self.origin:
+        if parts.scheme not in ("data", "blob") and f"{parts.scheme}://{parts.netloc}" not in (self.origin, self.relay):
             self._foreign.append(request.url)
 
     def _websocket(self, socket: WebSocket) -> None:

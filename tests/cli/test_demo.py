@@ -149,6 +149,21 @@ def test_a_habit_was_followed_over_twelve_months(told):
     assert f"{100 * habit['change']['value']:+.1f} points since the month before" in text
 
 
+def test_a_shuffler_lets_the_same_people_say_more_under_the_same_central_guarantee(told):
+    found, text = told
+    shuffled = found["shuffled"]
+    without, with_one, central = shuffled["direct"], shuffled["shuffled"], shuffled["central"]
+    assert (shuffled["users"], without["epsilon"], central["n"]) == (50_000, 1.0, 50_000)
+    assert central["epsilon"] <= without["epsilon"] < central["local_epsilon"] == with_one["epsilon"]
+    # Ten times is far less than what both designs' variances promise.
+    assert 10 * with_one["l2_raw"] < without["l2_raw"]
+    assert [row["answer"] for row in without["top"]] == [row["answer"] for row in with_one["top"]]
+    words = " ".join(" ".join(Page(text).words).split())
+    assert without["promise"] in words
+    assert with_one["promise"] in words
+    assert "no more than central epsilon 1, as long as" in words
+
+
 def test_liars_are_bounded_and_the_bound_is_shown(told):
     found, text = told
     influence = found["influence"]
@@ -247,6 +262,7 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path, temporary)
         "counted again",
         "The analyst asks",
         "A habit over twelve months",
+        "without and with a shuffler",
         "Papageno's device answers in",
     ):
         assert expected.lower() in shown.lower()
@@ -255,6 +271,7 @@ def test_kept_running_it_tells_the_story_and_ends_when_told(tmp_path, temporary)
     with pytest.raises(urllib3.exceptions.HTTPError):
         urllib3.request("GET", f"{url}/healthz", retries=False)
     assert Page((page / "report.html").read_text(encoding="utf-8")).open == []
+    assert picture.with_name("demo-shuffled.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     head = picture.read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
     assert (int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")) == (1200, 600)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sottovoce.collector.store.base import Arrival, Store, SurveyRecord
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Arrival, SurveyRecord
 from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(100, 5.0, "randomized_response")

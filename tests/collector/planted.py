@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.collector.counting.aggregator import Aggregator
 from sottovoce.collector.counting.seen import SeenIds
-from sottovoce.collector.store.base import Checkpoint, Lease
+from sottovoce.collector.store.records import Checkpoint, Lease
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.core.errors import StoreUnavailableError
 

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from sottovoce.collector.store.base import Arrival, NewSegment, SurveyRecord
+from sottovoce.collector.store.records import Arrival, NewSegment, SurveyRecord
 
 PAYLOAD_BYTES = 3
 

@@ -21,6 +21,7 @@ from typing import Any
 import urllib3
 
 from sottovoce.collector.running.supervisor import COUNTING, READING
+from sottovoce.collector.sealing.opening import OPENING
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, batch_rows, encode_batch
 from sottovoce.surveys.survey import Survey
 
@@ -98,11 +99,17 @@ class Service:
 
     def publish(self, survey: Survey, minimum_reports: int = 1) -> None:
         said = {"statement": survey.to_json(), "attachments": {}, "minimum_reports": minimum_reports}
-        answer = self.ask("POST", "/v1/surveys", json=said)
+
+        def answered() -> Answer | None:
+            """None where a busy database asks for the same again, as it may while the service sets itself up."""
+            answer = self.ask("POST", "/v1/surveys", json=said)
+            return None if answer.status == 503 else answer
+
+        answer: Answer = until(answered, "the database lets a survey be published")
         assert answer.status in (200, 201), answer
 
     def send(self, survey: Survey, reports: Sequence[tuple[bytes, bytes]], **given: Any) -> Answer:
-        """A batch, as a relay sends it: without a token."""
+        """A batch, as an application's server sends it: without a token."""
         body = encode_batch(survey.id, reports)
         headers = {"Authorization": "", "Content-Type": BATCH_MEDIA_TYPE}
         return self.ask("POST", f"/v1/surveys/{survey.id}/reports", body=body, headers=headers, **given)
@@ -137,6 +144,10 @@ class Service:
     def readers(self) -> list[int]:
         """The process that answers analysts."""
         return self._called(READING)
+
+    def openers(self) -> list[int]:
+        """The processes that open sealed messages."""
+        return self._called(OPENING)
 
     def _called(self, name: str) -> list[int]:
         return [pid for pid in children(self.process.pid) if name_of(pid) == name]

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce.collector.store.base import Lease, NewSegment
 from sottovoce.collector.store.postgres import PostgresStore
+from sottovoce.collector.store.records import Lease, NewSegment
 from sottovoce.collector.store.sql import SqlStore, Transaction
 from sottovoce.collector.store.sqlite import SqliteStore
 

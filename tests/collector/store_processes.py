@@ -6,7 +6,7 @@ from multiprocessing.synchronize import Barrier, Event
 
 from collector.places import Place
 from collector.records import arrival, numbers_waiting, segment
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 
 
 def append_reports(place: Place, record: SurveyRecord, start: int, appends: int) -> None:

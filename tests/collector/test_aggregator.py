@@ -18,7 +18,8 @@ from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.counting.compaction import due, merged
 from sottovoce.collector.counting.report_ids import id_order, id_rows
-from sottovoce.collector.store.base import Arrival, Checkpoint, Segment, SegmentInfo, Store
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Arrival, Checkpoint, Segment, SegmentInfo
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.stored import answerable_of
 from sottovoce.core.errors import (

@@ -14,7 +14,7 @@ from collector.records import arrival, survey_record
 from sottovoce.collector.intake.committer import Committer
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store import DATABASE_FILE, Store, open_store
-from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.collector.store.records import Arrival, Closed
 
 
 class Threads:

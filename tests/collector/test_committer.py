@@ -13,7 +13,7 @@ import pytest
 from collector.service import until
 from sottovoce.collector.intake.committer import Committer
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 PATIENCE = 30.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sottovoce.collector.counting.compaction import due, leftover
-from sottovoce.collector.store.base import SegmentInfo
+from sottovoce.collector.store.records import SegmentInfo
 
 
 def infos(*sizes: int, epoch: int = 0, first: int = 0) -> list[SegmentInfo]:

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,46 +38,46 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("said", "stated"),
     [
         (
             {"kind": "shares", "title": "Drinks", "parameters": {"labels": ["tea", "coffee", "water"]}},
-            Survey.distribution(["tea", "coffee", "water"], 1.0, title="Drinks"),
+            lambda: Survey.distribution(["tea", "coffee", "water"], 1.0, title="Drinks"),
         ),
-        ({"kind": "shares", "parameters": {"values": 40}}, Survey.distribution(40, 1.0)),
+        ({"kind": "shares", "parameters": {"values": 40}}, lambda: Survey.distribution(40, 1.0)),
         (
             {"kind": "shares", "parameters": {"range": {"start": 18, "stop": 99}}},
-            Survey.distribution(range(18, 100), 1.0),
+            lambda: Survey.distribution(range(18, 100), 1.0),
         ),
         (
             {"kind": "shares", "parameters": {"attributes": AGE_AND_SEX, "labels": None}, "mechanism": "hadamard"},
-            Survey.distribution({"age": range(100), "sex": ["f", "m"]}, 1.0, "hadamard"),
+            lambda: Survey.distribution({"age": range(100), "sex": ["f", "m"]}, 1.0, "hadamard"),
         ),
         (
             {"kind": "shares", "parameters": {"values": 300}, "max_report_bytes": 2, "users": 5000},
-            Survey.distribution(300, 1.0, max_report_bytes=2, users=5000),
+            lambda: Survey.distribution(300, 1.0, max_report_bytes=2, users=5000),
         ),
-        ({"kind": "vector", "parameters": {"dimension": 20, "radius": 3}}, Survey.mean(20, 3.0, 1.0)),
+        ({"kind": "vector", "parameters": {"dimension": 20, "radius": 3}}, lambda: Survey.mean(20, 3.0, 1.0)),
         (
             {"kind": "vector", "parameters": {"dimension": 2}, "mechanism": "rejection"},
-            Survey.mean(2, 1.0, 1.0, mechanism="rejection"),
+            lambda: Survey.mean(2, 1.0, 1.0, mechanism="rejection"),
         ),
         (
             {"kind": "vector", "parameters": {"dimension": 5}, "delta": 1e-6, "mechanism": "gaussian"},
-            Survey.mean(5, 1.0, 1.0, 1e-6, mechanism="gaussian"),
+            lambda: Survey.mean(5, 1.0, 1.0, 1e-6, mechanism="gaussian"),
         ),
         (
             {"kind": "vector", "parameters": {"dimension": 20}, "mechanism": "codebook", "max_counters": 2**20},
-            Survey.mean(20, 1.0, 1.0, mechanism="codebook", max_counters=2**20),
+            lambda: Survey.mean(20, 1.0, 1.0, mechanism="codebook", max_counters=2**20),
         ),
-        ({"kind": "queries", "parameters": {"workload": "prefix:100"}}, Survey.queries(Prefix(100), 1.0)),
+        ({"kind": "queries", "parameters": {"workload": "prefix:100"}}, lambda: Survey.queries(Prefix(100), 1.0)),
         (
             {"kind": "queries", "parameters": {"workload": "prefix:100"}, "criterion": "margin", "users": 10_000},
-            Survey.queries(Prefix(100), 1.0, criterion="margin", users=10_000),
+            lambda: Survey.queries(Prefix(100), 1.0, criterion="margin", users=10_000),
         ),
         (
             {"kind": "queries", "parameters": {"workload": "prefix:100"}, "strategy": "histogram"},
-            Survey.queries(Prefix(100), 1.0, strategy="histogram"),
+            lambda: Survey.queries(Prefix(100), 1.0, strategy="histogram"),
         ),
         (
             {
@@ -86,21 +86,24 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
                 "mechanism": "codebook",
                 "strategy": "direct",
             },
-            Survey.queries(Prefix(99), 1.0, mechanism="codebook", strategy="direct"),
+            lambda: Survey.queries(Prefix(99), 1.0, mechanism="codebook", strategy="direct"),
         ),
-        ({"kind": "queries", "parameters": {"workload": "prefix:8"}}, Survey.queries(Prefix(8), 1.0)),
+        ({"kind": "queries", "parameters": {"workload": "prefix:8"}}, lambda: Survey.queries(Prefix(8), 1.0)),
         (
             {"kind": "adaptive", "parameters": {"attributes": AGE_AND_SEX, "rounds": 20}},
-            Survey.adaptive({"age": range(100), "sex": ["f", "m"]}, 20, 1.0),
+            lambda: Survey.adaptive({"age": range(100), "sex": ["f", "m"]}, 20, 1.0),
         ),
         (
             {"kind": "adaptive", "parameters": {"range": {"start": -5, "stop": 5}, "rounds": 1, "radius": 2.5}},
-            Survey.adaptive(range(-5, 6), 1, 1.0, radius=2.5),
+            lambda: Survey.adaptive(range(-5, 6), 1, 1.0, radius=2.5),
         ),
     ],
     ids=lambda said: "-".join(map(str, said.values()))[:60] if isinstance(said, dict) else "",
 )
-def test_a_form_becomes_the_survey_it_describes(api: Api, said: dict[str, Any], expected: Survey | Panel) -> None:
+def test_a_form_becomes_the_survey_it_describes(
+    api: Api, said: dict[str, Any], stated: Callable[[], Survey | Panel]
+) -> None:
+    expected = stated()
     response = drafted(api, epsilon=1, **said)
     assert response.status_code == 200, response.text
     told = response.json()

@@ -20,8 +20,8 @@ from sottovoce.core.errors import ServiceError, SimulationError, SurveyError
 from sottovoce.device import Device, Http, MemoryStore, Patience
 from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows, encode_batch
 from sottovoce.lab import fleet
+from sottovoce.lab.fleet.batches import BatchSender, bodies
 from sottovoce.lab.fleet.people import Urn, respondents_for
-from sottovoce.lab.fleet.relay import Relay, bodies
 from sottovoce.lab.fleet.sent import SendCounter
 
 NEVER = 1e-8
@@ -189,11 +189,11 @@ def test_a_refused_report_is_told_apart_from_its_batch(service):
     rows = [(bytes([i]) * REPORT_ID_BYTES, report) for i, report in enumerate((good, bytes(len(good)), good))]
     tally, done = SendCounter(), list[int]()
     with ThreadPoolExecutor(1) as pool:
-        relay = Relay(Http(service.url), survey.id, Patience(attempts=1), pool, 1, tally)
-        relay.send(encode_batch(survey.id, rows), 3, done.append)
-        relay.send(encode_batch(survey.id, rows[1:2]), 1, done.append)
-        relay.finish()
-    assert tally.relayed == 2
+        sender = BatchSender(Http(service.url), survey.id, Patience(attempts=1), pool, 1, tally)
+        sender.send(encode_batch(survey.id, rows), 3, done.append)
+        sender.send(encode_batch(survey.id, rows[1:2]), 1, done.append)
+        sender.finish()
+    assert tally.batched == 2
     assert sum(tally.refused.values()) == 2
     assert counted(live) == 2
 

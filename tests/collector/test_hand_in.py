@@ -12,7 +12,7 @@ import pytest
 from collector.client import DRINKS, Api, honest, running
 from sottovoce.collector.counting.aggregator import Aggregator
 from sottovoce.collector.counting.live import check
-from sottovoce.collector.store.base import Checkpoint
+from sottovoce.collector.store.records import Checkpoint
 from sottovoce.core.errors import StoreError
 from sottovoce.core.limits import MAX_CELLS
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes

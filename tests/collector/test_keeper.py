@@ -18,7 +18,7 @@ from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.running.keeper import PeriodKeeper
 from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.base import Arrival
+from sottovoce.collector.store.records import Arrival
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, verify
 from sottovoce.formats.wire import encode_batch

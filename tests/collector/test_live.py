@@ -9,7 +9,8 @@ import pytest
 from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.counting.aggregator import Aggregator
 from sottovoce.collector.counting.live import check, live_aggregate, rebuild
-from sottovoce.collector.store.base import Checkpoint, NewSegment, Store
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Checkpoint, NewSegment
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 
 

@@ -49,7 +49,7 @@ def test_a_sealed_survey_is_read_from_objects_and_deleted_with_them(place: Place
 
     if not place.database:
         restore(tmp_path / "backup", "", tmp_path / "restored", str(folder))
-        line = refusal("--data", str(tmp_path / "restored"))
+        line = refusal("--data", str(tmp_path / "restored"), "--port", "0")
         assert "objects is empty, and counted reports of this database lie in object storage" in line
         with running(tmp_path / "restored", "--objects", str(tmp_path / "elsewhere"), token=token) as service:
             until(lambda: "objects lacks" in service.log.read_text(), "it says what is missing")

@@ -24,8 +24,14 @@ from schemathesis.engine.recorder import Interaction
 
 from collector.service import Service, running
 from sottovoce.collector.app import ROUTES
+from sottovoce.core.signing import from_base64url
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
+from sottovoce.oblivious.binary_http import HttpRequest
+from sottovoce.oblivious.key_configuration import KeyConfiguration
+from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, seal_request
+from sottovoce.oblivious.sealed_batch import SEALED_MEDIA_TYPE, encode_sealed_batch
+from sottovoce.oblivious.signed_keys import read_signed_keys
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
@@ -81,13 +87,7 @@ def counts() -> st.SearchStrategy[bytes]:
     answers = st.lists(st.sampled_from(["yes", "no"]), min_size=4, max_size=6)
     some = answers.map(lambda given: to_bytes(GOALS.aggregate().add([GOALS.randomize(one) for one in given])))
     good = st.just(to_bytes(GOALS.aggregate().add([GOALS.randomize("yes") for _ in range(SEALED_REPORTS)])))
-    return st.one_of(
-        good,
-        some,
-        st.builds(changed, some, st.integers(0, 2**20), st.integers(1, 255)),
-        st.builds(cut, some, st.integers(0, 2**20)),
-        st.binary(max_size=200),
-    )
+    return st.one_of(good, spoilt(some))
 
 
 def bodies() -> st.SearchStrategy[bytes]:
@@ -105,14 +105,50 @@ def bodies() -> st.SearchStrategy[bytes]:
     )
 
 
+def spoilt(good: st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
+    """Bytes as they should be, with bits and lengths changed, and any."""
+    return st.one_of(
+        good,
+        st.builds(changed, good, st.integers(0, 2**20), st.integers(1, 255)),
+        st.builds(cut, good, st.integers(0, 2**20)),
+        st.binary(max_size=200),
+    )
+
+
+def requests(key: KeyConfiguration) -> st.SearchStrategy[bytes]:
+    """What devices ask for, sealed."""
+    asked = [HttpRequest("GET", path) for path in ("/v1/key", f"/v1/surveys/{DRINKS.id}", "/v1/tokens", "/v1/surveys")]
+    return spoilt(st.sampled_from([seal_request(key, one).message for one in asked]))
+
+
+def sealed_batches(key: KeyConfiguration) -> st.SearchStrategy[bytes]:
+    """Reports of an open round, of a sealed survey, and other requests, as a relay passes them on."""
+    messages = [seal_request(key, HttpRequest("GET", "/v1/key")).message]
+    headers = ((b"content-type", BATCH_MEDIA_TYPE.encode()),)
+    for survey, value in ((SECOND, (30, "no")), (GOALS, "yes")):
+        body = encode_batch(survey.id, [(secrets.token_bytes(16), survey.randomize(value))])
+        request = HttpRequest("POST", f"/v1/surveys/{survey.id}/reports", headers=headers, content=body)
+        messages.append(seal_request(key, request).message)
+    several = st.lists(st.sampled_from(messages), min_size=1, max_size=4)
+    return spoilt(several.map(lambda some: encode_sealed_batch(len(some[0]), some)))
+
+
 @pytest.fixture(autouse=True)
-def _batches() -> Iterator[None]:
+def _batches(service: Service) -> Iterator[None]:
     """Schemathesis knows how to make bodies of our media types, and forgets it again."""
-    schemathesis.openapi.media_type(BATCH_MEDIA_TYPE, bodies())
-    schemathesis.openapi.media_type(MEDIA_TYPE, counts())
+    told = service.ask("GET", "/v1/keys")
+    (key,) = read_signed_keys(told.body, from_base64url(told.json["key"]))
+    made = {
+        BATCH_MEDIA_TYPE: bodies(),
+        MEDIA_TYPE: counts(),
+        REQUEST_MEDIA_TYPE: requests(key),
+        SEALED_MEDIA_TYPE: sealed_batches(key),
+    }
+    for media_type, strategy in made.items():
+        schemathesis.openapi.media_type(media_type, strategy)
     yield
-    MEDIA_TYPE_STRATEGIES.pop(BATCH_MEDIA_TYPE)
-    MEDIA_TYPE_STRATEGIES.pop(MEDIA_TYPE)
+    for media_type in made:
+        MEDIA_TYPE_STRATEGIES.pop(media_type)
 
 
 @pytest.fixture
@@ -224,6 +260,13 @@ def configuration(service: Service, *, token: str, examples: int, stateful: bool
                     # Most of the bodies that are made here are bad, and the document cannot say so of bytes.
                     "checks": {"positive_data_acceptance": {"expected-statuses": ["200", "400", "404", "409", "422"]}},
                 },
+                *(
+                    {
+                        "include-operation-id": name,
+                        "checks": {"positive_data_acceptance": {"expected-statuses": ["200", "400", "422"]}},
+                    }
+                    for name in ("pass_request", "send_sealed_reports")
+                ),
                 *(
                     {"include-operation-id": name, "parameters": {key: often(value) for key, value in words.items()}}
                     for name, words in {

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from collector.client import DRINKS, Api, assert_error, assert_headers, running
+from collector.client import AGES, DRINKS, Api, assert_error, assert_headers, running
 from collector.raw_http import request as raw_request
 from collector.service import Service
 from collector.service import running as serving
@@ -24,6 +24,8 @@ from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
 from sottovoce.collector.running.log import configure_logging
 from sottovoce.core.errors import ServiceError
+from sottovoce.surveys.relay import Relay
+from sottovoce.surveys.survey import Survey
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,6 +87,21 @@ def test_the_policy_of_pages() -> None:
     denied = {part.strip() for part in PAGE_HEADERS["Permissions-Policy"].split(",")}
     assert {"camera=()", "geolocation=()", "microphone=()"} <= denied
     assert all(part.endswith("=()") for part in denied)
+
+
+def test_the_page_of_a_survey_with_a_relay_may_connect_to_it_and_to_nothing_else(api: Api) -> None:
+    relay = Relay("https://relay.example.org:8471/ldp", least=1000)
+    once = Survey.distribution(["tea", "coffee"], 1.0, title="Through a relay", relay=relay)
+    weekly = Survey.tracking(
+        once.question, 1.0, every="week", starts="2030-01-07", periods=4, relay=relay, title="Every week"
+    )
+    for survey in (once, weekly, DRINKS, AGES):
+        api.publish(survey)
+        [policy] = get(api, f"/s/{survey.id}").headers.get_list("content-security-policy")
+        wider = " https://relay.example.org:8471" if survey in (once, weekly) else ""
+        own = "connect-src 'self'"
+        assert policy == PAGE_HEADERS["Content-Security-Policy"].replace(own, own + wider)
+    assert get(api, f"/survey/{once.id}").headers["content-security-policy"] == PAGE_HEADERS["Content-Security-Policy"]
 
 
 def test_pages_name_only_files_that_there_are() -> None:

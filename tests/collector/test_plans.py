@@ -17,6 +17,8 @@ from sottovoce.planning.solve import MAX_USERS
 from sottovoce.questions import QUESTIONS
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.relay import Relay
+from sottovoce.surveys.survey import Survey
 from sottovoce.workloads.parse import parse_workload
 
 
@@ -100,6 +102,68 @@ def test_questions_are_planned_as_by_the_library(api: Api, kind: str, unknown: s
     assert (told["rounds"], told["radius"], told["error"]) == (None, None, None)
     draft = {"epsilon": told["epsilon"], "users": told["users"], "criterion": told["criterion"]}
     assert api.ask("POST", "/v1/drafts", json=KINDS[kind] | draft).json()["id"] == told["survey"]
+
+
+@pytest.mark.parametrize("aim", [{"users": 100_000}, {"margin": 0.02, "least": 5000, "epsilon": 3.0}])
+def test_a_shuffler_is_planned_as_by_the_library(api: Api, aim: dict[str, Any]) -> None:
+    asked = {"central_epsilon": 0.5, "delta": 1e-8, **aim}
+    told, found = planned(api, **KINDS["shares"], **asked), plan(300, **asked)
+    assert found.central is not None
+    certificate, central = found.central.certificate, told["central"]
+    own = found.to_dict() | {"central": central}
+    assert {name: told[name] for name in own} == own
+    for name in ("local_epsilon", "epsilon", "lower", "delta", "method", "assumption"):
+        assert central[name] == getattr(certificate, name)
+    assert (central["least"], central["relay"], central["promise"]) == (certificate.n, None, found.promise)
+    assert (found.central.limit_note in told["notes"]) == bool(found.central.limit_note)
+    draft = {"epsilon": told["epsilon"], "users": told["users"], "mechanism": told["mechanism"]}
+    relay = {"url": "https://relay.example.org", "least": central["least"], "delta": 1e-8}
+    drafted = api.ask("POST", "/v1/drafts", json=KINDS["shares"] | draft | {"relay": relay}).json()
+    assert drafted["central"] == central | {"relay": relay["url"]}
+
+
+@pytest.mark.parametrize("host", ["stats.example.org", "Stats.example.org:443"])
+def test_a_relay_at_the_collectors_own_address_is_refused(api: Api, host: str) -> None:
+    own, headers = Relay("https://stats.example.org/relay", least=2000), {"Host": host}
+    stated = Survey.distribution(["tea", "coffee"], 2.0, title="Nobody could answer", relay=own).to_json()
+    refused = api.ask("POST", "/v1/surveys", json={"statement": stated}, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "own_relay")
+    draft = KINDS["shares"] | {"epsilon": 2.0, "relay": own.to_statement()}
+    refused = api.ask("POST", "/v1/drafts", json=draft, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["field"]) == (422, "relay.url")
+    assert api.ask("POST", "/v1/drafts", json=draft, headers={"Host": "[::"}).status_code == 200
+
+
+def test_a_published_survey_shows_both_guarantees_if_it_states_a_relay(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relay = Relay("https://relay.example.org", least=2000, delta=1e-7)
+    once = Survey.distribution(["tea", "coffee", "milk"], 3.0, title="Through a relay", relay=relay)
+    weekly = Survey.tracking(once.question, 3.0, every="week", starts="2030-01-07", periods=4, relay=relay)
+    direct = Survey.distribution(["tea", "coffee", "milk"], 3.0, title="Sent directly")
+    for survey in (once, weekly, direct):
+        api.publish(survey)
+        told = api.ask("GET", f"/v1/surveys/{survey.id}/status").json()["central"]
+        if survey is direct:
+            assert told is None
+            continue
+        found = survey.amplified()
+        assert (told["local_epsilon"], told["epsilon"], told["lower"]) == (3.0, found.epsilon, found.lower)
+        assert (told["least"], told["delta"], told["relay"]) == (2000, 1e-7, relay.url)
+        assert told["assumption"] == found.assumption
+        assert str(found).startswith(told["promise"])
+    # It follows from the statement, so it is computed once.
+    monkeypatch.setattr(Survey, "amplified", None)
+    assert api.ask("GET", f"/v1/surveys/{once.id}/status").json()["central"]["least"] == 2000
+
+
+def test_a_shuffler_is_refused_as_by_the_library(api: Api) -> None:
+    shares = KINDS["shares"] | {"users": 1000, "central_epsilon": 0.5, "delta": 1e-8}
+    assert refused(api, shares | {"delta": None}) == ("invalid_draft", "delta")
+    assert refused(api, shares | {"users": 1}) == ("invalid_draft", "users")
+    assert refused(api, shares | {"central_epsilon": None, "epsilon": 1.0, "least": 10}) == ("invalid_draft", "least")
+    panel = KINDS["adaptive"] | {"epsilon": 1.0, "users": 1000, "central_epsilon": 0.5}
+    assert refused(api, panel) == ("invalid_draft", "central_epsilon")
 
 
 @pytest.mark.parametrize("unknown", ["error", "users", "epsilon", "rounds"])

@@ -19,7 +19,7 @@ from collector.places import OwnServer, Place
 from collector.service import Service, running, until
 from sottovoce.collector.running import readiness as module
 from sottovoce.collector.running.readiness import Readiness
-from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.surveys.survey import Survey
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from collector.planted import PLANTS
 from collector.shaky import Shaky, ShakyPostgres, ShakySqlite
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate, rebuild
-from sottovoce.collector.store.base import Arrival, SurveyRecord
+from sottovoce.collector.store.records import Arrival, SurveyRecord
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.core.errors import SottovoceError, StoreFullError, StoreUnavailableError
 from sottovoce.surveys.aggregate import Aggregate

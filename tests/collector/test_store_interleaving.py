@@ -12,7 +12,7 @@ from collector.places import Place
 from collector.records import arrival, numbers_in, segment, survey_record
 from collector.store_processes import append_reports, count_reports, open_and_close
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.base import Lease, SurveyRecord
+from sottovoce.collector.store.records import Lease, SurveyRecord
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import MismatchError
 

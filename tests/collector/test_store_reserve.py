@@ -13,8 +13,8 @@ from collector.places import Place
 from collector.records import arrival, segment, survey_record
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.store import Store, open_store
-from sottovoce.collector.store.base import Arrival, Checkpoint, ObjectRecord
 from sottovoce.collector.store.deletion import DeletionTables
+from sottovoce.collector.store.records import Arrival, Checkpoint, ObjectRecord
 from sottovoce.collector.store.reserve import RESERVE_FILE, DiskReserve
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreError, StoreFullError

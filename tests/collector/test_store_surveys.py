@@ -7,7 +7,7 @@ import pytest
 from collector.places import Place
 from collector.records import arrival, segment, survey_record
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.base import Checkpoint, SurveyRecord, TokenRecord
+from sottovoce.collector.store.records import Checkpoint, SurveyRecord, TokenRecord
 from sottovoce.core.errors import MismatchError, StoreError
 
 TRICKS = [

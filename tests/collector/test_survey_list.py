@@ -8,7 +8,8 @@ import pytest
 from collector.records import survey_record
 from sottovoce.collector.reading import survey_list
 from sottovoce.collector.reading.survey_list import PAGE_SURVEYS, SurveyList
-from sottovoce.collector.store.base import Store, SurveyRecord
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import SurveyRecord
 
 STATEMENT = b'{"delta":0.25}'
 

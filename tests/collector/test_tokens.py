@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.collector.store import Store, open_store
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import allows, check_token, create_token, ensure_admin
 
 

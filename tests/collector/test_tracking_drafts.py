@@ -67,6 +67,23 @@ def test_a_form_becomes_the_tracking_survey_it_describes(api: Api, calendar: dic
     assert "about 1,800 reports in a period give each share to within 5 points (95 %)" in made["notes"]
 
 
+def test_a_form_names_the_relay(api: Api) -> None:
+    relay = sv.Relay("https://relay.example.org", 10_000, 1e-7)
+    stated = relay.to_statement()
+    asked = Survey.distribution(["yes", "no"], 1.0, title="Cycling", relay=relay)
+    assert drafted(api, relay=stated)["statement"] == asked.to_json()
+    weekly = Survey.tracking(Shares(["yes", "no"]), epsilon=1.0, title="Cycling", relay=relay, **WEEKS)
+    made = drafted(api, relay=stated, calendar=WEEKS)
+    assert (made["statement"], made["promise"]) == (weekly.to_json(), weekly.promise)
+    assert api.ask("POST", "/v1/surveys", json={"statement": made["statement"], "attachments": {}}).status_code == 201
+    assert refused(api, "/v1/drafts", DRAFT | {"relay": stated | {"least": 1}}) == ("invalid_draft", "relay.least")
+    assert refused(api, "/v1/drafts", DRAFT | {"relay": stated | {"delta": 0}}) == ("invalid_draft", "relay.delta")
+    gaussian = {"kind": "vector", "parameters": {"dimension": 5}, "delta": 1e-6, "mechanism": "gaussian"}
+    assert refused(api, "/v1/drafts", DRAFT | gaussian | {"relay": stated}) == ("invalid_draft", "relay")
+    panel = {"kind": "adaptive", "epsilon": 1.0, "parameters": {"values": 9, "rounds": 3}, "relay": stated}
+    assert refused(api, "/v1/drafts", panel) == ("invalid_draft", "relay")
+
+
 def test_what_was_drafted_can_be_published(api: Api) -> None:
     soon = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     made = drafted(

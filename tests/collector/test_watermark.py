@@ -19,7 +19,7 @@ from sottovoce.collector.running.serve import _watermark
 from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.base import Arrival, SurveyRecord
+from sottovoce.collector.store.records import Arrival, SurveyRecord
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey

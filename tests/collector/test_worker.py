@@ -22,7 +22,8 @@ import pytest
 from sottovoce.collector.counting import worker
 from sottovoce.collector.counting.aggregator import Aggregator, check
 from sottovoce.collector.counting.worker import run_worker
-from sottovoce.collector.store.base import Arrival, Store, SurveyRecord
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Arrival, SurveyRecord
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.surveys.survey import Survey
 

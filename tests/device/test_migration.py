@@ -92,12 +92,29 @@ def test_everything_survives(tmp_path: Path) -> None:
     check_everything_is_there(again)
     assert again.secret() == secret
     with sqlite3.connect(tmp_path / "device.db") as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert database.execute("PRAGMA user_version").fetchone() == (3,)
         names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     new = SqliteDeviceStore(tmp_path / "new.db")
     assert new.secret() != secret
     with sqlite3.connect(tmp_path / "new.db") as database:
         assert {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")} == names
+
+
+def test_answers_of_the_second_format_gain_no_relay(played: Played, tmp_path: Path) -> None:
+    """That format had no relays, and whatever is unsent in it goes directly."""
+    survey = sv.Survey.distribution(5, 1.0)
+    with Device(tmp_path / "device.db") as device:
+        device.answer(played.url, played.publish(survey), 3, send=False)
+    before = SqliteDeviceStore(tmp_path / "device.db").answers()
+    with sqlite3.connect(tmp_path / "device.db") as database:
+        database.execute("ALTER TABLE answer DROP COLUMN relay")
+        database.execute("PRAGMA user_version = 2")
+    database.close()
+    store = SqliteDeviceStore(tmp_path / "device.db")
+    assert store.answers() == before
+    assert [answer.relay for answer in before] == [""]
+    with Device(store) as device:
+        assert [receipt.state for receipt in device.flush()] == ["sent"]
 
 
 def test_what_was_unsent_is_sent_with_the_same_bytes_and_what_was_answered_is_not_answered_again(
@@ -178,7 +195,7 @@ def test_killed_before_every_statement_of_the_migration(tmp_path: Path) -> None:
         database.close()
         check_everything_is_there(SqliteDeviceStore(path))
     assert versions == sorted(versions)
-    assert set(versions) == {1, 2}
+    assert set(versions) == {1, 3}
 
 
 OPENING = """

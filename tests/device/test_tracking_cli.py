@@ -65,6 +65,7 @@ def test_come_back_later(played: Played, run: Any, monkeypatch: pytest.MonkeyPat
     assert "epsilon 8 of 8 left for life" in out
     assert sys.stdin.buffer.read() == b"yes\n"
     assert played.bodies == []
+    assert Path("sleep.ics").stat().st_mode & 0o077 == 0
     event = Path("sleep.ics").read_bytes().decode()
     assert f"UID:{asked.id}-2@sottovoce" in event.replace("\r\n ", "")
     closes = asked.calendar.closes(2).date().isoformat()

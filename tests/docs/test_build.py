@@ -111,6 +111,16 @@ def test_links_of_the_front_pages_lead_somewhere(name: str) -> None:
             assert anchor in headings(ROOT / path), link
 
 
+def test_decisions_are_numbered_without_a_gap_and_listed() -> None:
+    folder = ROOT / "docs/decisions"
+    records = sorted(path for path in folder.glob("*.md") if path.name != "index.md")
+    assert [path.name[:4] for path in records] == [f"{number:04}" for number in range(1, len(records) + 1)]
+    for number, path in enumerate(records, 1):
+        assert path.read_text(encoding="utf-8").startswith(f"# {number}. "), path.name
+    listed = re.findall(r"^\d{4}-[\w-]+$", (folder / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [path.stem for path in records]
+
+
 def test_readme_shows_its_picture() -> None:
     assert "(docs/images/demo.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
 

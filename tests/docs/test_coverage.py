@@ -105,7 +105,7 @@ def test_no_command_is_documented_that_does_not_exist() -> None:
     assert {heading for heading in CLI if heading.startswith("sottovoce ")} == set(COMMANDS)
 
 
-OTHERS = {"cd", "cp", "curl", "export", "head", "kill", "mkdir", "pip", "python", "rm", "spark-submit"}
+OTHERS = {"cd", "cp", "curl", "export", "grep", "head", "kill", "ls", "mkdir", "pip", "python", "rm", "spark-submit"}
 """Commands on the pages that are not this project's."""
 
 

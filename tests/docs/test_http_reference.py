@@ -10,6 +10,7 @@ import http_errors
 import make_http_reference
 import sottovoce.collector
 from sottovoce.collector.intake.checking import ReportCode
+from sottovoce.collector.sealing.reports import SealedCode
 
 ROOT = Path(__file__).parents[2]
 SERVICE = Path(sottovoce.collector.__file__).parent
@@ -56,6 +57,7 @@ def test_every_code_is_explained_and_no_other() -> None:
     assert [one.status for one in http_errors.ERRORS] == sorted(one.status for one in http_errors.ERRORS)
     verdicts = {code for part in get_args(ReportCode) for code in (get_args(part) or (part,))}
     assert {one.name for one in http_errors.VERDICTS} == verdicts
+    assert {one.name for one in http_errors.SEALED} == set(get_args(SealedCode))
 
 
 def test_a_code_is_noticed() -> None:

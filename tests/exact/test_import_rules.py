@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sottovoce
-from import_graph import called, trees
+from import_graph import called, trees, walk
 
 ROOT = Path(sottovoce.__file__).parent
 
@@ -27,6 +27,7 @@ FORBIDDEN = {
     "device": {*SERVICE, "scipy", "numba"},
     "analyst": {*SERVICE, "sottovoce.auditing"},
     "collector": {"sottovoce.device", "sottovoce.analyst"},
+    "relay": {"sottovoce.analyst", "psycopg", "scipy", "numba"},
     "engines": {"sottovoce.device", "sottovoce.analyst", "sottovoce.collector"},
     "lab": {*SERVICE, "sottovoce.collector"},
 }
@@ -39,7 +40,7 @@ BUILDING_BLOCKS = {"Generator", "BitGenerator", "SeedSequence", "SFC64", "PCG64"
 def imports(tree: ast.AST, module: str = "sottovoce.somewhere") -> set[str]:
     """Dotted names of everything imported anywhere in a module, inside functions too."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -60,7 +61,7 @@ def is_attribute(node: ast.AST, name: str, *owners: str) -> bool:
 
 def numpy_random_uses(tree: ast.AST) -> Iterator[str]:
     """X for every np.random.X and every `from numpy.random import X`."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
             yield from (alias.name for alias in node.names)
         if isinstance(node, ast.Attribute) and is_attribute(node.value, "random", "np", "numpy"):
@@ -69,7 +70,7 @@ def numpy_random_uses(tree: ast.AST) -> Iterator[str]:
 
 def unseeded(tree: ast.AST) -> list[str]:
     """Calls of default_rng or SeedSequence that name no seed."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in walk(tree) if isinstance(node, ast.Call)]
     named = [call for call in calls if called(call) == "default_rng"]
     return [ast.unparse(call) for call in named if not call.args or ast.unparse(call.args[0]) == "None"]
 
@@ -105,7 +106,7 @@ def checking_asserts(tree: ast.AST) -> list[int]:
     """Lines of asserts, except those that only tell a type checker what is known."""
     return [
         node.lineno
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Assert) and not ast.unparse(node.test).startswith("isinstance(")
     ]
 
@@ -120,7 +121,7 @@ def test_device_randomness_is_read_in_one_place() -> None:
     readers = {
         module
         for module, tree in trees(ROOT).items()
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if is_attribute(node, "urandom", "os") or is_attribute(node, "getrandom", "os")
     }
     assert readers == {"sottovoce.randomness.source"}

@@ -3,16 +3,13 @@
 Alpha: simulated figures are tested two-sided at 1e-9 each; there are five.
 """
 
-import ast
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-import sottovoce
 from sottovoce.lab.published import gaussian, rejection
 from sottovoce.lab.published.audit import (
     audit_published_gaussian,
@@ -170,16 +167,3 @@ def test_audit_of_the_rejection_sampler() -> None:
 def test_no_survey_can_name_them() -> None:
     modules = {vars(kind)["__module__"] for kind in MECHANISMS.values()}
     assert not any(name.startswith("sottovoce.lab.published") for name in modules)
-
-
-def test_nothing_that_ships_imports_them() -> None:
-    root = Path(sottovoce.__file__).parent
-    importers = set()
-    for path in root.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
-            if any(name.startswith("sottovoce.lab.published") for name in names):
-                importers.add(path.relative_to(root).parts[0])
-    assert importers == {"lab", "cli"}

@@ -43,14 +43,15 @@ def weekly(question: Any = QUESTIONS[0], **others: Any) -> sv.Tracking:
 @pytest.mark.parametrize("calendar", CALENDARS, ids=lambda one: str(one.every))
 def test_periods_follow_each_other_and_every_moment_is_in_one(calendar: Calendar) -> None:
     numbers = range(1, (calendar.periods or 40) + 1)
+    starts, ends, closes = ([f(k) for k in numbers] for f in (calendar.start, calendar.end, calendar.closes))
     for before, after in pairwise(numbers):
-        assert calendar.end(before) == calendar.start(after) > calendar.start(before)
-    moment, step = calendar.start(1) - timedelta(days=2), timedelta(hours=11)
-    while moment < calendar.end(numbers[-1]) + timedelta(days=40):
-        inside = [k for k in numbers if calendar.start(k) <= moment < calendar.end(k)]
-        if calendar.periods is not None or moment < calendar.end(numbers[-1]):
+        assert ends[before - 1] == starts[after - 1] > starts[before - 1]
+    moment, step = starts[0] - timedelta(days=2), timedelta(hours=11)
+    while moment < ends[-1] + timedelta(days=40):
+        inside = [k for k in numbers if starts[k - 1] <= moment < ends[k - 1]]
+        if calendar.periods is not None or moment < ends[-1]:
             assert calendar.at(moment) == (inside[0] if inside else None)
-            begun = [k for k in numbers if calendar.start(k) <= moment < calendar.closes(k)]
+            begun = [k for k in numbers if starts[k - 1] <= moment < closes[k - 1]]
             assert list(calendar.answerable(moment)) == begun
             assert set(map(calendar.window_of, begun)) <= set(calendar.windows_at(moment))
         moment += step
@@ -126,6 +127,12 @@ def test_a_calendar_that_cannot_be_is_refused_by_name(given: dict[str, Any], fie
     with pytest.raises(SurveyError) as refused:
         Calendar.of(**{"every": "week", "starts": date(2027, 1, 4), "periods": 52, **given})
     assert refused.value.field == field
+
+
+@pytest.mark.parametrize(("given", "told"), [({"every": 1.5}, "or a whole number of days"), ({"renews": 2.0}, "whole")])
+def test_a_number_that_is_no_integer_is_told_so(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(SurveyError, match=told):
+        Calendar.of(**{"every": "week", "starts": date(2027, 1, 4), "periods": 52, **given})
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda one: one.kind)

@@ -23,7 +23,7 @@ import sottovoce as sv
 from collector.service import running
 from sottovoce.collector.intake import checking as intake
 from sottovoce.collector.intake.checking import ReportCode
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import check_token
 from sottovoce.core import errors
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
@@ -240,10 +240,10 @@ def test_tokens_are_kept_as_the_page_says() -> None:
 
 
 def test_the_service_answers_every_body_as_it_must(tmp_path: Path) -> None:
-    colours, ages, people, young = surveys().values()
+    colours, ages, people, young, hidden = surveys().values()
     flags = "--max-batch-reports", str(BODIES_AT_MOST), "--minimum-reports", "1"
     with running(tmp_path / "data", *flags) as service:
-        for survey in (colours, ages, people):
+        for survey in (colours, ages, people, hidden):
             service.publish(survey)
         first = sv.Survey.round(people, 1, "age < 18")
         for number, asked in ((1, first), (2, young)):

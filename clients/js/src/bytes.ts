@@ -16,18 +16,21 @@ export function toBase64url(bytes: Uint8Array): string {
   return text.replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
 }
 
-/** The bytes behind base64url; strict, so that every byte string has one spelling. Padding may stand or not. */
-export function fromBase64url(text: string, length: number): Uint8Array<ArrayBuffer> {
+/**
+ * The bytes behind base64url, of any length unless one is given; strict, so that every byte string has one spelling.
+ * Padding may stand or not.
+ */
+export function fromBase64url(text: string, length?: number): Uint8Array<ArrayBuffer> {
   const bare = text.replace(/=+$/, "");
-  let bytes = new Uint8Array(0);
+  let bytes: Uint8Array<ArrayBuffer> | null = null;
   try {
     bytes = Uint8Array.from(atob(bare.replace(/-/g, "+").replace(/_/g, "/")), (sign) => sign.charCodeAt(0));
   } catch {
-    // No base64 at all: refused below, as no bytes are ever expected.
+    // No base64 at all: refused below.
   }
   const padded = bare.padEnd(4 * Math.ceil(bare.length / 4), "=");
-  if (bytes.length !== length || toBase64url(bytes) !== bare || ![bare, padded].includes(text)) {
-    throw new SignatureError(`${length} bytes in base64url are expected, in their one spelling`);
+  if (!bytes || bytes.length !== (length ?? bytes.length) || toBase64url(bytes) !== bare || ![bare, padded].includes(text)) {
+    throw new SignatureError(`${length ?? "some"} bytes in base64url are expected, in their one spelling`);
   }
   return bytes;
 }

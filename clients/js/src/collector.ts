@@ -5,14 +5,14 @@
  */
 import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
-import { BAD_ANSWER, Http, type HttpOptions } from "./http.js";
 import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "./limits.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signature.js";
 import type { Panel } from "./surveys/panel.js";
 import { type Asked, readSurvey } from "./surveys/read.js";
 import { Survey } from "./surveys/survey.js";
-import { BATCH_MEDIA_TYPE, checkSurveyId, encodeBatch } from "./wire.js";
+import { BAD_ANSWER, type Transport } from "./transport.js";
+import { checkSurveyId, type Upload } from "./wire.js";
 
 const MOST_ATTACHMENTS = 4;
 
@@ -35,13 +35,13 @@ export interface Published {
 
 /** Fetches and verifies what a collector publishes, and sends it reports. */
 export class Collector {
-  readonly #http: Http;
+  readonly #http: Transport;
   readonly #patience: Patience;
   readonly #ends: number;
 
   /** Nothing is waited for once `performance.now()` is `ends`. */
-  constructor(url: string, options: HttpOptions = {}, patience: Patience = PATIENCE, ends = Infinity) {
-    this.#http = new Http(url, options, ends);
+  constructor(http: Transport, patience: Patience = PATIENCE, ends = Infinity) {
+    this.#http = http;
     this.#patience = patience;
     this.#ends = ends;
   }
@@ -87,10 +87,8 @@ export class Collector {
   }
 
   /** Send one report; on return it is durable at the collector. */
-  async send(surveyId: string, reportId: Uint8Array, report: Uint8Array): Promise<void> {
-    const body = encodeBatch(surveyId, [[reportId, report]]);
-    const path = `/v1/surveys/${surveyId}/reports`;
-    const answer: any = await this.#try(() => this.#http.post(path, body, BATCH_MEDIA_TYPE));
+  async send(upload: Upload): Promise<void> {
+    const answer: any = await this.#try(() => this.#http.post(upload.path, upload.body, upload.contentType));
     if (answer?.accepted !== 1) {
       // A proxy may answer anything with status 200; only this means that the report was stored.
       throw new ServiceError("the collector does not say that it has the report", BAD_ANSWER);
@@ -113,7 +111,7 @@ export class Collector {
   }
 
   async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
-    const [key, statement] = await signed(envelope, trusted);
+    const [key, statement] = await signed(envelope, trusted ?? this.#http.signer);
     const survey = await readSigned(statement, await this.#attachments(envelope));
     if (!equalBytes(survey.canonical, statement)) {
       throw new SignatureError("the survey is not in canonical JSON");

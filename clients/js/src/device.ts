@@ -8,12 +8,15 @@ import { checkAddress, checkKey, checkQuestion } from "./belonging.js";
 import { equalBytes, fromBase64url } from "./bytes.js";
 import type { Clock } from "./clock.js";
 import { Collector } from "./collector.js";
-import { BudgetError, LedgerError, MismatchError, SottovoceError, ValueOutsideDomainError } from "./errors.js";
-import type { HttpOptions } from "./http.js";
+import { BudgetError, LedgerError, MismatchError, ServiceError, SottovoceError, ValueOutsideDomainError } from "./errors.js";
+import { collectorUrl, Http, type HttpOptions } from "./http.js";
 import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, dayOf, Ledger } from "./ledger.js";
+import { RelayClient } from "./oblivious/relay_client.js";
+import { RelayedTransport } from "./oblivious/relayed.js";
 import { PATIENCE, type Patience } from "./patience.js";
 import { joining, Preparation, type Ready } from "./preparing.js";
 import { emptyReceipt, type Receipt, receiptOf } from "./receipt.js";
+import { type RelayOptions, RelayPolicy } from "./relay_policy.js";
 import { send } from "./sending.js";
 import { checkPublicKey, PUBLIC_KEY_BYTES } from "./signature.js";
 import { systemSource } from "./source.js";
@@ -27,7 +30,7 @@ import { phase, Turns } from "./turns.js";
 import { checkSurveyId, REPORT_ID_BYTES } from "./wire.js";
 
 /** Options of a device. */
-export interface DeviceOptions extends Partial<Allowance>, HttpOptions {
+export interface DeviceOptions extends Partial<Allowance>, HttpOptions, RelayOptions {
   /**
    * The collectors' public key, 32 bytes or base64url, shipped with the application. Without one, the first key that a
    * collector sends is trusted and pinned; a man in the middle could replace it that one time.
@@ -67,6 +70,9 @@ export class Device {
   readonly #clock: Clock;
   readonly #preparation: Preparation;
   readonly #http: HttpOptions;
+  /** What everything is fetched through. */
+  readonly #relay: string | null;
+  readonly #relays: RelayPolicy;
   readonly #patience: Patience;
   readonly #milliseconds: number;
 
@@ -75,14 +81,17 @@ export class Device {
    * Within any 91 days epsilon is limited to `windowBudget`, by default as much as in all.
    */
   constructor(store: Store, options: DeviceOptions = {}) {
-    const { key, patience, seconds = 300, insecure = false, timeout = 10, clock = Date.now, ...allowance } = options;
+    const { key, patience, seconds = 300, insecure = false, timeout = 10, clock = Date.now, ...others } = options;
+    const { relay, insistOnRelay, relays, ...allowance } = others;
     const { budget = ALLOWANCE.budget } = allowance;
     this.#store = store;
     this.#key = key === undefined ? null : publicKey(key);
     this.#allowance = checkAllowance({ ...ALLOWANCE, windowBudget: budget, ...allowance });
     this.#clock = clock;
-    this.#preparation = new Preparation(store, this.#key, this.#allowance, clock);
     this.#http = { insecure, timeout };
+    this.#relay = relay === undefined ? null : collectorUrl(relay, insecure, "relay");
+    this.#relays = new RelayPolicy(relay, insistOnRelay, relays);
+    this.#preparation = new Preparation(store, this.#key, this.#allowance, clock, this.#relays);
     this.#patience = { ...PATIENCE, ...patience };
     this.#milliseconds = 1000 * seconds;
   }
@@ -265,7 +274,22 @@ export class Device {
   }
 
   #collector(url: string): Collector {
-    return new Collector(url, this.#http, this.#patience, performance.now() + this.#milliseconds);
+    const ends = performance.now() + this.#milliseconds;
+    const http = new Http(url, this.#http, ends);
+    if (this.#relay === null) return new Collector(http, this.#patience, ends);
+    if (new URL(this.#relay).origin === new URL(http.url).origin) {
+      throw new ServiceError(
+        "the relay to fetch through is at the collector's own address, which would see this device's",
+        "bad_address",
+      );
+    }
+    const relay = this.#relayAt(this.#relay, ends);
+    const keys = async () => relay.keys(this.#key ?? (await this.#store.pinned(http.url)));
+    return new Collector(new RelayedTransport(http.url, relay, keys), this.#patience, ends);
+  }
+
+  #relayAt(url: string, ends = performance.now() + this.#milliseconds): RelayClient {
+    return new RelayClient(url, this.#http, this.#patience, ends);
   }
 
   /** The recorded answer, drawn now if there is none. */
@@ -293,6 +317,7 @@ export class Device {
         window,
         survey: survey.id,
         collector: collector.url,
+        relay: survey.relay?.url ?? "",
         key,
         title: titleOf(survey),
         epsilon: survey.epsilon,
@@ -315,7 +340,14 @@ export class Device {
   /** Send a recorded answer, or with `send: false` only tell of it; `isKnown`: its key was just verified there. */
   async #send(collector: Collector, kept: Answer, isKnown: boolean, options: AnswerOptions = {}): Promise<Receipt> {
     if (options.send === false) return receiptOf(kept);
-    return send(collector, kept, { store: this.#store, trusted: this.#key, now: this.#clock(), isKnown });
+    return send(collector, kept, {
+      store: this.#store,
+      trusted: this.#key,
+      now: this.#clock(),
+      isKnown,
+      relay: (url) => this.#relayAt(url),
+      objection: (relay, collector) => this.#relays.objection(relay, collector),
+    });
   }
 }
 

@@ -13,6 +13,7 @@ export { type Answer, type AnswerState, type Draw, type Joined, MemoryStore, typ
 export type { Attachments, Design } from "./strategies/design.js";
 export { Calendar, type Period } from "./surveys/calendar.js";
 export { Panel } from "./surveys/panel.js";
+export type { Relay } from "./surveys/relay.js";
 export type { Seat } from "./surveys/seat.js";
 export { type Asked, readSurvey } from "./surveys/read.js";
 export { Survey } from "./surveys/survey.js";

@@ -18,7 +18,7 @@ import {
 
 const [KEYS, SEATS, ANSWERS] = ["keys", "seats", "answers"] as const;
 const [SECRETS, JOINED, REFUSED] = ["secrets", "joined", "refused"] as const;
-const VERSION = 2;
+const VERSION = 3;
 
 /** An answer as it is kept: with its place among all, since the database sorts by question. */
 type Kept = Answer & { readonly place: number };
@@ -222,20 +222,23 @@ const inOrder = (kept: readonly unknown[]): Answer[] =>
 /**
  * Makes the stores of this version; what an older one has kept stays. All of it is one transaction.
  *
- * Answers of version 1 lie under their question alone: they become answers in window 1.
+ * Answers of version 1 lie under their question alone: they become answers in window 1. Those before version 3 know no
+ * relay. A tab that runs an older version is shut out by the number: it would send directly what must go through one.
  */
 function upgrade(database: IDBDatabase, transaction: IDBTransaction): void {
   for (const store of [KEYS, SEATS, ANSWERS, SECRETS, JOINED, REFUSED]) {
     if (!database.objectStoreNames.contains(store)) database.createObjectStore(store);
   }
   const answers = transaction.objectStore(ANSWERS);
-  // Only keys that are texts: those of this version are lists, which sort after all of them.
-  const request = answers.openCursor(IDBKeyRange.bound("", [], false, true));
+  const request = answers.openCursor();
   request.onsuccess = () => {
     const cursor = request.result;
     if (cursor === null) return;
-    answers.put({ ...cursor.value, window: 1, renews: false, period: "", closes: "" }, [cursor.key, 1]);
-    cursor.delete();
+    if (typeof cursor.key === "string") {
+      const first = { window: 1, renews: false, period: "", closes: "" };
+      answers.put({ ...cursor.value, ...first, relay: "" }, [cursor.key, 1]);
+      cursor.delete();
+    } else cursor.update({ relay: "", ...cursor.value });
     cursor.continue();
   };
 }

@@ -21,8 +21,11 @@ export const MAX_DIMENSION = 2 ** 18;
 /** Most rounds of a panel, and most choices of one round. */
 export const MAX_ROUNDS = 2 ** 16;
 export const MAX_CHOICES = 2 ** 20;
+/** Largest delta: below 1. */
+export const MAX_DELTA = 1 - 2 ** -53;
 
-function checkNumber(name: string, found: unknown, smallest: number, largest: number): number {
+/** A number parameter if it may take that value. */
+export function checkNumber(name: string, found: unknown, smallest: number, largest: number): number {
   if (typeof found !== "number" || !(found >= smallest && found <= largest)) {
     throw new SurveyError(`${name} must be a number from ${smallest} to ${largest}`);
   }
@@ -36,7 +39,7 @@ export const checkEpsilon = (found: unknown): number => checkNumber("epsilon", f
 export const checkRadius = (found: unknown): number => checkNumber("radius", found, 1e-100, 1e100);
 
 /** `delta` if a survey may leave out that much probability. */
-export const checkDelta = (found: unknown): number => checkNumber("delta", found, 0, 1 - 2 ** -53);
+export const checkDelta = (found: unknown): number => checkNumber("delta", found, 0, MAX_DELTA);
 
 /** An integer parameter if it may take that value. */
 export function checkInteger(name: string, found: unknown, smallest: number, largest: number): number {

@@ -1,6 +1,6 @@
 /** Retries with exponential, randomized delays, never sooner than the collector asked for. */
 import { ServiceError } from "./errors.js";
-import { TOO_SLOW } from "./http.js";
+import { TOO_SLOW } from "./transport.js";
 import { systemSource } from "./source.js";
 
 /** How requests are retried within one call; a report that is unsent then waits for `Device.flush`. */

@@ -11,6 +11,7 @@ import type { Collector, Published } from "./collector.js";
 import { ServiceError, SignatureError, SurveyError } from "./errors.js";
 import { type Allowance, checkBudget, dayOf } from "./ledger.js";
 import { emptyReceipt, type Receipt, receiptOf } from "./receipt.js";
+import type { RelayPolicy } from "./relay_policy.js";
 import { seatIn } from "./seating.js";
 import type { Answer, Joined, Store } from "./store.js";
 import type { Period } from "./surveys/calendar.js";
@@ -44,6 +45,7 @@ export class Preparation {
     readonly trusted: Uint8Array | null,
     readonly allowance: Allowance,
     readonly clock: Clock,
+    readonly relays: RelayPolicy,
   ) {}
 
   /** The survey, verified with the trusted key; the first key seen is pinned if there is none. */
@@ -70,7 +72,7 @@ export class Preparation {
     const turn = await this.#turn(collector, survey);
     const standing = mine.find(({ window }) => window === turn.period.window);
     if (standing && turn.state === "answered") return { kept: standing, isKnown: true, turn };
-    await this.#checkTurn(found, turn);
+    await this.#checkTurn(collector, found, turn);
     if (turn.state !== "due") return turnReceipt(collector, survey, turn);
     const { period, after } = turn;
     return { question, survey: await survey.period(period.number), key, period, after };
@@ -85,7 +87,7 @@ export class Preparation {
       throw new SurveyError("only a survey with a calendar can be joined; answer this one with `answer`");
     }
     const turn = await this.#turn(collector, survey);
-    await this.#checkTurn(found, turn);
+    await this.#checkTurn(collector, found, turn);
     const kept = mine.find(({ window }) => window === turn.period.window);
     const { period, after } = turn;
     const receipt = kept ? { ...receiptOf(kept), period, after } : turnReceipt(collector, survey, turn);
@@ -111,7 +113,7 @@ export class Preparation {
     if (!(survey instanceof Panel) && survey.period) {
       throw new SurveyError("this is one period of a tracking survey: answer that survey");
     }
-    if (!kept) await this.#allow(found);
+    if (!kept) await this.#allow(collector, found);
     return found;
   }
 
@@ -129,16 +131,17 @@ export class Preparation {
       return { kept, isKnown: true };
     }
     if (!asked) return emptyReceipt(panel.id, collector.url);
-    await this.#allow(asked);
+    await this.#allow(collector, asked);
     const { survey, key } = asked;
     return { question: panel.id, survey: survey as Survey, key, period: null, after: null };
   }
 
-  /** Refuse a survey that is sealed or exceeds the owner's limits on that day. */
-  async #allow({ survey, state }: Published, day = dayOf(this.clock())): Promise<void> {
+  /** Refuse a survey that is sealed, whose relay the owner does not accept, or which exceeds the owner's limits on that day. */
+  async #allow(collector: Collector, { survey, state }: Published, day = dayOf(this.clock())): Promise<void> {
     if (state !== "open") {
       throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
     }
+    await this.relays.check(survey, collector.url);
     checkBudget(this.allowance, survey, await this.store.answers(), day);
   }
 
@@ -152,9 +155,9 @@ export class Preparation {
   }
 
   /** Refuse what could not be answered in the device's turn: what it would have spent by then counts. */
-  async #checkTurn(found: Published, { state, period }: Turn): Promise<void> {
+  async #checkTurn(collector: Collector, found: Published, { state, period }: Turn): Promise<void> {
     const [today, then] = [dayOf(this.clock()), dayOf(period.start)];
-    if (state === "waiting" || state === "due") await this.#allow(found, today > then ? today : then);
+    if (state === "waiting" || state === "due") await this.#allow(collector, found, today > then ? today : then);
   }
 }
 

@@ -7,10 +7,12 @@ import { oneLine } from "./text.js";
 export interface Receipt {
   readonly survey: string;
   readonly collector: string;
+  /** The relay that the report goes through; empty if it goes to the collector directly, or there is none. */
+  readonly relay: string;
   /**
    * "waiting": this device's round or period has not begun; try again later. "due": its period can be answered now.
    * "missed": its period is closed, and stays empty. "declined": its owner refuses renewals. In all of them nothing
-   * was drawn.
+   * was drawn. "sent": it is durable at the collector, or at the relay, which forwards it later.
    */
   readonly state: "waiting" | "due" | "missed" | "declined" | Answer["state"];
   readonly title: string;
@@ -27,17 +29,17 @@ export interface Receipt {
   readonly after: Period | null;
 }
 
-type Told = Pick<Answer, "question" | "collector" | "title" | "epsilon" | "delta"> & Pick<Receipt, "state">;
+type Told = Pick<Answer, "question" | "collector" | "relay" | "title" | "epsilon" | "delta"> & Pick<Receipt, "state">;
 
 /** The receipt of a recorded answer. */
 export function receiptOf(kept: Told, problem = ""): Receipt {
-  const { question: survey, collector, state, title, epsilon, delta } = kept;
-  const told = { survey, collector, state, title: oneLine(title), epsilon, delta };
+  const { question: survey, collector, relay, state, title, epsilon, delta } = kept;
+  const told = { survey, collector, relay, state, title: oneLine(title), epsilon, delta };
   return { ...told, problem, drawn: false, period: null, after: null };
 }
 
 /** Where nothing was drawn: by itself, while this device's round of a panel is not open. */
 export const emptyReceipt = (question: string, collector: string, more: Partial<Receipt> = {}): Receipt => ({
-  ...receiptOf({ question, collector, state: "waiting", title: "", epsilon: 0, delta: 0 }),
+  ...receiptOf({ question, collector, relay: "", state: "waiting", title: "", epsilon: 0, delta: 0 }),
   ...more,
 });

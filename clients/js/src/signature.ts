@@ -1,12 +1,18 @@
-/** Ed25519 over a survey's canonical JSON, checked by the platform's WebCrypto. */
+/** Ed25519 over a survey's canonical JSON, or over encryption keys, checked by the platform's WebCrypto. */
 import { concat, sha256, toHex } from "./bytes.js";
 import { SignatureError } from "./errors.js";
 
 export const PUBLIC_KEY_BYTES = 32;
 export const SIGNATURE_BYTES = 64;
 
-/** Prefix of the signed bytes, so that a signature for anything else is never valid for a survey. */
-const CONTEXT = new TextEncoder().encode("sottovoce survey 1\0");
+/** What a signature is for: it stands before the signed bytes, so that a signature for one thing is never valid for another. */
+export interface Purpose {
+  readonly context: string;
+  /** In error messages. */
+  readonly name: string;
+}
+
+const SURVEY: Purpose = { context: "sottovoce survey 1\0", name: "the survey was" };
 
 const FIELD = 2n ** 255n - 19n;
 
@@ -29,8 +35,13 @@ export function checkPublicKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Throw `SignatureError` unless this key signed exactly these bytes as a survey's canonical JSON. */
-export async function verify(key: Uint8Array, canonical: Uint8Array, signature: Uint8Array): Promise<void> {
+/** Throw `SignatureError` unless this key signed exactly these bytes, by themselves as a survey's canonical JSON. */
+export async function verify(
+  key: Uint8Array,
+  bytes: Uint8Array,
+  signature: Uint8Array,
+  { context, name }: Purpose = SURVEY,
+): Promise<void> {
   checkPublicKey(key);
   let good = false;
   try {
@@ -42,7 +53,7 @@ export async function verify(key: Uint8Array, canonical: Uint8Array, signature: 
       { name: "Ed25519" },
       trusted,
       signature as Uint8Array<ArrayBuffer>,
-      concat(CONTEXT, canonical),
+      concat(new TextEncoder().encode(context), bytes),
     );
   } catch (error) {
     if (error instanceof TypeError || (error as Error).name === "NotSupportedError") {
@@ -53,7 +64,7 @@ export async function verify(key: Uint8Array, canonical: Uint8Array, signature: 
   }
   if (!good) {
     throw new SignatureError(
-      `the survey was altered, or was not signed by the key ${(await fingerprint(key)).slice(0, 16)}`,
+      `${name} altered, or not signed by the key ${(await fingerprint(key)).slice(0, 16)}`,
     );
   }
 }

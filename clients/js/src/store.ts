@@ -20,6 +20,8 @@ export interface Answer {
   /** Id of the survey that the report belongs to; for a panel the round's, for a tracking survey the period's. */
   readonly survey: string;
   readonly collector: string;
+  /** The relay that the report must go through; empty: it is sent to the collector directly. */
+  readonly relay: string;
   /** The key that signed the survey. */
   readonly key: Uint8Array;
   readonly title: string;
@@ -86,7 +88,7 @@ const STATES: readonly unknown[] = ["unsent", "sent", "refused"];
 /** Check stored records; a device that misreads them would answer twice. */
 export function checkAnswer(kept: unknown): Answer {
   const found = (kept ?? {}) as Answer;
-  const texts = [found.question, found.survey, found.collector, found.title, found.day, found.period, found.closes];
+  const texts = [found.question, found.survey, found.collector, found.relay, found.title, found.day, found.period, found.closes];
   const bytes = [found.key, found.reportId, found.report];
   const whole =
     texts.every((text) => typeof text === "string") &&

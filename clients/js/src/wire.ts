@@ -6,7 +6,7 @@
 import { concat, fromHex } from "./bytes.js";
 import { ReportError, SurveyError } from "./errors.js";
 
-export const BATCH_MEDIA_TYPE = "application/vnd.sottovoce.reports";
+const BATCH_MEDIA_TYPE = "application/vnd.sottovoce.reports";
 
 /** Drawn once by the device and kept with the report: the same report sent twice is counted once. */
 export const REPORT_ID_BYTES = 16;
@@ -18,6 +18,20 @@ export function checkSurveyId(id: unknown): string {
   if (typeof id === "string" && /^[0-9a-f]{64}$/.test(id)) return id;
   throw new SurveyError("a survey's id is 64 hexadecimal digits in small letters");
 }
+
+/** A request that hands in reports. */
+export interface Upload {
+  readonly path: string;
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+}
+
+/** The request that hands in one report: sent as it is, or sealed for a relay. */
+export const uploadOf = (surveyId: string, reportId: Uint8Array, report: Uint8Array): Upload => ({
+  path: `/v1/surveys/${surveyId}/reports`,
+  body: encodeBatch(surveyId, [[reportId, report]]),
+  contentType: BATCH_MEDIA_TYPE,
+});
 
 /** A body of (report id, report) pairs, all of this survey. */
 export function encodeBatch(

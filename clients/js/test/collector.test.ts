@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { fromBase64url, fromHex, toBase64url, toHex } from "../src/bytes.js";
 import { Collector } from "../src/collector.js";
 import { ServiceError, SignatureError, SottovoceError } from "../src/errors.js";
-import { collectorUrl } from "../src/http.js";
+import { collectorUrl, Http } from "../src/http.js";
 import { checkPublicKey, fingerprint, verify } from "../src/signature.js";
 import { Panel } from "../src/surveys/panel.js";
 import { readSurvey } from "../src/surveys/read.js";
@@ -19,7 +19,7 @@ const server = new TestCollector();
 let collector: Collector;
 
 before(async () => {
-  collector = new Collector(await server.start(), {}, { attempts: 1, first: 0, longest: 0 });
+  collector = new Collector(new Http(await server.start()), { attempts: 1, first: 0, longest: 0 });
 });
 after(() => server.stop());
 
@@ -134,7 +134,7 @@ test("answers that no collector gives are no answers", async () => {
 
 test("an answer that stops coming is given up", async () => {
   const { id } = envelopes[0].envelope;
-  const hasty = new Collector(collector.url, { timeout: 0.2 }, { attempts: 1, first: 0, longest: 0 });
+  const hasty = new Collector(new Http(collector.url, { timeout: 0.2 }), { attempts: 1, first: 0, longest: 0 });
   server.answers.set(`GET /v1/surveys/${id}`, (_, response) => {
     response.writeHead(200);
     response.write("{");

@@ -45,6 +45,7 @@ test("one answer, one report, one entry in the ledger", async () => {
   assert.deepEqual(receipt, {
     survey: id,
     collector: server.url,
+    relay: "",
     state: "sent",
     title: "Colours",
     epsilon: 1,
@@ -389,6 +390,7 @@ test("titles are shown without what moves a cursor", async () => {
     window: 1,
     survey: "q",
     collector: server.url,
+    relay: "",
     key: signer.public,
     title: "a\u001b[2J\u202e b\n c",
     epsilon: 1,

@@ -18,12 +18,12 @@ type Answer = (request: Request, response: ServerResponse) => void;
 
 /** An Ed25519 key pair of a collector. */
 export class Signer {
-  readonly #private: KeyObject;
+  readonly private: KeyObject;
   readonly public: Uint8Array;
 
   constructor() {
     const pair = generateKeyPairSync("ed25519");
-    this.#private = pair.privateKey;
+    this.private = pair.privateKey;
     this.public = new Uint8Array(pair.publicKey.export({ type: "spki", format: "der" }).subarray(-32));
   }
 
@@ -34,7 +34,7 @@ export class Signer {
     return {
       id: toHex(await sha256(bytes)),
       statement,
-      signature: toBase64url(new Uint8Array(sign(null, signed, this.#private))),
+      signature: toBase64url(new Uint8Array(sign(null, signed, this.private))),
       key: toBase64url(this.public),
       attachments,
       state,

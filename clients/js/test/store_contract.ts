@@ -13,6 +13,7 @@ const answerOf = (question: string, more: Partial<Answer> = {}): Answer => ({
   question,
   survey: question,
   collector: "https://a.example",
+  relay: "",
   key: new Uint8Array(32).fill(7),
   title: "Colours",
   epsilon: 1,

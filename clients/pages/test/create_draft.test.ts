@@ -49,6 +49,17 @@ test("settings that were left empty are not sent; a panel has no design", () => 
   assert.ok(isDesigned(colours(settings)) && !isDesigned(colours()));
 });
 
+test("a relay is sent where reports go through one, and what is wrong with it is told at its field", () => {
+  const typed = { "relay.url": " https://relay.example.org ", "relay.least": "10,000", "relay.delta": "" };
+  assert.ok(!("relay" in drafted(typed)) && !("relay" in drafted({ kind: "adaptive", relays: "yes", ...typed })));
+  const relay = { url: "https://relay.example.org", least: 10_000 };
+  assert.deepEqual(drafted({ relays: "yes", ...typed }).relay, relay);
+  assert.deepEqual(drafted({ relays: "yes", ...typed, "relay.delta": "1e-8" }).relay, { ...relay, delta: 1e-8 });
+  assert.deepEqual(faults({ relays: "yes" }), ["relay.url", "relay.least"]);
+  assert.deepEqual(faults({ relays: "yes", ...typed, "relay.least": "1", "relay.delta": "0" }), ["relay.least", "relay.delta"]);
+  assert.ok(!isDesigned(colours({ relays: "yes", ...typed })));
+});
+
 test("what is wrong is told at its field, all of it at once", () => {
   const typed = { ways: {}, texts: {}, rows: {} };
   assert.deepEqual(faults({ title: " ", typed, epsilon: "0" }), ["title", "labels", "epsilon"]);

@@ -17,6 +17,7 @@ const STATED: DraftAnswer = {
   l2: 0.1,
   explanation: "",
   promise: null,
+  central: null,
   notes: [],
 };
 

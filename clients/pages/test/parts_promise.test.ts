@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSurvey } from "../../js/src/index.js";
 import { vector } from "../../js/test/stated.js";
+import { guaranteeLines, promisedBoth } from "../src/parts/guarantees.js";
 import { likelier, promised } from "../src/parts/promise.js";
 import { troubleOf } from "../src/survey/trouble.js";
 import { statements } from "../src/views/certificate.js";
@@ -23,6 +24,16 @@ test("pure privacy is told of every report, with a delta of every set of them", 
     likelier({ epsilon: 1, delta: 1e-6 }),
     "For every set of reports, its probability with one answer is at most 2.72 times that with any other, plus 10⁻⁶.",
   );
+});
+
+test("with a relay both guarantees are told, the central one rounded up and with its assumption", () => {
+  const central = { local_epsilon: 4, epsilon: 0.08412, lower: 0.07919, delta: 1e-6, least: 100_000, method: "blanket", assumption: "It holds if.", promise: "", relay: "https://relay.example.org:8471/a" };
+  assert.equal(promisedBoth({ epsilon: 4, delta: 0, central }), "ε = 4 on the device; ε = 0.0842, δ = 10⁻⁶ in a batch");
+  assert.equal(promisedBoth({ epsilon: 4, delta: 0, central: null }), "ε = 4");
+  const [local, batch] = guaranteeLines(central);
+  assert.deepEqual(local!.slice(0, 2), ["One report, on the device", "ε = 4"]);
+  assert.deepEqual(batch, ["A batch of 100,000 or more, through relay.example.org:8471", "ε = 0.0842, δ = 10⁻⁶", "It holds if. Nothing below ε\u00a0=\u00a00.0791 could be proved of it."]);
+  assert.ok(!guaranteeLines({ ...central, lower: 0 })[1]![2].includes("proved"));
 });
 
 test("the certificate promises no more than holds", () => {

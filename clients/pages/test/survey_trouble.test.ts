@@ -8,6 +8,7 @@ import {
   MismatchError,
   ServiceError,
   SignatureError,
+  SurveyError,
   ValueOutsideDomainError,
 } from "../../js/src/errors.js";
 import { platformTrouble, surveyIn, troubleOf } from "../src/survey/trouble.js";
@@ -27,6 +28,7 @@ test("every kind of failure has its own title", () => {
     [new LedgerError("(IndexedDB is blocked)"), /does not let/, false],
     [new BudgetError("x"), /more than your ledger allows/, false],
     [new MechanismError("x"), /cannot answer this survey/, false],
+    [new SurveyError("a relay needs encryption that this platform lacks (X25519)"), /through a relay/, false],
     [new MismatchError("x"), /not go together/, false],
     [new ValueOutsideDomainError("x"), /not one of the possible answers/, false],
     [new TypeError("x"), /unforeseen/, false],

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.auditing.blankets import blanket_fault
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.channel import Enumerator, device_channel, stated_channel, worst_ratio
 from sottovoce.auditing.runs import run_device
@@ -28,6 +29,7 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import register
 from sottovoce.randomness import Source, within_epsilon
+from sottovoce.theory.listed_blanket import ListedCover
 
 __all__ = ["ConformanceError", "admit", "admit_class", "check_instance", "check_mechanism"]
 
@@ -295,6 +297,16 @@ def _pearson(seen: dict[bytes, int], chances: dict[bytes, Fraction]) -> tuple[fl
     return sum((n - mean) ** 2 / mean for n, mean in cells), len(cells)
 
 
+def _blanket(m: ChannelMechanism) -> None:
+    """Where it is stated; one that is listed states nothing."""
+    blanket = None if type(m).blanket is ChannelMechanism.blanket else m.blanket()
+    if blanket is not None and not isinstance(blanket.cover, ListedCover):
+        values, reports = range(m.domain_size), list(m.outputs())
+        channel = np.array([[float(m.probability(report, value)) for report in reports] for value in values])
+        fault = blanket_fault(blanket, channel)
+        _demand(fault is None, m, f"blanket is wrong: {fault}")
+
+
 def _metadata(m: ChannelMechanism) -> None:
     _demand(m.name and m.summary and m.use_when, m, "name, summary or use_when is missing")
     _demand("@" in m.citation() and "year" in m.citation(), m, "citation is not BibTeX")
@@ -307,5 +319,6 @@ _CHECKS: tuple[Callable[[ChannelMechanism], None], ...] = (
     _draws,
     _encoding,
     _aggregation,
+    _blanket,
     _metadata,
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +26,7 @@ _DESCRIPTION = """\
 Answer a survey as a device does: fetch it, verify its signature, check the budget, randomize the value here, record
 the report, send it. Run again, it sends the same bytes until they have arrived, and never draws a second report.
 A survey with a calendar is answered in this device's own period: before that, nothing is drawn, and the command says
-when to come back.
+when to come back. The report of a survey that states a relay goes to that relay only, sealed so that it cannot read it.
 """
 
 _EXAMPLES = """\
@@ -37,8 +39,10 @@ examples:
   sottovoce answer https://stats.example.org 3f2a9c41 age=31,country=FR --budget 4
   echo red | sottovoce answer https://stats.example.org Colours - --otherwise blue --json
   sottovoce answer https://stats.example.org Sleep yes --calendar sleep.ics
+  sottovoce answer https://stats.example.org Colours red --relay https://relay.example.org --insist-on-relay
 
-exit status: 0 if the report has arrived, its period or round has not come, or renewals are refused; 2 otherwise.
+exit status: 0 if the report has arrived (at the relay, if the survey states one), its period or round has not come, or
+renewals are refused; 2 otherwise.
 """
 
 _SHORTEST_PREFIX: Final = 8
@@ -131,7 +135,9 @@ def _write_calendar(receipt: Receipt, path: Path) -> str:
         return f"no period of this survey is to come for this device; {path} was not written"
     content = calendar_file(receipt.survey, receipt.title, receipt.collector, period, datetime.now(UTC))
     try:
-        path.write_bytes(content.encode())
+        # It says when this person answers, which only they should know.
+        with open(path, "wb", opener=partial(os.open, mode=0o600)) as file:
+            file.write(content.encode())
     except OSError as error:
         problem = error.strerror or "it cannot be written"
         raise SurveyError(f"{path}: {problem}; choose another file for --calendar") from error

@@ -20,8 +20,8 @@ __all__ = ["add_database", "database_settings", "print_contents", "register"]
 
 _DESCRIPTION = """\
 Write a consistent copy of a collector's database to one new file: surveys, reports, counts, token hashes. The service
-may run meanwhile. The signing key is not included: keep a copy of signing.key elsewhere. Of reports that have moved to
-object storage it has the names of their objects.
+may run meanwhile. The keys are not included: keep a copy of signing.key and sealing.keys elsewhere. Of reports that
+have moved to object storage it has the names of their objects.
 """
 
 _EXAMPLES = """\

@@ -29,9 +29,9 @@ REPORT_NAME = "report.html"
 
 _DESCRIPTION = """\
 Run the whole system on this machine, in about a minute: start the service, publish seven surveys, let a million
-simulated devices answer over HTTP, ask adaptive questions, follow a habit over a year, and compare the estimates with
-the truth, which no collector sees. Writes report.html, one page that needs no network. The service is stopped at the
-end.
+simulated devices answer over HTTP, ask adaptive questions, follow a habit over a year, ask without and with a shuffler,
+and compare the estimates with the truth, which no collector sees. Writes report.html, one page that needs no network.
+The service is stopped at the end.
 """
 
 _EXAMPLES = """\
@@ -40,7 +40,7 @@ examples:
   sottovoce demo --users 50_000 --seed 3 --out demo-report
   sottovoce demo --keep --port 8470                  leave the service running, with the collected data
   sottovoce demo --no-report --json | jq '.coverage'
-  sottovoce demo --no-report --picture demo.png      the bar chart alone, 1200 by 600 (needs matplotlib)
+  sottovoce demo --no-report --picture demo.png      the bar charts alone (needs matplotlib)
 """
 
 
@@ -53,7 +53,7 @@ def register(parser: Parser) -> None:
         "--out", type=Path, default=Path(), metavar="DIR", help=f"where {REPORT_NAME} goes (default: .)"
     )
     parser.add_argument("--no-report", action="store_true", help=f"do not write {REPORT_NAME}")
-    parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the bar chart, as .png, .svg or .pdf")
+    parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the bar charts, as .png, .svg or .pdf")
     add_integer(parser, "--port", "P", "port of the service", 0)
     parser.add_argument(
         "--data", type=Path, metavar="DIR", help="keep the service's data there (default: deleted at the end)"
@@ -98,6 +98,7 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
     from sottovoce.cli import demo_words as words
     from sottovoce.lab.demo.demo import assemble, crowd_sizes, smaller_crowds, state_survey
     from sottovoce.lab.demo.forms import people_for_forms
+    from sottovoce.lab.demo.shuffled import compare_shuffled
     from sottovoce.lab.demo.wire import HOSTILE, DemoResult, DemoSurveys
 
     with contextlib.closing(DemoSurveys(service, users, seed)) as stage:
@@ -128,6 +129,9 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
         with progress("a year of months", users) as advance:
             habit = stage.follow_habit(advance)
         words.show_habit(out, habit)
+        with working("the same question with a shuffler"):
+            shuffled = compare_shuffled(seed)
+        words.show_shuffled(out, shuffled)
         owner, device = next(iter(stage.owners.devices.items()))
         result = DemoResult(
             music=demo,
@@ -136,6 +140,7 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
             asked=asked,
             forms=forms,
             habit=habit,
+            shuffled=shuffled,
             sent=(sent, ages_sent, turns_sent, *forms_sent),
             owner=owner,
             ledger=device.ledger,
@@ -157,7 +162,9 @@ def _end(
     from rich.markup import escape
 
     picture = arguments.picture
-    for path, what in ((page, "all results on one page"), (picture, "the bar chart")):
+    second = None if picture is None else _second(picture)
+    written = ((page, "all results on one page"), (picture, "the bar chart"), (second, "without and with a shuffler"))
+    for path, what in written:
         if path is not None:
             out.print(f"[bold]{escape(str(path))}[/]: {what}", soft_wrap=True)
     if arguments.data is not None:
@@ -166,8 +173,8 @@ def _end(
         out.print(f"[dim]The dashboard at {service.url}/ closes now; sottovoce demo --keep leaves it open.[/]")
     out.print(f"[dim]{seconds:.1f} s in all[/]")
     if arguments.json:
-        written = {"report": page, "picture": picture, "data": arguments.data}
-        paths = {name: None if path is None else str(path) for name, path in written.items()}
+        places = {"report": page, "picture": picture, "shuffled_picture": second, "data": arguments.data}
+        paths = {name: None if path is None else str(path) for name, path in places.items()}
         kept = {"address": service.url, "token": service.token} if arguments.keep else None
         print_json({**result.to_dict(), **paths, "service": kept, "seconds": seconds})
         sys.stdout.flush()
@@ -215,6 +222,12 @@ def _write(result: DemoResult, page: Path | None, picture: Path | None) -> None:
         write_file(page, render(result))
     if picture is not None:
         from sottovoce.figures.style import save_figure
-        from sottovoce.lab.demo.picture import demo_figure
+        from sottovoce.lab.demo.picture import demo_figure, shuffled_figure
 
         save_figure(demo_figure(result.music), picture, dpi=100)
+        save_figure(shuffled_figure(result.shuffled), _second(picture), dpi=100)
+
+
+def _second(picture: Path) -> Path:
+    """Where the picture without and with a shuffler goes: beside the first."""
+    return picture.with_stem(f"{picture.stem}-shuffled")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.lab.demo.forms import FormAnswer
     from sottovoce.lab.demo.habit import Habit
     from sottovoce.lab.demo.service import DemoService
+    from sottovoce.lab.demo.shuffled import ShuffledCrowd
     from sottovoce.lab.demo.wire import DemoSurveys, ServiceMetrics
     from sottovoce.lab.fleet import Sent
     from sottovoce.surveys.influence import Influence
@@ -36,6 +37,7 @@ __all__ = [
     "show_samples",
     "show_sent",
     "show_service",
+    "show_shuffled",
 ]
 
 _AT_LEAST = 62
@@ -106,8 +108,8 @@ def show_sent(out: Console, sent: Sent) -> None:
     out.print(
         f"[bold]{sent.accepted:,} devices[/] answered over HTTP in {sent.seconds:.1f} s: {sent.singles:,} sent "
         "requests of their own (fetch, verify, draw, record, send), the others came in "
-        f"{plural(sent.batches, 'batch', 'batches')} from a relay; {sent.rate:,.0f} reports per second, each on disk "
-        "before it was acknowledged."
+        f"{plural(sent.batches, 'batch', 'batches')}; {sent.rate:,.0f} reports per second, each on disk before it "
+        "was acknowledged."
     )
     refused = sum(sent.refused.values())
     if refused:
@@ -219,6 +221,30 @@ def show_habit(out: Console, habit: Habit) -> None:
         f"{100 * habit.change_low:.1f} to {100 * habit.change_high:.1f} (in truth {100 * habit.true_change:+.1f}). "
         f"The trend: {habit.curve.trend(HABIT)}.\n",
         highlight=False,
+    )
+
+
+def show_shuffled(out: Console, crowd: ShuffledCrowd) -> None:
+    """The same people and the same central guarantee, without and with a shuffler."""
+    table = titled_table(
+        f"The first question again, by {crowd.users:,} people: without and with a shuffler",
+        "Per cent of the people: truth, and estimates with their 95 % intervals.",
+    )
+    table.add_column("answer", style="bold", no_wrap=True)
+    for heading in ("truth", "without", "95 % interval", "with", "95 % interval"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for rows in list(zip(*crowd.rows, strict=True))[:6]:
+        cells = [
+            cell
+            for row in rows
+            for cell in (f"[cyan]{100 * row.value:.2f}[/]", f"{100 * row.low:.2f} to {100 * row.high:.2f}")
+        ]
+        table.add_row(rows[0].answer, f"{100 * rows[0].truth:.2f}", *cells)
+    out.print(table)
+    (without, shuffled), (direct, both) = crowd.errors, crowd.promises
+    out.print(
+        f"\nWithout: {direct}; L2 error {plain(without.l2_projected)}.\nWith: {both}; L2 error "
+        f"[bold]{plain(shuffled.l2_projected)}[/].\n"
     )
 
 

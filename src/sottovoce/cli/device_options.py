@@ -21,7 +21,7 @@ _LONGEST_ERROR: Final = 1000
 
 
 def add_device(parser: Parser) -> None:
-    """`--store`, `--budget`, `--window-budget`, `--window-days`, `--max-answers` and `--insecure`."""
+    """`--store`, the budgets, `--max-answers`, `--insecure`, and which relays are used."""
     parser.add_argument(
         "--store", type=Path, default=_STORE, metavar="FILE", help=f"the device's records (default: {_STORE})"
     )
@@ -30,11 +30,26 @@ def add_device(parser: Parser) -> None:
     add_integer(parser, "--window-days", "D", "days of --window-budget", DEFAULT_WINDOW_DAYS)
     add_integer(parser, "--max-answers", "N", "most surveys answered in all", DEFAULT_MAX_ANSWERS)
     parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
+    parser.add_argument("--relay", metavar="URL", help="fetch everything through this relay, not from the collector")
+    parser.add_argument(
+        "--insist-on-relay",
+        action="store_true",
+        help="refuse surveys that state no relay, and connect to no collector; needs --relay",
+    )
+    parser.add_argument(
+        "--allow-relay",
+        action="append",
+        dest="relays",
+        metavar="URL",
+        help="a relay that surveys may state; can be repeated (default: any; with --insist-on-relay that of --relay "
+        "only)",
+    )
 
 
 def device_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings of a `Device` from these options."""
-    names = ("budget", "window_budget", "window_days", "max_answers", "insecure")
+    budgets = ("budget", "window_budget", "window_days", "max_answers")
+    names = (*budgets, "insecure", "relay", "insist_on_relay", "relays")
     return {name: getattr(arguments, name) for name in names}
 
 

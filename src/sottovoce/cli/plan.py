@@ -22,6 +22,7 @@ from sottovoce.cli.design_options import add_design, design_words, given_design
 from sottovoce.cli.output import console, print_json, progress, working
 from sottovoce.cli.picture import check_picture
 from sottovoce.cli.plan_cost import add_cost, costs_of, show_costs
+from sottovoce.cli.plan_shuffler import add_shuffler, relay_words
 from sottovoce.cli.plan_table import show_plan, show_tracking_plan
 from sottovoce.cli.question_options import (
     add_parameters,
@@ -44,7 +45,8 @@ __all__ = ["register"]
 _DESCRIPTION: Final = """\
 Give two of --epsilon, --users and an error (--margin or --l2); the third is computed, and all available designs are
 compared. Nothing is simulated: the errors follow from variances, for the worst population unless --population is
-given.
+given. With --central-epsilon and --delta reports are shuffled: give --users or an error, and the largest local epsilon
+that the certificate allows is computed, for each design its own.
 """
 
 _ERRORS: Final = """\
@@ -85,6 +87,7 @@ examples:
   {asked} --epsilon 2 --users 1e6 --max-report-bytes 4 --json
   {asked} --epsilon 2 --users 1e5 --picture error.png
   {asked} --epsilon 1 --periods 52 --change 0.02           a year of weeks: how many people?
+  {asked} --central-epsilon 0.5 --delta 1e-8 --users 1e5    with a shuffler: what error?
 """
     parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
     add_parameters(parser, kind.parameters)
@@ -97,6 +100,7 @@ examples:
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
     add_design(parser, kind)
+    add_shuffler(parser)
     parser.add_argument(
         "--picture",
         type=Path,
@@ -119,6 +123,8 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
         found: Plan | TrackingPlan = plan(
             question,
             epsilon=arguments.epsilon,
+            central_epsilon=arguments.central_epsilon,
+            least=arguments.least,
             users=arguments.users,
             margin=arguments.margin,
             l2=arguments.l2,
@@ -172,15 +178,19 @@ def _draw(found: Plan, path: Path) -> None:
 def _publishing(kind: type[Question], found: Plan, users: int, arguments: argparse.Namespace) -> list[str]:
     """The command that publishes the planned survey.
 
-    With the same settings it chooses the same design; a plan for one population names its design, which may not be the
-    best for the worst case.
+    With the same settings it chooses the same design; a plan for one population, or under a shuffler, names its
+    design, which may not be the best for the worst case or at one local epsilon.
     """
     settings = given_design(arguments) | {"criterion": None if found.criterion == "l2" else found.criterion}
-    if found.population is not None:
+    if found.population is not None or found.central is not None:
         settings |= {"strategy": found.best.strategy, "mechanism": found.best.mechanism, "criterion": None}
+    shuffled = [] if found.central is None else relay_words(found.central)
+    if found.central is not None:
+        settings["delta"] = 0.0
     return [
         *("sottovoce", "survey", "create", kind.kind, *parameter_words(kind.parameters, arguments)),
         *("--epsilon", f"{found.epsilon!r}".removesuffix(".0"), "--users", f"{users}", *design_words(settings)),
+        *shuffled,
     ]
 
 

@@ -23,9 +23,11 @@ def show_tracking_plan(found: TrackingPlan, publish: str) -> None:
     out = console()
     period = found.period
     people = plural(period.users, "person", "people")
-    _show_designs(period, f"one period with {people} at {guarantee(period.epsilon, period.setting.delta)}")
+    promise = guarantee(period.epsilon, period.setting.delta) if period.central is None else period.central.asked
+    _show_designs(period, f"one period with {people} at {promise}")
     out.print(f"\n{found}", markup=False)
     out.print(found.period.reason, markup=False)
+    _show_notes(found.period)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
 
 
@@ -42,6 +44,8 @@ def show_plan(found: Plan, publish: str) -> None:
     out = console()
     _show_designs(found, _problem(found))
     accuracy = _accuracy(found.question, found.margin, found.l2)
+    if found.central is not None:
+        accuracy = f"{found.promise}: {accuracy}"
     answer = {
         "error": f"[bold]{accuracy}[/]",
         "users": f"[bold]{plural(found.users, 'person', 'people')}[/]: {accuracy}",
@@ -49,7 +53,16 @@ def show_plan(found: Plan, publish: str) -> None:
     }[found.solved_for]
     out.print(f"\n{answer}.")
     out.print(found.reason, markup=False)
+    _show_notes(found)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
+
+
+def _show_notes(found: Plan) -> None:
+    """What a central guarantee rests on, and which limit binds the local epsilon."""
+    if found.central is not None:
+        central = found.central
+        for note in filter(None, (central.certificate.assumption, central.limit_note, central.device_note)):
+            console().print(note, markup=False, style="dim")
 
 
 def _accuracy(question: Question, margin: float, l2: float) -> str:
@@ -77,15 +90,16 @@ def _about(figure: float) -> str:
 def _problem(found: Plan) -> str:
     """What the plan was asked to solve for."""
     people = plural(found.users, "person", "people")
+    promise = guarantee(found.epsilon, found.setting.delta) if found.central is None else found.central.asked
     if found.target is None:
-        return f"{people} at {guarantee(found.epsilon, found.setting.delta)}: what error?"
+        return f"{people} at {promise}: what error?"
     margin, question = found.criterion == "margin", found.question
     target = f"{found.target:g}{_unit(question) if margin else ''}"
     if margin and question.answers_are_shares:
         target = _points(f"{100 * found.target:g}")
     reached = f"{found.criterion} at most {target}"
     if found.solved_for == "users":
-        return f"{guarantee(found.epsilon, found.setting.delta)}, {reached}: how many people?"
+        return f"{promise}, {reached}: how many people?"
     return f"{people}{delta_suffix(found.setting.delta)}, {reached}: what epsilon?"
 
 
@@ -106,7 +120,8 @@ def _table(found: Plan, problem: str) -> Table:
     table.add_column("strategy", style="bold", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
     unit = ", points" if points else f", {question.unit}" if question.unit else ""
-    for heading in (f"margin{unit}", "L2 over all", "variance", "report"):
+    local = found.central is not None
+    for heading in (*["local ε"] * local, f"margin{unit}", "L2 over all", "variance", "report"):
         table.add_column(heading, justify="right", no_wrap=True)
     if fetches:
         table.add_column("fetch", justify="right", no_wrap=True)
@@ -119,6 +134,7 @@ def _table(found: Plan, problem: str) -> Table:
             "[green]➜[/]" if option is found.best else "",
             option.strategy,
             f"{option.mechanism}{delta_suffix(option.design.delta)}",
+            *[f"{option.epsilon:g}"] * local,
             *_cells(option, points=points),
             *fetched,
             "" if option is found.best else f"{option.error(found.criterion) / least:.2f}",

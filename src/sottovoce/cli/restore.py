@@ -15,9 +15,10 @@ __all__ = ["register"]
 
 _DESCRIPTION = """\
 Fill an empty database with a backup. It may be of the other kind: SQLite from PostgreSQL, or the reverse. A damaged
-backup, and a database that is not empty, are refused before anything is written. Put the old signing.key into the
-data folder before the service starts, or devices that have pinned it will refuse its surveys. Objects that the backup
-names must be in the object storage.
+backup, and a database that is not empty, are refused before anything is written. Put the old signing.key and
+sealing.keys into the data folder before the service starts: devices that have pinned the first refuse the surveys of
+another, and answers on their way through a relay are sealed to the second. Objects that the backup names must be in the
+object storage.
 """
 
 _EXAMPLES = """\

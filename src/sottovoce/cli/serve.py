@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +18,9 @@ from sottovoce.core.errors import MissingExtraError
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.collector.running.serve import ServiceStart
+    from sottovoce.collector.running.setting_table import ServiceSetting
 
-__all__ = ["register"]
+__all__ = ["add_settings", "need_extra", "register"]
 
 _DESCRIPTION = """\
 Run the collector: it takes reports over HTTP, makes each durable before it acknowledges it, counts each exactly once,
@@ -41,16 +43,7 @@ examples:
 def register(parser: Parser) -> None:
     """Describe the command and add its options."""
     parser.description, parser.epilog = _DESCRIPTION, _EXAMPLES
-    parser.add_argument(
-        "--settings",
-        type=Path,
-        metavar="FILE",
-        help=f"a TOML file (default: ${SETTINGS_VARIABLE})",
-    )
-    for setting in SETTINGS:
-        default = f" (default: {setting.shown_default})" if setting.shown_default else ""
-        words = f"{setting.meaning}{default}".replace("%", "%%")
-        parser.add_argument(setting.flag, dest=setting.name, metavar=setting.metavar, help=words)
+    add_settings(parser, SETTINGS, SETTINGS_VARIABLE)
     parser.add_argument("--only-work", action="store_true", help="run only the counting processes, without HTTP")
     parser.add_argument(
         "--new-admin-token",
@@ -61,10 +54,24 @@ def register(parser: Parser) -> None:
     parser.set_defaults(run=_run)
 
 
+def add_settings(parser: Parser, settings: Sequence[ServiceSetting], file_variable: str) -> None:
+    """One option for each setting, and one for the file that may hold them."""
+    parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help=f"a TOML file (default: ${file_variable})",
+    )
+    for setting in settings:
+        default = f" (default: {setting.shown_default})" if setting.shown_default else ""
+        words = f"{setting.meaning}{default}".replace("%", "%%")
+        parser.add_argument(setting.flag, dest=setting.name, metavar=setting.metavar, help=words)
+
+
 def _run(arguments: argparse.Namespace) -> int:
     flags = {setting.name: getattr(arguments, setting.name) for setting in SETTINGS}
     settings = load(flags, os.environ, arguments.settings)
-    _need_extra()
+    need_extra()
     from sottovoce.collector.running.serve import count, serve
 
     as_json = bool(arguments.json)
@@ -80,7 +87,8 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _need_extra() -> None:
+def need_extra() -> None:
+    """Say what to install where the packages of a service are missing."""
     if any(find_spec(module) is None for module in ("granian", "prometheus_client", "uvloop")):
         raise MissingExtraError("the service needs more packages: pip install 'sottovoce[collector]'")
 

@@ -20,9 +20,9 @@ __all__ = ["register"]
 
 _DESCRIPTION = """\
 Simulate devices that answer a survey of a running collector, each once. Some are full devices, with their own ledger,
-that send one report per request; the reports of the others arrive in batches, as from a relay. If the collector is
-busy or unavailable, the same bytes are sent again later. The rounds of a panel are answered as they open, until all
-are closed, the time is over, or Ctrl-C.
+that send one report per request; the reports of the others arrive in batches, as from an application's server. If the
+collector is busy or unavailable, the same bytes are sent again later. The rounds of a panel are answered as they open,
+until all are closed, the time is over, or Ctrl-C.
 """
 
 _EXAMPLES = """\

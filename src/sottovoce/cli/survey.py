@@ -14,9 +14,11 @@ from sottovoce.core.words import delta_of, plural
 if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
-    from sottovoce.surveys.survey import Tracking
+    from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["register"]
+
+_LIST_NOTE = "epsilon: the local one, which devices charge; an id may be shortened while it is unambiguous"
 
 _EXAMPLES = """\
 examples:
@@ -75,7 +77,7 @@ def _list(arguments: argparse.Namespace) -> int:
     if not listed:
         out.print("no surveys; publish one with 'sottovoce survey create'", markup=False)
         return 0
-    table = titled_table(f"surveys of {shown(collector.http.url)}", "an id may be shortened while it is unambiguous")
+    table = titled_table(f"surveys of {shown(collector.http.url)}", _LIST_NOTE)
     for heading in ("id", "title", "kind"):
         table.add_column(heading)
     table.add_column("epsilon", justify="right")
@@ -114,14 +116,17 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
     from rich.markup import escape
 
     from sottovoce.device.text import one_line
+    from sottovoce.surveys.panel import Panel
     from sottovoce.surveys.survey import Tracking
 
     status, survey = live.status(), live.survey
+    relayed = [] if isinstance(survey, Panel) or survey.relay is None else _relayed(survey)
     rows = [
         ("id", survey.id),
         ("kind", status.kind),
-        ("epsilon", f"{survey.epsilon:g}"),
+        ("local epsilon" if relayed else "epsilon", f"{survey.epsilon:g}"),
         *([("delta", f"{delta_of(survey):g}")] if delta_of(survey) else []),
+        *relayed,
         ("state", status.state),
         ("no estimate below", plural(status.minimum_reports, "report")),
     ]
@@ -134,6 +139,12 @@ def _described(live: LiveSurvey, key: str) -> list[tuple[str, str]]:
         rows += [("rounds", f"{status.asked or 0:,} of {status.rounds:,} asked")]
     rows += [("signed by", f"{key[:16]} (fingerprint)"), ("statement", one_line(survey.to_json(), 2000))]
     return [(name, escape(value)) for name, value in rows]
+
+
+def _relayed(survey: Survey | Tracking) -> list[tuple[str, str]]:
+    """The relay, and both guarantees with what the central one rests on."""
+    found = survey.amplified()
+    return [("relay", f"{survey.relay}"), ("guarantees", f"{found}"), ("the central one", found.assumption)]
 
 
 def _periods(live: LiveSurvey, survey: Tracking) -> list[tuple[str, str]]:

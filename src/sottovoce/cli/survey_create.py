@@ -18,6 +18,7 @@ from sottovoce.cli.question_options import (
     given_parameters,
     how_to_write,
 )
+from sottovoce.cli.relay_options import add_relay, given_relay
 from sottovoce.cli.tracking_options import add_calendar, given_calendar, people_of_a_period
 from sottovoce.core.limits import DEFAULT_USERS
 from sottovoce.core.words import guarantee, plural
@@ -102,6 +103,7 @@ def _add_asking(parser: Parser, kind: type[Question]) -> None:
     add_integer(parser, "--users", "N", "expected number of people", DEFAULT_USERS)
     add_design(parser, kind)
     add_calendar(parser)
+    add_relay(parser)
     parser.set_defaults(state=partial(_survey, kind))
 
 
@@ -120,7 +122,7 @@ def _survey(kind: type[Question], asked: argparse.Namespace) -> Survey | Trackin
     from sottovoce.surveys.survey import Survey
 
     question, stated = asked_question(kind, asked), given_calendar(asked)
-    settings = {"title": asked.title, **given_design(asked)}
+    settings = {"title": asked.title, "relay": given_relay(asked), **given_design(asked)}
     if not stated:
         with working("comparing designs"):
             return Survey.ask(question, asked.epsilon, users=asked.users, **settings)
@@ -199,6 +201,8 @@ def _run(arguments: argparse.Namespace) -> int:
     out = console()
     out.print(f"[bold]{survey.id}[/]  {shown(survey.title)}", soft_wrap=True)
     out.print(f"{status.kind}, {_private(survey)}, {status.mechanism or plural(status.rounds or 0, 'round')}")
+    if not isinstance(survey, Panel) and survey.relay is not None:
+        out.print(f"{survey.amplified()}", soft_wrap=True)
     one = {"adaptive": " in a round", "tracking": " in a period"}.get(survey.kind, "")
     out.print(f"no estimate below {plural(status.minimum_reports, 'report')}{one}\n")
     out.print(f"people answer at:  {page}", markup=False, soft_wrap=True)
@@ -209,6 +213,4 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _private(survey: Survey | Panel | Tracking) -> str:
     """The guarantee, for a tracking survey per window and over its life."""
-    from sottovoce.surveys.survey import Tracking
-
-    return survey.promise if isinstance(survey, Tracking) else guarantee(survey.epsilon, survey.delta)
+    return guarantee(survey.epsilon) if isinstance(survey, Panel) else survey.promise

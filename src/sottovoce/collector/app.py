@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import cache
 from time import perf_counter
-from typing import Any, Final, final
+from typing import Any, Final, Generic, Protocol, TypeVar, final
 
 from sottovoce.collector.api import (
     access,
@@ -16,6 +16,7 @@ from sottovoce.collector.api import (
     drafts,
     estimates,
     events,
+    oblivious,
     operations,
     pages,
     periods,
@@ -33,7 +34,7 @@ from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import Receive, Response, Scope, Send, json_response, refused
 from sottovoce.collector.api.route import Route, Router, Sendable, route
-from sottovoce.collector.api.service import Service
+from sottovoce.collector.api.service import Elsewhere, Service
 from sottovoce.collector.refusal import Refusal, refusal_of
 from sottovoce.collector.running.log import log_access
 from sottovoce.collector.running.outage import Repeats
@@ -41,7 +42,7 @@ from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.store.base import Store
 from sottovoce.core.signing import SigningKey
 
-__all__ = ["ROUTES", "SECURITY_HEADERS", "Application", "create_app"]
+__all__ = ["ROUTES", "SECURITY_HEADERS", "AnsweringService", "Application", "create_app"]
 
 
 @route("GET", "/openapi.json", responses={200: dict[str, Any]}, at_intake=True)
@@ -58,6 +59,7 @@ def _openapi() -> Response:
 ROUTES: Final[tuple[Route, ...]] = (
     *devices.ROUTES,
     *reports.ROUTES,
+    *oblivious.ROUTES,
     *publishing.ROUTES,
     *surveys.ROUTES,
     *estimates.ROUTES,
@@ -106,18 +108,60 @@ _RAW_SECURITY: Final = _raw(SECURITY_HEADERS)
 _RAW_PAGE_SECURITY: Final = _raw({**SECURITY_HEADERS, **pages.PAGE_HEADERS})
 
 
-def create_app(settings: Settings, store: Store, key: SigningKey) -> Application:
+class AnsweringService(Protocol):
+    """What an application needs of its service; the handlers of its routes need more."""
+
+    @property
+    def settings(self) -> AppSettings:
+        """Its settings."""
+
+    @property
+    def metrics(self) -> AnswerMetrics:
+        """What counts its answers."""
+
+    @property
+    def elsewhere(self) -> Elsewhere | None:
+        """Who answers what is not answered here."""
+
+    async def finish(self) -> None:
+        """Write what is queued, and end."""
+
+
+class AppSettings(Protocol):
+    """What an application needs of the settings."""
+
+    @property
+    def allow_origins(self) -> tuple[str, ...]:
+        """Web pages that may use the addresses for devices."""
+
+
+class AnswerMetrics(Protocol):
+    """What an application tells the metrics."""
+
+    def answered(self, route: str, status: int) -> None:
+        """A request has been answered."""
+
+    def refused(self, code: str, n: int = 1) -> None:
+        """Reports were refused."""
+
+
+S = TypeVar("S", bound=AnsweringService)
+
+
+def create_app(settings: Settings, store: Store, key: SigningKey) -> Application[Service]:
     """The application of one collector; it closes its own threads, and leaves the store open."""
     service = Service(settings, store, key)
     service.streams = events.streams_of(service)
-    return Application(service, ROUTES)
+    app = Application(service, ROUTES)
+    service.answer_device = app.answer_device
+    return app
 
 
 @final
-class Application:
+class Application(Generic[S]):
     """An ASGI application."""
 
-    def __init__(self, service: Service, routes: Iterable[Route]):
+    def __init__(self, service: S, routes: Iterable[Route]):
         self.service = service
         self._router = Router(routes)
         self._origins = frozenset(service.settings.allow_origins)
@@ -157,6 +201,25 @@ class Application:
             routes.get(scope["method"]), routes, Request(self.service, scope, receive, parameters)
         )
 
+    async def answer_device(self, scope: Scope, receive: Receive) -> Sendable:
+        """The same, only where devices may ask, and counted; a message inside a message is none of theirs."""
+        template, routes, parameters = self._router.find(scope["path"])
+        allowed = {
+            method: one for method, one in routes.items() if one.for_devices and one is not oblivious.pass_request
+        }
+        found = allowed.get(scope["method"])
+        response = await self._response(found, allowed, Request(self.service, scope, receive, parameters))
+
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            async def send_counted(message: Any) -> None:
+                if message["type"] == "http.response.start":
+                    self.service.metrics.answered(template if found else _NO_ROUTE, message["status"])
+                await send(message)
+
+            await response(scope, receive, send_counted)
+
+        return counted
+
     async def _response(self, found: Route | None, routes: dict[str, Route], request: Request) -> Sendable:
         elsewhere = self.service.elsewhere
         try:
@@ -177,7 +240,7 @@ class Application:
         for one in routes:
             for_devices, is_page = for_devices or one.for_devices, is_page or one.is_page
         shown = is_page and template in pages.PAGE_TEMPLATES and status in (200, 304)
-        message["headers"] += _RAW_PAGE_SECURITY if shown else _RAW_SECURITY
+        message["headers"] += _page_security(message["headers"]) if shown else _RAW_SECURITY
         if for_devices and self._origins:
             message["headers"] += self._sharing(scope)
         self.service.metrics.answered(template or _NO_ROUTE, status)
@@ -200,6 +263,12 @@ class Application:
             return [(b"vary", b"Origin")]
         headers = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
         return headers + (_PREFLIGHT if scope["method"] == "OPTIONS" else [])
+
+
+def _page_security(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Headers of every page but those that it has itself: of two policies a browser would keep both."""
+    names = {name for name, _ in own}
+    return [header for header in _RAW_PAGE_SECURITY if header[0] not in names]
 
 
 def _unrouted(method: str, routes: dict[str, Route]) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.signing import SigningKey
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking

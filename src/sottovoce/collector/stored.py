@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Protocol, TypeAlias
 
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import MismatchError, StoreError, SurveyError
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking

@@ -11,7 +11,8 @@ import secrets
 from collections.abc import Iterable
 from typing import Final
 
-from sottovoce.collector.store.base import Store, TokenRecord
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.core.scopes import SCOPES, TOKEN, Scope
 from sottovoce.core.signing import to_base64url
 

@@ -17,6 +17,7 @@
     ├── PlanError (ValueError)            a plan that is infeasible or over-determined
     ├── SimulationError (ValueError)      a simulation's distribution, seed or size is wrong
     ├── SignatureError (ValueError)       a survey that the trusted key did not sign
+    ├── ObliviousError (ValueError)       a sealed message, or a key to seal with, that cannot be used
     ├── BudgetError (ValueError)          a survey that asks for more than the device's owner allows
     ├── ClockError (ValueError)           a device's clock is out of range or disagrees with the collector's
     ├── LedgerError (ValueError)          a device's own records cannot be read or written
@@ -47,6 +48,7 @@ __all__ = [
     "MissingExtraError",
     "NoReportsError",
     "ObjectStorageError",
+    "ObliviousError",
     "PlanError",
     "ProjectionError",
     "QueryError",
@@ -145,6 +147,20 @@ class MissingExtraError(SottovoceError, ImportError):
 
 class SignatureError(SottovoceError, ValueError):
     """A survey whose signature, id or key is not what the device trusts; nothing was answered."""
+
+
+class ObliviousError(SottovoceError, ValueError):
+    """A sealed message, or a key to seal with, cannot be used; the code says why, and the message quotes nothing.
+
+    Attributes
+    ----------
+    code
+        A word for programs, such as ``unknown_key``.
+    """
+
+    def __init__(self, code: str, message: str):
+        super().__init__(message)
+        self.code = code
 
 
 class BudgetError(SottovoceError, ValueError):

@@ -168,9 +168,31 @@ def check_radius(radius: object) -> float:
 def check_delta(delta: object) -> float:
     """Return `delta` as a float if a survey may use it."""
     remedy = "delta must be a number from 0 (pure epsilon-LDP) to below 1; where it is used, 1e-6 or less is usual"
+    return _delta(delta, remedy)
+
+
+def _delta(delta: object, remedy: str) -> float:
     if isinstance(delta, bool) or not isinstance(delta, Real):
         raise SurveyError(f"delta has type {type(delta).__name__}: {remedy}").at("delta")
     number = as_float(delta)
     if not 0 <= number < 1:
         raise SurveyError(f"delta is {_shown(delta)}: {remedy}").at("delta")
+    return number
+
+
+def check_central_delta(delta: object) -> float:
+    """Return the delta of a central guarantee as a float if there can be a certificate at it.
+
+    Examples
+    --------
+    >>> check_central_delta(0)
+    Traceback (most recent call last):
+    sottovoce.core.errors.SurveyError: delta must be above 0: ...
+    """
+    number = _delta(delta, "delta must be a number above 0 and below 1; 1e-6 or less is usual")
+    if not number:
+        raise SurveyError(
+            "delta must be above 0: with a small chance nobody's report hides this person's, so that without delta a "
+            "shuffler adds nothing to the local guarantee; 1e-6 or less is usual"
+        ).at("delta")
     return number

@@ -1,4 +1,4 @@
-"""Ed25519 signatures over a survey's canonical JSON: the collector signs, devices verify.
+"""Ed25519 signatures over a survey's canonical JSON and the like: the collector signs, devices verify.
 
 The private key is a file of 32 bytes in base64url, readable by its owner only; an existing file is never replaced.
 """
@@ -118,9 +118,9 @@ class SigningKey:
         """The public key: 32 bytes that devices pin."""
         return self._public
 
-    def sign(self, canonical: bytes) -> bytes:
-        """The signature over a survey's canonical JSON: 64 bytes."""
-        return self._private.sign(_CONTEXT + canonical)
+    def sign(self, canonical: bytes, context: bytes = _CONTEXT) -> bytes:
+        """The signature over a survey's canonical JSON, or over what another context says: 64 bytes."""
+        return self._private.sign(context + canonical)
 
     def derived(self, purpose: bytes) -> bytes:
         """A secret of 32 bytes for one purpose, from which neither this key nor any other secret can be told."""
@@ -149,16 +149,20 @@ def check_public_key(public: bytes) -> bytes:
     return public
 
 
-def verify(public: bytes, canonical: bytes, signature: bytes) -> None:
-    """Raise `SignatureError` unless this key signed exactly these bytes as a survey's canonical JSON."""
+def verify(public: bytes, canonical: bytes, signature: bytes, context: bytes = _CONTEXT) -> None:
+    """Raise `SignatureError` unless this key signed exactly these bytes as a survey's canonical JSON.
+
+    Or as what another context says.
+    """
     check_public_key(public)
     if len(signature) != SIGNATURE_BYTES:
         raise SignatureError(f"a signature is {SIGNATURE_BYTES} bytes, not {len(signature)}")
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, _CONTEXT + canonical)
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, context + canonical)
     except (InvalidSignature, ValueError) as error:
+        what = "the survey was" if context == _CONTEXT else "the collector's keys were"
         raise SignatureError(
-            f"the survey was not signed by the key with fingerprint {fingerprint(public)[:16]}: it was altered, or "
+            f"{what} not signed by the key with fingerprint {fingerprint(public)[:16]}: it was altered, or "
             "signed by somebody else"
         ) from error
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["delta_of", "delta_suffix", "guarantee", "plural"]
+import math
+from typing import Final
+
+__all__ = ["SHUFFLER", "both_guarantees", "delta_of", "delta_suffix", "guarantee", "plural", "rounded_up"]
+
+SHUFFLER: Final = "with a shuffler that does not collude"
+"""What a central guarantee rests on, in few words."""
 
 
 def plural(n: int, one: str, many: str = "") -> str:
@@ -50,3 +56,31 @@ def guarantee(epsilon: float, delta: float = 0.0) -> str:
     ('epsilon 1', 'epsilon 0.5, delta 1e-06')
     """
     return f"epsilon {epsilon:g}{delta_suffix(delta)}"
+
+
+def rounded_up(bound: float, digits: int = 3) -> str:
+    """A bound with so many digits, never below it.
+
+    Examples
+    --------
+    >>> rounded_up(0.49931), rounded_up(0.5), rounded_up(0.06841)
+    ('0.5', '0.5', '0.0685')
+    """
+    if not 0 < bound < math.inf:
+        return f"{bound:g}"
+    power = math.floor(math.log10(bound)) - digits + 1
+    shown = float(f"{bound:.{digits - 1}e}")
+    return f"{shown if shown >= bound else shown + 10.0**power:.{digits}g}"
+
+
+def both_guarantees(local: float, epsilon: float, delta: float) -> str:
+    """The guarantee of every report by itself, and that of all reports of a batch, with what each rests on.
+
+    Examples
+    --------
+    >>> both_guarantees(4.1, 0.49931, 1e-8)
+    'local epsilon 4.1 on the device; central epsilon 0.5, delta 1e-08, with a shuffler that does not collude'
+    """
+    return (
+        f"local epsilon {local:g} on the device; central epsilon {rounded_up(epsilon)}{delta_suffix(delta)}, {SHUFFLER}"
+    )

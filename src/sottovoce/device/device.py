@@ -7,12 +7,12 @@ nothing.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Self, final
 
-from sottovoce.core.errors import LedgerError, MechanismError, MismatchError, SottovoceError
+from sottovoce.core.errors import LedgerError, MechanismError, MismatchError, ServiceError, SottovoceError
 from sottovoce.core.limits import (
     DEFAULT_BUDGET,
     DEFAULT_CAP,
@@ -24,18 +24,19 @@ from sottovoce.core.limits import (
 from sottovoce.core.words import plural
 from sottovoce.device.allowance import Allowance
 from sottovoce.device.belonging import check_key
+from sottovoce.device.clients import Clients, Connect, Network
 from sottovoce.device.clock import Clock, day_of, read_clock, system_clock
 from sottovoce.device.deadline import left, within
 from sottovoce.device.drawing import REFUSE, Asked, check_otherwise, draw_once
 from sottovoce.device.due import Due, Joined
 from sottovoce.device.effort import DEVICE, Effort
 from sottovoce.device.fetch import CollectorClient, check_survey_id
-from sottovoce.device.http import Http
 from sottovoce.device.ledger import Entry, Ledger
 from sottovoce.device.patience import Patience
 from sottovoce.device.preparing import Preparation, Resending
 from sottovoce.device.receipt import Receipt
-from sottovoce.device.sending import send_recorded
+from sottovoce.device.relay_policy import RelayPolicy
+from sottovoce.device.sending import send_recorded, send_relayed
 from sottovoce.device.sqlite_store import SqliteDeviceStore
 from sottovoce.device.store import DeviceStore, RecordedAnswer
 from sottovoce.device.text import one_line
@@ -72,6 +73,14 @@ class Device:
         Allow plain http to other machines; see `collector_url`.
     timeout, ca_file, proxy
         Settings of connections; see `Http`.
+    relay
+        Address of a relay that everything is fetched through; the collector then never sees this device's address.
+        Reports go to the relay that a survey states, whichever this is; those of a survey that states none are passed
+        on at once.
+    insist_on_relay
+        Refuse surveys that state no relay, and connect to no collector; needs `relay`.
+    relays
+        Addresses of the relays that surveys may state; by default any, or only `relay` if the owner insists.
     patience
         How requests are retried within one call.
     seconds
@@ -81,8 +90,8 @@ class Device:
     allow_mechanisms
         Names of mechanisms from other packages that may run here; each must pass the conformance checks first.
     connect
-        Makes a `CollectorClient` for an address, in place of `insecure`, `timeout`, `ca_file`, `proxy` and
-        `patience`; for many simulated devices that share one.
+        Makes a `CollectorClient` for an address, in place of `insecure`, `timeout`, `ca_file`, `proxy`, `patience`
+        and `relay`; for many simulated devices that share one.
     clock
         Gives the time; for simulations.
 
@@ -109,11 +118,14 @@ class Device:
         timeout: float = 10.0,
         ca_file: str | None = None,
         proxy: str | None = None,
+        relay: str | None = None,
+        insist_on_relay: bool = False,
+        relays: Collection[str] | None = None,
         patience: Patience | None = None,
         seconds: float = 300.0,
         effort: Effort = DEVICE,
         allow_mechanisms: Sequence[str] = (),
-        connect: Callable[[str], CollectorClient] | None = None,
+        connect: Connect | None = None,
         clock: Clock = system_clock,
     ) -> None:
         within_days = budget if window_budget is None else window_budget
@@ -123,17 +135,15 @@ class Device:
         if isinstance(allow_mechanisms, str):
             raise MechanismError("allow_mechanisms must be a list of names, for example ['lazy_response']")
         mechanisms = frozenset(allow_mechanisms)
-        self._collectors: dict[str, CollectorClient] = {}
-
-        def reach(url: str) -> CollectorClient:
-            http = Http(url, timeout=timeout, ca_file=ca_file, proxy=proxy, insecure=insecure, keep_alive=False)
-            return CollectorClient(http, patience, effort)
-
-        self._connect = reach if connect is None else connect
+        if relay is not None and connect is not None:
+            raise ServiceError("give either relay or connect, which makes its own clients", "bad_address")
+        self._relay_policy = RelayPolicy.of(relay, insist_on_relay, relays)
         self._store = store if isinstance(store, DeviceStore) else SqliteDeviceStore(store)
         self._trust = Trust(self._store, key, mechanisms)
+        network = Network(timeout, ca_file, proxy, insecure)
+        self._clients = Clients(network, self._trust, patience, effort, relay, connect)
         self._joined = Joined(self._store, mechanisms)
-        self._preparation = Preparation(self._store, self._trust, self._allowance, effort, clock)
+        self._preparation = Preparation(self._store, self._trust, self._allowance, effort, clock, self._relay_policy)
 
     def __repr__(self) -> str:
         ledger = self.ledger
@@ -147,8 +157,7 @@ class Device:
 
     def close(self) -> None:
         """Close connections. The store needs no closing: its content is on disk."""
-        while self._collectors:
-            self._collectors.popitem()[1].close()
+        self._clients.close()
 
     @property
     def ledger(self) -> Ledger:
@@ -160,9 +169,7 @@ class Device:
 
     def collector(self, url: str) -> CollectorClient:
         """The collector at an address."""
-        if url not in self._collectors:
-            self._collectors[url] = self._connect(url)
-        return self._collectors[url]
+        return self._clients.collector(url)
 
     def survey(self, url: str, survey_id: str) -> Survey | Panel | Tracking:
         """Fetch and verify a survey as `answer` does; nothing is drawn."""
@@ -347,6 +354,11 @@ class Device:
             return Receipt.of(kept, str(error))
 
     def _send(self, collector: CollectorClient, kept: RecordedAnswer, *, verified: bool) -> Receipt:
+        objection = self._relay_policy.objection(kept.relay, kept.collector) if kept.state != "sent" else ""
+        if objection:  # recorded under other settings
+            return Receipt.of(kept, f"{objection}; nothing was sent")
+        if kept.relay:
+            return send_relayed(self._store, self._clients.relay(kept.relay), kept, self._trust.key)
         return send_recorded(self._store, collector, kept, self._trust.key, self._clock, verified=verified)
 
 

@@ -119,6 +119,7 @@ def _draw(
             renews=asked.renews,
             period="" if period is None else period.label,
             closes="" if period is None else period.closes.isoformat(),
+            relay="" if asked.survey.relay is None else asked.survey.relay.url,
         )
 
     return store.record(asked.question, asked.window, pay)

@@ -6,10 +6,10 @@ The order matters: key, signature and id are verified over the received bytes be
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final, TypeVar, final
+from typing import Annotated, Any, Final, Protocol, TypeVar, final
 
 import msgspec
 
@@ -17,7 +17,7 @@ from sottovoce.core.errors import MismatchError, ServiceError, SignatureError, S
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
 from sottovoce.device.effort import ANALYST, Effort
 from sottovoce.device.foreign import check_mechanism_allowed
-from sottovoce.device.http import BAD_ANSWER, Http
+from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, check_confirmed
 from sottovoce.device.patience import Patience
 from sottovoce.device.text import one_line
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
@@ -25,7 +25,7 @@ from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["CollectorClient", "Listed", "Published", "check_survey_id", "read_survey"]
+__all__ = ["CollectorClient", "CollectorConnection", "Listed", "Published", "check_survey_id", "read_survey"]
 
 T = TypeVar("T")
 
@@ -93,6 +93,24 @@ def check_survey_id(survey_id: object) -> str:
     raise SurveyError("a survey's id is 64 lowercase hexadecimal digits, the SHA-256 of its canonical JSON")
 
 
+class CollectorConnection(Protocol):
+    """How requests reach the collector: directly (`Http`), or through a relay (`ObliviousHttp`)."""
+
+    url: str
+
+    def get(
+        self, path: str, params: Mapping[str, object] | None = None, *, most: int = LONGEST_ANSWER, kind: Any = Any
+    ) -> Any: ...
+
+    def get_bytes(
+        self, path: str, params: Mapping[str, object] | None = None, *, most: int = LONGEST_ANSWER
+    ) -> bytes: ...
+
+    def post(self, path: str, json: object = None, *, body: bytes | None = None, content_type: str = ...) -> Any: ...
+
+    def close(self) -> None: ...
+
+
 @final
 class CollectorClient:
     """Fetches and verifies what a collector publishes, and sends it reports.
@@ -107,7 +125,7 @@ class CollectorClient:
         Limits on what is read and unpacked.
     """
 
-    def __init__(self, http: Http, patience: Patience | None = None, effort: Effort = ANALYST) -> None:
+    def __init__(self, http: CollectorConnection, patience: Patience | None = None, effort: Effort = ANALYST) -> None:
         self._http = http
         self._effort = effort
         self._patience = Patience() if patience is None else patience
@@ -183,9 +201,7 @@ class CollectorClient:
         body = encode_batch(survey_id, [(report_id, report)])
         path = f"/v1/surveys/{survey_id}/reports"
         answer = self._patience.ask(lambda: self._http.post(path, body=body, content_type=BATCH_MEDIA_TYPE))
-        if not isinstance(answer, dict) or type(answer.get("accepted")) is not int or answer["accepted"] != 1:
-            # A proxy may answer anything with status 200; only this means that the report was stored.
-            raise ServiceError("the collector's response does not confirm the report", BAD_ANSWER)
+        check_confirmed(answer)
 
     def _get(self, path: str, kind: type[T]) -> T:
         most = self._effort.envelope_bytes

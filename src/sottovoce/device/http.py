@@ -21,7 +21,17 @@ from sottovoce.device.deadline import left, within
 from sottovoce.device.problems import describe_failure
 from sottovoce.device.text import one_line
 
-__all__ = ["BAD_ANSWER", "LONGEST_ANSWER", "TOO_SLOW", "Http", "collector_url"]
+__all__ = [
+    "BAD_ANSWER",
+    "LONGEST_ANSWER",
+    "TOO_SLOW",
+    "Http",
+    "check_confirmed",
+    "collector_url",
+    "http_query",
+    "parse_json_answer",
+    "refusal_of",
+]
 
 BAD_ANSWER: Final = "bad_answer"
 """Code of a response that is not a collector's: a captive portal, an endless body, a redirect."""
@@ -40,7 +50,7 @@ _USER_AGENT: Final = "sottovoce"
 """Without a version, which would help to identify a device."""
 
 
-def collector_url(url: str, *, insecure: bool = False) -> str:
+def collector_url(url: str, *, insecure: bool = False, who: str = "collector") -> str:
     """The canonical form of a collector's address.
 
     Parameters
@@ -48,6 +58,8 @@ def collector_url(url: str, *, insecure: bool = False) -> str:
     insecure
         Allow plain http to other hosts. Reports are not secret, but on plain http anybody on the way can replace the
         key that is trusted on first use, and read an analyst's token.
+    who
+        Whom errors name: "collector" or "relay".
 
     Examples
     --------
@@ -62,9 +74,9 @@ def collector_url(url: str, *, insecure: bool = False) -> str:
         with contextlib.suppress(urllib3.exceptions.LocationParseError):
             parsed = urllib3.util.parse_url(url)
     if parsed is None or parsed.scheme not in ("http", "https") or not parsed.host:
-        raise ServiceError("the collector's address must look like https://stats.example.org", "bad_address")
+        raise ServiceError(f"the {who}'s address must look like https://stats.example.org", "bad_address")
     if parsed.auth or parsed.query or parsed.fragment:
-        raise ServiceError("the collector's address must not contain a user, a ?query or a #fragment", "bad_address")
+        raise ServiceError(f"the {who}'s address must not contain a user, a ?query or a #fragment", "bad_address")
     if parsed.scheme == "http" and not insecure and not _is_loopback(parsed.host):
         raise ServiceError(
             "plain http is refused except to this machine: anybody on the way could replace the key or the survey; use "
@@ -97,6 +109,8 @@ class Http:
         when a person answers.
     keep_alive
         If False, every request has a connection of its own: one that is used again links what was sent on it.
+    who
+        Whom errors name: "collector" or "relay".
     """
 
     def __init__(
@@ -110,8 +124,10 @@ class Http:
         proxy: str | None = None,
         insecure: bool = False,
         keep_alive: bool = True,
+        who: str = "collector",
     ) -> None:
-        self.url = collector_url(url, insecure=insecure)
+        self.who = who
+        self.url = collector_url(url, insecure=insecure, who=who)
         self._headers = {"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"}
         if token is not None:
             if not isinstance(token, str) or not re.fullmatch(r"[!-~]+", token):
@@ -144,7 +160,7 @@ class Http:
         kind: Any = Any,
     ) -> Any:
         """The JSON under a path, decoded as a value of this kind only."""
-        return _parsed(self._request("GET", path, params=params, most=most), kind)
+        return self._parsed(self._request("GET", path, params=params, most=most), kind)
 
     def get_bytes(self, path: str, params: Mapping[str, object] | None = None, *, most: int = LONGEST_ANSWER) -> bytes:
         """The bytes under a path."""
@@ -153,18 +169,25 @@ class Http:
     def post(self, path: str, json: object = None, *, body: bytes | None = None, content_type: str = _JSON) -> Any:
         """Send JSON, or a body of another type; returns the response's JSON, None if it is empty."""
         sent = msgspec.json.encode(json) if body is None and json is not None else body
-        return _parsed(self._request("POST", path, body=sent, content_type=content_type))
+        return self._parsed(self._request("POST", path, body=sent, content_type=content_type))
 
     def put(self, path: str, json: object = None, *, body: bytes | None = None, content_type: str = _JSON) -> Any:
         """Send JSON, or a body of another type; returns the response's JSON, None if it is empty."""
         sent = msgspec.json.encode(json) if body is None else body
-        return _parsed(self._request("PUT", path, body=sent, content_type=content_type))
+        return self._parsed(self._request("PUT", path, body=sent, content_type=content_type))
 
     def delete(self, path: str) -> Any:
         """Delete what is under a path; returns the response's JSON, None if it is empty."""
-        return _parsed(self._request("DELETE", path))
+        return self._parsed(self._request("DELETE", path))
+
+    def post_bytes(self, path: str, body: bytes, *, content_type: str, most: int = LONGEST_ANSWER) -> bytes:
+        """Send a body; returns the response's bytes."""
+        return self._request("POST", path, body=body, content_type=content_type, most=most)
 
     # --- one exchange -----------------------------------------------------------------------
+
+    def _parsed(self, body: bytes, kind: Any = Any) -> Any:
+        return parse_json_answer(body, kind, self.who)
 
     def _request(
         self,
@@ -183,7 +206,7 @@ class Http:
         with within(self._seconds):
             status, retry_after, found = self._exchange(method, target, headers, body, most)
         if not 200 <= status < 300:
-            raise _refusal(status, retry_after, found)
+            raise refusal_of(status, retry_after, found, self.who)
         return found
 
     def _exchange(
@@ -196,7 +219,7 @@ class Http:
                 method, target, body=body, headers=headers, redirect=False, preload_content=False
             )
             try:
-                found = _read(response, most)
+                found = _read(response, most, self.who)
             except BaseException:
                 response.close()  # the rest must not become the beginning of the next response
                 raise
@@ -208,8 +231,8 @@ class Http:
             problem = describe_failure(error, self._timeout)
         # Outside the except block: urllib3's errors contain the whole request.
         if left() <= 0:
-            raise ServiceError(f"the collector at {self.url} is too slow; the request was aborted", TOO_SLOW)
-        raise ServiceError(f"the collector at {self.url} cannot be reached: {problem}; try again later")
+            raise ServiceError(f"the {self.who} at {self.url} is too slow; the request was aborted", TOO_SLOW)
+        raise ServiceError(f"the {self.who} at {self.url} cannot be reached: {problem}; try again later")
 
 
 def http_query(params: Mapping[str, object]) -> str:
@@ -228,18 +251,16 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _read(response: urllib3.BaseHTTPResponse, most: int) -> bytes:
+def _read(response: urllib3.BaseHTTPResponse, most: int, who: str) -> bytes:
     """The body, if it is uncompressed and not too long."""
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise ServiceError(
-            "the collector's response is compressed, which was not requested", BAD_ANSWER, response.status
-        )
+        raise ServiceError(f"the {who}'s response is compressed, which was not requested", BAD_ANSWER, response.status)
     parts, length = [], 0
     while chunk := response.read1(_CHUNK):
         length += len(chunk)
         if length > most:
             raise ServiceError(
-                f"the collector's response is longer than the limit of {most:,} bytes", BAD_ANSWER, response.status
+                f"the {who}'s response is longer than the limit of {most:,} bytes", BAD_ANSWER, response.status
             )
         parts.append(chunk)
     return b"".join(parts)
@@ -254,7 +275,8 @@ class _ErrorBody(msgspec.Struct, frozen=True):
     error: _Error
 
 
-def _parsed(body: bytes, kind: Any = Any) -> Any:
+def parse_json_answer(body: bytes, kind: Any = Any, who: str = "collector") -> Any:
+    """The JSON of a response, decoded as a value of this kind only; None if it is empty."""
     if not body and kind is Any:
         return None
     problem = ""
@@ -263,18 +285,24 @@ def _parsed(body: bytes, kind: Any = Any) -> Any:
     except msgspec.ValidationError as error:
         problem = f"is invalid: {one_line(str(error))}"
     except (msgspec.MsgspecError, ValueError, RecursionError):
-        problem = "is not JSON; is this the address of a collector?"
-    raise ServiceError(f"the collector's response {problem}", BAD_ANSWER)
+        problem = f"is not JSON; is this the address of a {who}?"
+    raise ServiceError(f"the {who}'s response {problem}", BAD_ANSWER)
 
 
-def _refusal(status: int, retry_after: str | None, body: bytes) -> ServiceError:
-    """The error for a response other than 2xx, with the collector's message if there is one."""
+def check_confirmed(answer: Any, who: str = "collector") -> None:
+    """Raise unless a response confirms one report: a proxy may answer anything with status 200."""
+    if not isinstance(answer, dict) or type(answer.get("accepted")) is not int or answer["accepted"] != 1:
+        raise ServiceError(f"the {who}'s response does not confirm the report", BAD_ANSWER)
+
+
+def refusal_of(status: int, retry_after: str | None, body: bytes, who: str = "collector") -> ServiceError:
+    """The error for a response other than 2xx, with its message if there is one."""
     seconds = None
     if retry_after is not None and re.fullmatch(r"[0-9]{1,9}", retry_after):
         seconds = float(min(int(retry_after), _LONGEST_RETRY_AFTER))
     try:
-        sent = _parsed(body, _ErrorBody).error
+        sent = parse_json_answer(body, _ErrorBody).error
     except ServiceError:
         where = "; redirects are not followed" if 300 <= status < 400 else ""
-        return ServiceError(f"the collector answered with status {status}{where}", BAD_ANSWER, status, seconds)
+        return ServiceError(f"the {who} answered with status {status}{where}", BAD_ANSWER, status, seconds)
     return ServiceError(one_line(sent.message, 500), one_line(sent.code, 60), status, seconds)

@@ -50,7 +50,7 @@ class Entry:
         """The entry of an answer, without the report and its id."""
         title = one_line(answer.title) or _UNTITLED
         period = one_line(answer.period)
-        words = STATE_WORDS[answer.state]
+        words = STATE_WORDS[answer.state] + (" to a relay" if answer.relay and answer.state == "sent" else "")
         collector = one_line(answer.collector)
         day = answer.day or _UNKNOWN
         cost = answer.epsilon, answer.delta

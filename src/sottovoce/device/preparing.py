@@ -18,6 +18,7 @@ from sottovoce.device.drawing import Asked
 from sottovoce.device.effort import Effort
 from sottovoce.device.fetch import CollectorClient, Published
 from sottovoce.device.receipt import Receipt
+from sottovoce.device.relay_policy import RelayPolicy
 from sottovoce.device.seating import seat_in
 from sottovoce.device.store import DeviceStore, JoinedSurvey, RecordedAnswer
 from sottovoce.device.text import one_line
@@ -49,6 +50,7 @@ class Preparation:
     allowance: Allowance
     effort: Effort
     clock: Clock
+    relays: RelayPolicy
 
     def to_answer(self, collector: CollectorClient, question: str) -> Asked | Resending | Receipt:
         """What may be answered now; or what was answered before; or why nothing is to be done, as a receipt."""
@@ -75,7 +77,7 @@ class Preparation:
         if not isinstance(tracking, Tracking):
             raise SurveyError("only a survey with a calendar can be joined; answer this one with `answer`")
         turn = self._turn(collector, tracking, mine)
-        self._check_turn(found, tracking, turn)
+        self._check_turn(collector, found, tracking, turn)
         kept = next((answer for answer in mine if answer.window == turn.period.window), None)
         receipt = _receipt(collector, tracking, turn) if kept is None else Receipt.of(kept)
         return self.joining(collector, found, tracking), replace(receipt, period=turn.period, after=turn.after)
@@ -114,7 +116,7 @@ class Preparation:
                 "answers only the period it has drawn"
             )
         if kept is None and not isinstance(survey, Tracking):
-            self._check(found, day_of(self.clock))
+            self._check(found, collector, day_of(self.clock))
         return found
 
     def _round(
@@ -129,15 +131,16 @@ class Preparation:
             return Resending(kept, verified=True)
         if asked is None or not isinstance(asked.survey, Survey):
             return Receipt(panel.id, collector.url, "waiting")
-        self._check(asked, day_of(self.clock))
+        self._check(asked, collector, day_of(self.clock))
         return Asked(panel.id, asked.survey, asked.key, collector)
 
-    def _check(self, found: Published, day: str) -> None:
+    def _check(self, found: Published, collector: CollectorClient, day: str) -> None:
         """Raise unless the survey is open and within the owner's limits on that day."""
         if found.state != "open":
             raise ServiceError(
                 f"survey {found.survey.id[:12]} accepts no more reports; nothing was answered", "survey_sealed", 409
             )
+        self.relays.check(found.survey, collector.url)
         self.effort.check_survey(found.survey)
         self.allowance.check(found.survey, self.store.answers(), day)
 
@@ -150,7 +153,7 @@ class Preparation:
         if turn.state == "answered":
             kept = next(answer for answer in mine if answer.window == turn.period.window)
             return Resending(kept, verified=True, turn=turn)
-        self._check_turn(found, tracking, turn)
+        self._check_turn(collector, found, tracking, turn)
         if turn.state != "due":
             return _receipt(collector, tracking, turn)
         asked = tracking.period(turn.period.number)
@@ -169,11 +172,11 @@ class Preparation:
         )
         return replace(turn, state=phase(turn.period, theirs)) if turn.state == "due" else turn
 
-    def _check_turn(self, found: Published, tracking: Tracking, turn: Turn) -> None:
+    def _check_turn(self, collector: CollectorClient, found: Published, tracking: Tracking, turn: Turn) -> None:
         """Raise if the device could not answer in its turn: what it would have spent by then counts."""
         if turn.state in ("waiting", "due"):
             asked = replace(found, survey=tracking.period(turn.period.number))
-            self._check(asked, max(day_of(self.clock), turn.period.start.date().isoformat()))
+            self._check(asked, collector, max(day_of(self.clock), turn.period.start.date().isoformat()))
 
 
 def own_seats(store: DeviceStore, tracking: Tracking) -> Callable[[int], int]:

@@ -48,15 +48,20 @@ class Receipt:
     """This device's period of a tracking survey."""
     after: Period | None = None
     """Its period in the next window, if the survey renews."""
+    relay: str = ""
+    """Address of the relay that the answer goes through; empty if it goes to the collector directly."""
 
     @classmethod
     def of(cls, answer: RecordedAnswer, problem: str = "") -> Self:
         """The receipt of a recorded answer."""
         title = one_line(answer.title)
-        return cls(answer.question, answer.collector, answer.state, title, answer.epsilon, answer.delta, problem)
+        cost = answer.epsilon, answer.delta
+        return cls(answer.question, answer.collector, answer.state, title, *cost, problem, relay=answer.relay)
 
     def __str__(self) -> str:
         words = _WORDS.get(self.state, "")
+        if self.state == "sent" and self.relay:
+            words = f"sent: kept by the relay at {one_line(self.relay)}, which forwards it shuffled with others"
         if self.period is not None and self.state in _PERIOD_WORDS:
             closes = f"{self.period.closes:%Y-%m-%d %H:%M} UTC"
             words = _PERIOD_WORDS[self.state].format(when=_when(self.period), closes=closes)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from sottovoce.core.errors import ClockError, ServiceError
+from sottovoce.core.errors import ClockError, ServiceError, SignatureError
 from sottovoce.device.belonging import check_key
 from sottovoce.device.clock import Clock, read_clock
 from sottovoce.device.fetch import CollectorClient
 from sottovoce.device.http import BAD_ANSWER
 from sottovoce.device.patience import is_transient
 from sottovoce.device.receipt import Receipt
+from sottovoce.device.relay_client import RelayClient
 from sottovoce.device.store import DeviceStore, RecordedAnswer
 
-__all__ = ["send_recorded"]
+__all__ = ["send_recorded", "send_relayed"]
 
 
 def send_recorded(
@@ -42,6 +43,22 @@ def send_recorded(
         if state != kept.state:
             store.mark(kept.question, kept.window, state)
         return Receipt.of(replace(kept, state=state), str(error))
+    store.mark(kept.question, kept.window, "sent")
+    return Receipt.of(replace(kept, state="sent"))
+
+
+def send_relayed(store: DeviceStore, relay: RelayClient, kept: RecordedAnswer, trusted: bytes | None) -> Receipt:
+    """Hand an answer to the relay that its survey states, unless it was sent; there is no other way for it.
+
+    What it is sealed to must be signed by the survey's key. No refusal is final, since nobody has signed it.
+    """
+    if kept.state == "sent":
+        return Receipt.of(kept)
+    check_key(kept.key, kept.key if trusted is None else trusted)
+    try:
+        relay.send(kept, store.secret())
+    except (ServiceError, SignatureError) as error:
+        return Receipt.of(kept, str(error))
     store.mark(kept.question, kept.window, "sent")
     return Receipt.of(replace(kept, state="sent"))
 

@@ -25,7 +25,7 @@ DAMAGED: Final = (
     "forgets its answers would answer twice"
 )
 
-_VERSION: Final = 2
+_VERSION: Final = 3
 
 _ANSWER: Final = f"""
 CREATE TABLE answer (
@@ -45,6 +45,7 @@ CREATE TABLE answer (
     renews INTEGER NOT NULL DEFAULT 0 CHECK (renews IN (0, 1)),
     period TEXT NOT NULL DEFAULT '',
     closes TEXT NOT NULL DEFAULT '',
+    relay TEXT NOT NULL DEFAULT '',
     UNIQUE (question, window)
 ) STRICT"""
 
@@ -99,10 +100,14 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
 
 
 def _migrate(database: sqlite3.Connection, path: Path) -> None:
-    """From version 1: answers gain a window, seats that were drawn stay beside the secret that gives all later ones."""
+    """From version 1: answers gain a window, seats that were drawn stay beside the secret that gives all later ones.
+
+    From version 2: answers gain a relay. Earlier versions must not read such a store: they would send directly.
+    """
     database.execute("BEGIN IMMEDIATE")
     try:
-        if _version(database, path) == 1:  # another process may have been faster
+        version = _version(database, path)  # another process may have been faster
+        if version == 1:
             database.execute("ALTER TABLE answer RENAME TO earlier")
             for statement in (_ANSWER, *_NEW_IN_2):
                 database.execute(statement)
@@ -110,6 +115,9 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
             database.execute("DROP TABLE earlier")
             database.execute("ALTER TABLE seat RENAME TO drawn_seat")
             _complete(database)
+        elif version < _VERSION:
+            database.execute("ALTER TABLE answer ADD COLUMN relay TEXT NOT NULL DEFAULT ''")
+            database.execute(f"PRAGMA user_version = {_VERSION}")
         database.execute("COMMIT")
     except BaseException:
         if database.in_transaction:

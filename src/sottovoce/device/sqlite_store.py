@@ -30,7 +30,7 @@ _WAIT_SECONDS: Final = 30.0
 
 _FIELDS: Final = (
     "question, survey, collector, key, title, epsilon, delta, day, report_id, report, state, "
-    "window, renews, period, closes"
+    "window, renews, period, closes, relay"
 )
 
 _SELECT: Final = f"SELECT {_FIELDS} FROM answer"
@@ -119,7 +119,7 @@ class SqliteDeviceStore(DeviceStore):
                 row = (
                     *(question, kept.survey, kept.collector, kept.key, kept.title, kept.epsilon, kept.delta),
                     *(kept.day, kept.report_id, kept.report, kept.state, window),
-                    *(int(kept.renews), kept.period, kept.closes),
+                    *(int(kept.renews), kept.period, kept.closes, kept.relay),
                 )
                 places = ", ".join("?" * len(row))
                 database.execute(f"INSERT INTO answer ({_FIELDS}) VALUES ({places})", row)

@@ -47,6 +47,8 @@ class RecordedAnswer:
     """Label of the period; empty if the survey has no periods."""
     closes: str = ""
     """When the period closes, in ISO format; empty if the survey has no periods."""
+    relay: str = ""
+    """Address of the relay that the survey states, through which alone the report is sent; empty if it states none."""
 
 
 @dataclass(frozen=True)

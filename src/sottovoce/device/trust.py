@@ -32,12 +32,21 @@ class Trust:
         self.key = None if key is None else _public_key(key)
         self.mechanisms = mechanisms
 
+    def trusted(self, collector: str) -> bytes | None:
+        """The key that the collector at this address must have; None if none is known yet."""
+        return self.key if self.key is not None else self._store.pinned(collector)
+
+    def pin(self, collector: str, key: bytes) -> None:
+        """Trust the first key seen at this address from now on."""
+        if self._store.pin(collector, key) != key:
+            raise SignatureError("the collector sent two different keys; nothing was answered")
+
     def fetch(self, collector: CollectorClient, question: str) -> Published:
         """The survey, verified with the trusted key; the first key seen is pinned if there is none."""
-        trusted = self.key if self.key is not None else self._store.pinned(collector.url)
+        trusted = self.trusted(collector.url)
         found = collector.survey(question, trusted, self.mechanisms)
-        if trusted is None and self._store.pin(collector.url, found.key) != found.key:
-            raise SignatureError("the collector sent two different keys; nothing was answered")
+        if trusted is None:
+            self.pin(collector.url, found.key)
         return found
 
 

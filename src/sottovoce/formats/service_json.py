@@ -11,6 +11,7 @@ from sottovoce.core.scopes import Scope
 
 __all__ = [
     "HEX_64",
+    "CentralGuarantee",
     "Count",
     "Delta",
     "Hex64",
@@ -33,6 +34,20 @@ Count = Annotated[int, Meta(ge=0)]
 Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
 Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
 SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
+
+
+class CentralGuarantee(msgspec.Struct, frozen=True, kw_only=True):
+    """What the shuffled reports of one batch together reveal of one person, beside what one report reveals."""
+
+    local_epsilon: Annotated[float, Meta(description="of one report by itself; holds whoever colludes")]
+    epsilon: Annotated[float, Meta(description="of a batch of `least` honest answers: proved")]
+    lower: Annotated[float, Meta(description="no smaller epsilon can be proved than this")]
+    delta: Annotated[float, Meta(gt=0, lt=1, description="of the central guarantee")]
+    least: Annotated[int, Meta(ge=2, description="people in the smallest batch")]
+    method: Annotated[str, Meta(description="by what it is proved: blanket, clones or local")]
+    assumption: Annotated[str, Meta(description="what the central guarantee rests on")]
+    promise: Annotated[str, Meta(description="both guarantees in words, each with its assumption")]
+    relay: Annotated[str | None, Meta(description="address of the relay that shuffles; null in a plan")] = None
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -58,10 +73,14 @@ class Status(msgspec.Struct, frozen=True):
     every: Annotated[
         str | int | None, Meta(description="length of a tracking survey's periods, by name or in days; null for others")
     ] = None
+    central: Annotated[
+        CentralGuarantee | None, Meta(description="where reports go through a relay; null where they are sent directly")
+    ] = None
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
-        return msgspec.structs.asdict(self)
+        central = None if self.central is None else msgspec.structs.asdict(self.central)
+        return {**msgspec.structs.asdict(self), "central": central}
 
 
 class RoundStatus(msgspec.Struct, frozen=True):

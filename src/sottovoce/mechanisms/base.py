@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
 from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
+from sottovoce.theory.blanket import Blanket
 
 __all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report"]
 
@@ -114,6 +115,14 @@ class Mechanism(abc.ABC):
     @abc.abstractmethod
     def simulation_words(self) -> int:
         """Numbers held for one simulated report; simulations size their chunks by it."""
+
+    def blanket(self) -> Blanket | None:
+        """What every value's reports have in common, for shufflers, with the argument in its docstring.
+
+        From the exact probabilities at the rounded thresholds in use, over all values that the device accepts. None
+        where nothing better is known than what every mechanism of this epsilon has.
+        """
+        return None
 
     @classmethod
     @final

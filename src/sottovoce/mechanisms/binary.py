@@ -15,6 +15,8 @@ from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.vector import Reach, VectorMechanism
 from sottovoce.randomness import ONE, Source, epsilon_of
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import binary_law
 
 __all__ = ["Binary"]
 
@@ -103,6 +105,15 @@ class Binary(VectorMechanism):
         """The exact probability that x = `number` sends `report`."""
         one = Fraction(self.threshold(number), ONE)
         return one if report == 1 else 1 - one
+
+    def blanket(self) -> Blanket:
+        """The law of the two ends: the chances of all numbers between them are mixtures of theirs.
+
+        L is linear in the chances of each of the pair, so it is the mean of that of pairs of ends, and no convex
+        function of it has a larger mean than the worst of these pairs.
+        """
+        law = binary_law(Fraction(_HALF + self.amplitude, ONE), Fraction(1))
+        return Blanket((law,), "all numbers are mixtures of the two ends")
 
     def _randomize(self, vector: Floats, source: Source) -> Report:
         return int(source.bernoulli(self.threshold(float(vector[0]))))

@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Self, final
+from itertools import islice
+from typing import ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,13 @@ from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import check_domain_size, check_epsilon
 from sottovoce.mechanisms.base import Batch, Floats, Mechanism, Report
 from sottovoce.randomness import Source, epsilon_of
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.listed_blanket import listed_blanket
 
 __all__ = ["ChannelMechanism"]
+
+_MOST_LISTED: Final = 2**18
+"""Most probabilities that are worked out one by one for a blanket, which takes about a second."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,18 @@ class ChannelMechanism(Mechanism):
     def report_means(self, numbers: Floats) -> Floats | None:
         """Q^T w: for every value the mean of these numbers, one per report, over the reports that it sends."""
         return None
+
+    def blanket(self) -> Blanket | None:
+        """By listing the channel, without any symmetry; None where it is too large.
+
+        Replaced where there is a closed form.
+        """
+        reports = list(islice(self.outputs(), _MOST_LISTED // self.domain_size + 1))
+        if len(reports) * self.domain_size > _MOST_LISTED:
+            return None
+        values = range(self.domain_size)
+        channel = np.array([[float(self.probability(report, value)) for report in reports] for value in values])
+        return listed_blanket(channel, "every pair of values is gone through")
 
     # --- what follows from it -----------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar, Final, Self, final
 
@@ -19,6 +20,8 @@ from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.vector import VectorMechanism, lift
 from sottovoce.randomness import Source, epsilon_of
 from sottovoce.randomness.philox import Key
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import two_level_law
 from sottovoce.theory.codebook import SHARING, CodebookConstants, best_sizes, codebook_constants
 
 __all__ = ["ROTATION_BIAS", "Codebook", "layers_for", "mark"]
@@ -127,6 +130,18 @@ class Codebook(VectorMechanism):
         """De-biasing and error constants at the rounded probability really used."""
         inside = float(self.levels.probability_inside)
         return codebook_constants(self.size, self.candidates, self.marked, inside)
+
+    def blanket(self) -> Blanket:
+        """The law of two vectors that mark no candidate in common, which is the highest in convex order.
+
+        Rotation and block are drawn alike for all, and given them all vectors mark m of M candidates, whatever
+        floating point does; a vector and its opposite mark opposite ones.
+        """
+        M, levels = self.candidates, self.levels
+        law = two_level_law(
+            levels.each_inside * M, levels.each_outside * M, favoured=Fraction(self.marked, M), shared=Fraction(0)
+        )
+        return Blanket((law,), "opposite vectors mark no candidate in common")
 
     def _randomize(self, vector: Floats, source: Source) -> Report:
         from sottovoce.kernels.rotations import rotate

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, product
 from typing import ClassVar, Final, Self, cast, final
 
 import numpy as np
@@ -22,6 +23,8 @@ from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.sampled import MAX_TILT, tilted_weights
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import binary_law
 
 __all__ = ["Fourier"]
 
@@ -265,6 +268,34 @@ class Fourier(ChannelMechanism):
     def privacy_ratio(self) -> Fraction:
         """The coefficient is drawn alike for all; given it, both signs are true for some value: 0, and one bit set."""
         return self._response.ratio
+
+    def blanket(self) -> Blanket:
+        """The law of two values whose signs differ most often.
+
+        Every parity is odd for some value and even for value 0, so none is the same for all. Two values' signs differ
+        where the parity of the bits in which their codes differ is odd. Of masks that touch given attributes, the sum
+        of (-1)^parity is the product of -1 for every attribute in which the values differ and of the number of masks,
+        2^bits - 1, for every other: it matters only which attributes these are, and then only their bits. Any can be.
+        """
+        by_bits = sorted(Counter(self.bits[place] for place in self._places).items())
+        least = min(
+            self._sum_of_signs(by_bits, differing)
+            for differing in product(*(range(number + 1) for _, number in by_bits))
+        )
+        law = binary_law(self._response.probability_inside, Fraction(self.drawn - least, 2 * self.drawn))
+        return Blanket((law,), "no two values' signs differ more often")
+
+    def _sum_of_signs(self, by_bits: list[tuple[int, int]], differing: tuple[int, ...]) -> int:
+        """The weights of parities even for the bits that differ, less those odd: by the number of attributes touched.
+
+        So many attributes differ out of the number with each number of bits.
+        """
+        sums = [1] + [0] * self.order
+        for (bits, number), apart in zip(by_bits, differing, strict=True):
+            for sign in [-1] * apart + [(1 << bits) - 1] * (number - apart):
+                for touched in range(self.order, 0, -1):
+                    sums[touched] += sign * sums[touched - 1]
+        return sum(weight * each for weight, each in zip(self.weights, sums[1:], strict=True))
 
     def outputs(self) -> Iterator[Report]:
         """All reports."""

@@ -17,6 +17,8 @@ from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import Third, two_level_law
 
 __all__ = ["Hadamard", "most_odd"]
 
@@ -133,6 +135,25 @@ class Hadamard(FiniteMechanism):
     def privacy_ratio(self) -> Fraction:
         """Two distinct non-zero rows differ somewhere, so both levels meet in one report, and there are no others."""
         return self._levels.ratio
+
+    def blanket(self) -> Blanket:
+        """All pairs have one law: two rows agree in half of all positions, a quarter in +1 and a quarter in -1.
+
+        In position 0 all rows are +1; in any other some used row is -1, since a bit of the position's number is itself
+        the number of one: 2^b <= K/2 <= J. The rows of values 0, 1 and 2 are 1, 2 and 3, the third the product of the
+        other two: a bystander favours what both of the pair favour or neither does.
+        """
+        levels, K = self._levels, self.outputs_size
+        quarter, common, nothing = Fraction(1, 4), Fraction(1, K), Fraction(0)
+        law = two_level_law(
+            levels.each_inside * K,
+            levels.each_outside * K,
+            favoured=Fraction(1, 2),
+            shared=quarter,
+            common=common,
+            third=Third(quarter - common, nothing, nothing, quarter) if self.domain_size > 2 else None,
+        )
+        return Blanket((law,), "any two rows agree in as many positions")
 
     def outputs(self) -> Iterator[Report]:
         """All positions."""

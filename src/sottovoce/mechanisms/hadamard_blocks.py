@@ -19,6 +19,8 @@ from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
 from sottovoce.mechanisms.hadamard import most_odd
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import Third, two_level_law
 
 __all__ = ["HadamardBlocks"]
 
@@ -135,6 +137,30 @@ class HadamardBlocks(FiniteMechanism):
     def privacy_ratio(self) -> Fraction:
         """Favoured sets of two values differ (other blocks, or distinct rows), and there are two levels."""
         return self._levels.ratio
+
+    def blanket(self) -> Blanket:
+        """The law of two values of different blocks, which favour nothing in common: the highest in convex order.
+
+        Where all values are in one block, it is that of `Hadamard` with more positions that nobody favours; then, and
+        only then, every value favours a position.
+        """
+        levels, K, b, nothing = self._levels, self.cells, self.block_size, Fraction(0)
+        used = -(-self.domain_size // self.values_per_block)
+        favoured, shared, common, third = Fraction(b, 2 * K), nothing, nothing, None
+        if used == 1:
+            shared, common = favoured / 2, Fraction(1, K)
+            third = Third(shared - common, nothing, nothing, shared) if self.domain_size > 2 else None
+        elif used > 2:
+            third = Third(nothing, nothing, nothing, favoured)
+        law = two_level_law(
+            levels.each_inside * K,
+            levels.each_outside * K,
+            favoured=favoured,
+            shared=shared,
+            common=common,
+            third=third,
+        )
+        return Blanket((law,), "two values of different blocks have nothing in common, where there are such")
 
     def outputs(self) -> Iterator[Report]:
         """All positions."""

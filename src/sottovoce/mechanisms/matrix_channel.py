@@ -18,6 +18,8 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.randomness import Source, within_epsilon
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.listed_blanket import listed_blanket
 
 __all__ = ["MatrixChannel"]
 
@@ -119,6 +121,10 @@ class MatrixChannel(ChannelMechanism):
     def privacy_ratio(self) -> Fraction:
         """The largest ratio within a row, found by looking at all of them: no symmetry is used."""
         return self.matrix.ratio
+
+    def blanket(self) -> Blanket | None:
+        """Of the matrix as it stands: no symmetry is used."""
+        return listed_blanket(self._chances.T, "every pair of values is gone through")
 
     def outputs(self) -> Iterator[Report]:
         """All row numbers."""

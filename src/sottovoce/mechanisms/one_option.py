@@ -18,6 +18,8 @@ from sottovoce.mechanisms.sets import Row, SetMechanism
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import binary_law
 
 __all__ = ["OneOption"]
 
@@ -146,6 +148,15 @@ class OneOption(SetMechanism):
     def privacy_ratio(self) -> Fraction:
         """The option is drawn alike for all; given it, yes is true for some set and no for another."""
         return self._response.ratio
+
+    def blanket(self) -> Blanket:
+        """The law of two sets with the most options that one of them holds and the other does not: min(2 m, J).
+
+        Every option is held by some set and not by another.
+        """
+        differing = Fraction(min(2 * self.most, self.options), self.options)
+        law = binary_law(self._response.probability_inside, differing)
+        return Blanket((law,), "no two sets differ in more options")
 
     def outputs(self) -> Iterator[Report]:
         """Every option with no and with yes."""

@@ -20,6 +20,8 @@ from sottovoce.mechanisms.projective_space import MAX_OVERSHOOT, ProjectiveSpace
 from sottovoce.mechanisms.support import Support, SupportMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import Third, two_level_law
 
 __all__ = ["ProjectiveGeometry"]
 
@@ -146,6 +148,26 @@ class ProjectiveGeometry(SupportMechanism):
     def privacy_ratio(self) -> Fraction:
         """Distinct points have distinct hyperplanes, so both levels meet in one report, and there are no others."""
         return self._levels.ratio
+
+    def blanket(self) -> Blanket:
+        """All pairs have one law: the hyperplanes of any two points share equally many.
+
+        The first J points span as many coordinates, the last ones, as hold so many points; those orthogonal to all
+        have zeros there. The points 0, 1 and 2 lie on one line: what is orthogonal to two of them is so to the third.
+        """
+        levels, K, q = self._levels, self.cells, self.order
+        hyperplane, two, nothing = Fraction(self.space.hyperplane_points, K), self.space.shared_points, Fraction(0)
+        shared, spanned = Fraction(two, K), dimension_for(q, self.domain_size)
+        common = Fraction((q ** (self.dimension - spanned) - 1) // (q - 1), K)
+        law = two_level_law(
+            levels.each_inside * K,
+            levels.each_outside * K,
+            favoured=hyperplane,
+            shared=shared,
+            common=common,
+            third=Third(shared - common, nothing, nothing, hyperplane - shared) if self.domain_size > 2 else None,
+        )
+        return Blanket((law,), "the hyperplanes of any two points share as many")
 
     def outputs(self) -> Iterator[Report]:
         """All points."""

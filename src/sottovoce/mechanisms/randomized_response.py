@@ -17,6 +17,8 @@ from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import Third, two_level_law
 
 __all__ = ["RandomizedResponse"]
 
@@ -104,6 +106,19 @@ class RandomizedResponse(SymmetricMechanism):
     def privacy_ratio(self) -> Fraction:
         """A report is its own value's likely output and everybody else's unlikely one."""
         return self._levels.ratio
+
+    def blanket(self) -> Blanket:
+        """Renaming values changes nothing, so all pairs have one law: their own reports, and those of all others."""
+        J, levels, nothing = self.domain_size, self._levels, Fraction(0)
+        own = Fraction(1, J)
+        law = two_level_law(
+            levels.each_inside * J,
+            levels.each_outside * J,
+            favoured=own,
+            shared=nothing,
+            third=Third(nothing, nothing, nothing, own) if J > 2 else None,
+        )
+        return Blanket((law,), "all pairs of values are alike")
 
     def outputs(self) -> Iterator[Report]:
         """All values."""

@@ -17,6 +17,8 @@ from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.vector import Reach, VectorMechanism, lift
 from sottovoce.mechanisms.vector_codecs import SeedBitCodec
 from sottovoce.randomness import ONE, Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import binary_law
 from sottovoce.theory.rejection import RejectionConstants, best_tilt_and_clip
 
 __all__ = ["Rejection", "estimate_accepted"]
@@ -105,6 +107,16 @@ class Rejection(VectorMechanism):
     def privacy_ratio(self) -> Fraction:
         """highest/lowest = (1 - lowest)/(1 - highest): no two values' chances of either bit can differ by more."""
         return Fraction(self.highest, self.lowest)
+
+    def blanket(self) -> Blanket:
+        """As if every seed had vectors with the highest chance of bit 1 and with the lowest.
+
+        The seed is drawn alike for all; given it, all chances are mixtures of these two, as in `Binary.blanket`. How
+        often a pair of vectors comes near both depends on the seeds, so no pair's own law is stated.
+        """
+        law = binary_law(Fraction(self.highest, ONE), Fraction(1))
+        why = "given the seed, all vectors are mixtures of the two chances allowed"
+        return Blanket((), why, Blanket((law,), why))
 
     def threshold(self, inner_product: float) -> int:
         """The chance of bit 1 out of 2^64 for t = `inner_product`, in [lowest, highest] for any float at all.

@@ -18,6 +18,7 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
 
 __all__ = ["RoundedChannel"]
 
@@ -114,6 +115,15 @@ class RoundedChannel(ChannelMechanism):
     def privacy_ratio(self) -> Fraction:
         """The matrix's: every mixture of a row's entries lies between its least and its largest one."""
         return self.matrix.ratio
+
+    def blanket(self) -> Blanket | None:
+        """That of the grid points.
+
+        A position's column is a mixture of two points', so it is nowhere below the least of them; and L, which is
+        linear in either of the pair's columns, is the mean of that of pairs of points. Convex functions of a mean are
+        at most the mean of them, and so at most the largest: points are the worst.
+        """
+        return self._channel.blanket()
 
     def outputs(self) -> Iterator[Report]:
         """All row numbers."""

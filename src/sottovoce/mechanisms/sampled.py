@@ -20,6 +20,8 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import binary_law
 
 __all__ = ["MAX_TILT", "LevelResponse", "tilted_weights"]
 
@@ -224,6 +226,26 @@ class LevelResponse(ChannelMechanism):
         There the values 0 and 1 lie in different nodes, whose rows differ somewhere, or on different sides of one.
         """
         return self._response.ratio
+
+    @final
+    def blanket(self) -> Blanket:
+        """The law of two values whose signs differ most often.
+
+        On a level, the signs of two nodes differ in half of all columns. Where the tree is not signed, values of
+        different nodes of the first level are in different ones on all: no signs differ more often; column 0 has one
+        sign for all. Where it is signed, two sides of one node differ in all columns, on one level: on those above it
+        they never differ, and below it in half of all. There no column has one sign for all, as the two sides of
+        node 0 differ; nor has any but column 0 without signs, as a bit of the column's number is itself a node's.
+        """
+        shares = [Fraction(weight, self._drawn[-1]) for weight in self.weights]
+        if self.signed:
+            differing = max(share + sum(shares[level + 1 :], Fraction(0)) / 2 for level, share in enumerate(shares))
+            constant = Fraction(0)
+        else:
+            differing = Fraction(1, 2)
+            constant = sum((share / size for share, size in zip(shares, self.columns, strict=True)), Fraction(0))
+        law = binary_law(self._response.probability_inside, differing, constant)
+        return Blanket((law,), "no two values' signs differ more often")
 
     @final
     def outputs(self) -> Iterator[Report]:

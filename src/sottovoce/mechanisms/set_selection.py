@@ -22,6 +22,8 @@ from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.randomness import ONE, Source
 from sottovoce.randomness.thresholds import floor_of
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import two_level_law
 
 __all__ = ["SetSelection"]
 
@@ -216,6 +218,23 @@ class SetSelection(SetMechanism):
         Subsets that miss a set are the least likely, but that is not relied on.
         """
         return max(self._levels) / min(self._levels)
+
+    def blanket(self) -> Blanket:
+        """The law of two sets that have nothing in common, with g the least of all probabilities, everywhere.
+
+        Padded sets are alike, 2 m <= J' numbers of two sets can be different ones (m <= J), and then the fewest
+        subsets meet both. Rounded coins make subsets that meet a set differ by 2^-60 or so: each probability is
+        replaced by a coin between the largest and the least, which raises the law in convex order, and the two coins
+        of a subset that meets both sets are taken to differ as often as they can.
+        """
+        high, low, missed, spared = max(self._levels), min(self._levels), self._missed[-1], Fraction(1)
+        for numbers in range(self._padded_options, self._padded_options - 2 * self.most, -1):
+            spared *= Fraction(max(0, numbers - self.subset_size), numbers)
+        favoured = (1 - low) / (high - low)
+        lost = (high * (1 - missed) - self._met) / (high - low)
+        shared = max(Fraction(0), 2 * favoured - 1, 1 - 2 * missed + spared - 2 * lost)
+        law = two_level_law(high, low, favoured=favoured, shared=shared)
+        return Blanket((law,), "no two sets have less in common than those without common members")
 
     def outputs(self) -> Iterator[Report]:
         """All subsets of k numbers."""

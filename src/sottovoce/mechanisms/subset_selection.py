@@ -19,6 +19,8 @@ from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import Third, two_level_law
 
 __all__ = ["SubsetSelection"]
 
@@ -132,6 +134,21 @@ class SubsetSelection(SymmetricMechanism):
     def privacy_ratio(self) -> Fraction:
         """Some set holds one value and not another (1 <= k <= J-1), and there are only two levels."""
         return self._levels.ratio
+
+    def blanket(self) -> Blanket:
+        """Renaming values changes nothing, so all pairs have one law: by which of the two a set holds.
+
+        No set holds all values (k < J), so the lower level is everywhere the least.
+        """
+        J, k, w = self.domain_size, self.subset_size, self._levels.probability_inside
+        one = Fraction(k, J)
+        two = one * Fraction(k - 1, J - 1)
+        third = None
+        if J > 2:
+            three = two * Fraction(k - 2, J - 2)
+            third = Third(three, two - three, two - three, one - 2 * two + three)
+        law = two_level_law(w / one, (1 - w) / (1 - one), favoured=one, shared=two, third=third)
+        return Blanket((law,), "all pairs of values are alike")
 
     def outputs(self) -> Iterator[Report]:
         """All sets of k values."""

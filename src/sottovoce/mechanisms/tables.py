@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +24,7 @@ from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.tables_codec import TablesCodec, rows_of
 from sottovoce.randomness import Source, epsilon_of
+from sottovoce.theory.blanket import Blanket, MixedCover, PairLaw
 
 __all__ = ["CELL_MECHANISMS", "MAX_TABLES", "MAX_WEIGHT", "TableResponse", "Tables"]
 
@@ -281,6 +283,36 @@ class Tables(Mechanism):
         Rounded numbers are mixtures of cells, and a ratio of mixtures is at most the largest of their parts.
         """
         return max(table.mechanism.privacy_ratio() for table in self.tables)
+
+    def blanket(self) -> Blanket | None:
+        """The tables' own, mixed: records may be in the worst pair of cells of every table at once.
+
+        Rounded numbers are mixtures of cells, and L is linear in the chances of each of the pair, so it is the mean
+        of that of pairs of cells: no convex function of it has a larger mean than the worst of these.
+        """
+        blankets = {table.mechanism: table.mechanism.blanket() for table in self.tables}
+        shares: Counter[SupportMechanism] = Counter()
+        laws = []
+        for table, share in zip(self.tables, self.shares.tolist(), strict=True):
+            blanket = blankets[table.mechanism]
+            if blanket is None:
+                return None
+            shares[table.mechanism] += share
+            laws.append(self._table_law(table, blanket).scaled(share))
+        cover = MixedCover(tuple((shares[one], blanket) for one, blanket in blankets.items() if blanket))
+        return Blanket((PairLaw.joined(laws),), "records can differ in the cells of every table at once", cover)
+
+    def _table_law(self, table: TableResponse, blanket: Blanket) -> PairLaw:
+        """The law of two records, the first and the second cell of every attribute, on a table.
+
+        The bystander is in the third cell where there is one, else in the first. Three cells of a projective space
+        have different laws: where there are any, the bystander is the second record.
+        """
+        law = blanket.laws[0]
+        if any(isinstance(one.mechanism, ProjectiveGeometry) for one in self.tables):
+            return PairLaw(law.blanket, law.one, law.other, law.other)
+        apart = any(self.sizes[place] > 2 for place in table.attributes)
+        return law if apart else PairLaw(law.blanket, law.one, law.other, law.one)
 
     @property
     def exact_epsilon(self) -> float:

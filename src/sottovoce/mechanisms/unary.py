@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, combinations
-from typing import Self, cast
+from typing import Final, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,12 @@ from sottovoce.mechanisms.codecs import BitmapCodec
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.randomness import ONE, Source
+from sottovoce.theory.blanket import Blanket, PairLaw
 
 __all__ = ["Unary"]
+
+_MOST_BITS: Final = 64
+"""With more bits, that all of them are set is too unlikely to be told apart in a blanket."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,30 @@ class Unary(SymmetricMechanism):
         """The worst report has the value's bit set and the other value's clear: P1 (1-P0) / (P0 (1-P1))."""
         own, other = self._support.own, self._support.other
         return own * (1 - other) / (other * (1 - own))
+
+    def blanket(self) -> Blanket:
+        """Renaming values changes nothing, so all pairs have one law: by the bits of the two.
+
+        Let all bits be set with P0, which nobody sends. Over that, a report has P1/P0 where the value's bit is set
+        and (1-P1)/(1-P0), which is less, where it is clear. So g has the lower one but for the report of all bits
+        set; where there are very many bits it is taken to have it there too.
+        """
+        own, other, J = self._support.own, self._support.other, self.domain_size
+        set_, clear, zero = own / other, (1 - own) / (1 - other), 1 - other
+        every = other**J if J <= _MOST_BITS else Fraction(0)
+        both, single, none = other**2 - every, other * zero, zero**2
+        # The bystander's own bit is one of the others, if there are any.
+        seen = (both + every * (1 - set_), single, single) if J > 2 else (set_ * both, clear * single, set_ * single)
+        law = PairLaw.of(
+            [
+                (clear * single, set_ * single, clear * single, seen[1]),
+                (clear * single, clear * single, set_ * single, seen[2]),
+                (clear * both, set_ * both, set_ * both, seen[0]),
+                (clear * none, clear * none, clear * none, none if J > 2 else clear * none),
+                (set_ * every, set_ * every, set_ * every, set_ * every),
+            ]
+        )
+        return Blanket((law,), "all pairs of values are alike")
 
     def outputs(self) -> Iterator[Report]:
         """All sets of values."""

@@ -21,6 +21,8 @@ from sottovoce.mechanisms.symmetric import PairSupport
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
 from sottovoce.randomness.philox import WHEEL_BINS, Key, philox4x32
+from sottovoce.theory.blanket import Blanket
+from sottovoce.theory.blanket_laws import two_level_law
 
 __all__ = ["Wheel"]
 
@@ -206,6 +208,25 @@ class Wheel(SetMechanism):
     def privacy_ratio(self) -> Fraction:
         """A bin that is taken has w/m. Others have least where m bins are taken: (1 - w)/(B - m)."""
         return self.levels.ratio
+
+    def blanket(self) -> Blanket:
+        """As if every seed had sets that take m bins each, as few of them in common as can be.
+
+        The seed is drawn alike for all. A set that takes fewer bins is as one that takes m bins, some of them at
+        random: in those and the bins that are left it has the mean of both probabilities. So its law is below that of
+        m bins in convex order, and with it that of the pair if both of its values move against each other as far as
+        they can (`theory.convex_order.opposed`): if the bins in common are the fewest. What bins sets take depends on
+        the seeds, so no pair's own law is stated.
+        """
+        B, m, levels = self.bins, self.most, self.levels
+        law = two_level_law(
+            levels.each_inside * B,
+            levels.each_outside * B,
+            favoured=Fraction(m, B),
+            shared=Fraction(max(0, 2 * m - B), B),
+        )
+        why = "no seed tells two sets apart better than one that throws them into different bins"
+        return Blanket((), why, Blanket((law,), why))
 
     def outputs(self) -> Iterator[Report]:
         """All seeds and bins."""

@@ -85,7 +85,7 @@ def curve_by_epsilon(plan: Plan) -> ErrorCurve:
 
 def _at(plan: Plan, option: Option, epsilon: float) -> float:
     """The error of the same strategy and mechanism at another epsilon; NaN if they cannot serve."""
-    if epsilon == plan.epsilon:
+    if epsilon == option.epsilon:
         return option.error(plan.criterion)
     if option.strategy == OptimizedStrategy.name:
         return math.nan

@@ -12,7 +12,9 @@ from typing import Any, Final, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MAX_EPSILON
+from sottovoce.core.words import guarantee
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.planning.central import Central
 from sottovoce.planning.solve import Solved, Target, solve
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
@@ -22,7 +24,7 @@ from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.strategies.variance import Population
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["Plan", "solve_plan"]
+__all__ = ["Plan", "solve_plan", "unserved"]
 
 _SEARCHED: Final = OptimizedStrategy.name
 """Its channel is searched for one epsilon, so it is not used when solving for epsilon."""
@@ -47,6 +49,9 @@ class Plan:
         The arguments of the choice of designs.
     population
         The given population; None for the worst case.
+    central
+        Under a shuffler: the central guarantee, asked for and certified. Epsilon is then the local one, which is
+        computed too, and every option has its own. None without a shuffler.
     """
 
     question: Question
@@ -58,6 +63,7 @@ class Plan:
     options: tuple[Option, ...]
     setting: Setting
     population: Population | None = None
+    central: Central | None = None
 
     @property
     def best(self) -> Option:
@@ -91,8 +97,16 @@ class Plan:
         """Why this design, in a sentence or two."""
         return explain(self.options, self.best, self.criterion, self.question.unit)
 
+    @property
+    def promise(self) -> str:
+        """The guarantee; under a shuffler both, each with what it rests on."""
+        return guarantee(self.epsilon, self.delta) if self.central is None else self.central.promise
+
     def survey(self, title: str = "") -> Survey:
-        """The planned survey: what "auto" makes with the same epsilon, users, limits and criterion."""
+        """The planned survey: what "auto" makes with the same epsilon, users, limits and criterion.
+
+        Under a shuffler "auto" would compare all designs at one local epsilon: name the plan's strategy and mechanism.
+        """
         return Survey(self.question, self.design, title)
 
     def to_dict(self) -> dict[str, Any]:
@@ -104,6 +118,7 @@ class Plan:
             "unit": self.question.unit,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            "central": None if self.central is None else self.central.to_dict(),
             "users": self.users,
             "solved_for": self.solved_for,
             "criterion": self.criterion,
@@ -157,7 +172,7 @@ def solve_plan(
     final = replace(setting, epsilon=found_epsilon, users=max(1, found_users // seats))
     found = options(final, question.strategies, criterion, population)
     if not found[0].fits:
-        raise _unserved(question, final, found)
+        raise unserved(question, final, found)
     made = Plan(question, found_epsilon, final.users, solved, criterion, target.value, found, final, population)
     return made, found_users
 
@@ -199,11 +214,14 @@ class _Solver:
 def _check_served(question: Question, setting: Setting, solver: _Solver) -> None:
     """Refuse a question that no design can serve, so that it is not reported as an unreachable error."""
     if math.isinf(solver.error(setting.epsilon, setting.users)):
-        raise _unserved(question, setting, options(setting, question.strategies, solver.criterion, solver.population))
+        raise unserved(question, setting, options(setting, question.strategies, solver.criterion, solver.population))
 
 
-def _unserved(question: Question, setting: Setting, found: tuple[Option, ...]) -> PlanError:
-    """The error, at the named strategy or mechanism, or else at the report size if a longer report would do."""
+def unserved(question: Question, setting: Setting, found: tuple[Option, ...]) -> PlanError:
+    """The refusal of a question that no design can serve.
+
+    It blames the named strategy or mechanism, or else the report size if a longer report would do.
+    """
     error = PlanError(f"no design can serve this {question.kind} question: {join_reasons(found)}")
     if setting.mechanism != AUTO or setting.strategy != AUTO:
         return error.at("strategy" if setting.mechanism == AUTO else "mechanism")

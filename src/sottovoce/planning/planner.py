@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import PlanError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_integer
+from sottovoce.planning.central import CentralGoal
 from sottovoce.planning.plan import Plan, solve_plan
+from sottovoce.planning.shuffled import plan_shuffled
 from sottovoce.planning.solve import MAX_USERS, Target, check_target
 from sottovoce.planning.tracking import CHANGE_PER_MARGIN, TrackingPlan
 from sottovoce.questions.base import Question
@@ -22,7 +24,8 @@ from sottovoce.questions.vector import Vector
 from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.strategies.variance import Population
-from sottovoce.surveys.calendar import MAX_WINDOW, MAX_WINDOWS
+from sottovoce.surveys.calendar import MAX_WINDOWS
+from sottovoce.surveys.calendar_fields import MAX_WINDOW
 from sottovoce.surveys.choosing import check_setting
 
 __all__ = ["Planning", "plan"]
@@ -35,6 +38,8 @@ class Planning(TypedDict, total=False):
     dimension: int | None
     radius: float | None
     epsilon: float | None
+    central_epsilon: float | None
+    least: int | None
     users: int | None
     margin: float | None
     l2: float | None
@@ -69,6 +74,8 @@ def plan(
     dimension: int | None = None,
     radius: float | None = None,
     epsilon: float | None = None,
+    central_epsilon: float | None = None,
+    least: int | None = None,
     users: int | None = None,
     margin: float | None = None,
     l2: float | None = None,
@@ -94,6 +101,13 @@ def plan(
         For query answers: one of `sottovoce.workloads`.
     dimension, radius
         For a mean: the number of entries of a person's vector, and its largest norm (1 by default).
+    central_epsilon
+        Under a shuffler that does not collude: what the reports of one batch together may reveal, with `delta`. Each
+        design is compared at the largest local epsilon whose certificate allows that; `epsilon` is then the largest
+        local epsilon allowed, and of users and error one is given.
+    least
+        With `central_epsilon`: people in the smallest batch that the shuffler forwards; all of them by default, in a
+        tracking survey all of one period.
     margin
         The margin of error (95 %) of the least certain answer: 1.96 times its standard error, in the answers' unit.
     l2
@@ -102,7 +116,9 @@ def plan(
         If neither is given: by which of them designs are compared, "l2" by default.
     population
         The share of people with each value; the worst case by default.
-    strategy, mechanism, delta, max_report_bytes, max_counters
+    delta
+        As for `Survey.ask`; with `central_epsilon` the delta of the central guarantee, above 0.
+    strategy, mechanism, max_report_bytes, max_counters
         As for `Survey.ask`.
     periods
         For a tracking survey: its number of periods; everybody answers in one of them. Margin and L2 error are those of
@@ -125,6 +141,9 @@ def plan(
     >>> tracking = plan(["yes", "no"], periods=12, epsilon=1.0, change=0.02)
     >>> tracking.users, tracking.period.users
     (551316, 45943)
+    >>> shuffled = plan(40, central_epsilon=0.5, delta=1e-8, users=100_000)
+    >>> shuffled.epsilon > 4, shuffled.central.certificate.epsilon <= 0.5
+    (True, True)
     """
     question = _question(asked, workload, dimension, radius)
     window = _window(periods, renews, change, users)
@@ -143,17 +162,21 @@ def plan(
             max_counters,
         ),
     )
-    found, people = solve_plan(
-        question,
-        setting,
-        target,
-        by,
-        epsilon=epsilon,
-        users=users,
-        population=_population(question, population),
-        seats=seats,
-        factor=1.0 if change is None else CHANGE_PER_MARGIN,
-    )
+    whom: dict[str, Any] = {
+        "users": users,
+        "population": _population(question, population),
+        "seats": seats,
+        "factor": 1.0 if change is None else CHANGE_PER_MARGIN,
+    }
+    if central_epsilon is not None:
+        goal = CentralGoal.of(central_epsilon, delta, least, None if epsilon is None else setting.epsilon)
+        found, people = plan_shuffled(question, setting, target, by, goal, **whom)
+    elif least is not None:
+        raise PlanError("least is the smallest batch of a shuffler: give central_epsilon too, or leave it out").at(
+            "least"
+        )
+    else:
+        found, people = solve_plan(question, setting, target, by, epsilon=epsilon, **whom)
     if window is None:
         return found
     return TrackingPlan(found, people, window, periods, "" if target.value is None else target.name)

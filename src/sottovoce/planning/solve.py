@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -10,7 +11,7 @@ from typing import Final, Literal
 from sottovoce.core.errors import PlanError, SurveyError
 from sottovoce.core.limits import MAX_EPSILON, MAX_USERS, MIN_EPSILON, as_float, check_epsilon, check_integer
 
-__all__ = ["MAX_USERS", "Solved", "Target", "check_target", "fewest_users", "least_epsilon", "solve"]
+__all__ = ["MAX_USERS", "Solved", "Target", "check_target", "fewest_users", "largest_epsilon", "least_epsilon", "solve"]
 
 _FARTHEST: Final = 10**18
 """Up to this many people the solver searches, to say how many a refused plan would need."""
@@ -148,3 +149,25 @@ def least_epsilon(reaches: Callable[[float], bool]) -> float:
         middle = (low + high) // 2
         low, high = (low, middle) if serves(_EPSILONS[middle]) else (middle, high)
     return _EPSILONS[high]
+
+
+def largest_epsilon(
+    holds: Callable[[float], bool], known: float, most: float = MAX_EPSILON, tries: int | None = None
+) -> float:
+    """The largest epsilon of three digits, up to `most`, for which a guarantee holds; it must hold at `known`.
+
+    It ends after `tries` tries, with the largest of them that holds.
+
+    Examples
+    --------
+    >>> largest_epsilon(lambda epsilon: epsilon <= 4.1279, 0.5)
+    4.12
+    >>> largest_epsilon(lambda epsilon: True, 0.5, most=2.0)
+    2.0
+    """
+    low, high = bisect_right(_EPSILONS, known) - 1, bisect_right(_EPSILONS, most)
+    start, left = low, len(_EPSILONS) if tries is None else tries
+    while high - low > 1 and left:
+        middle, left = (low + high) // 2, left - 1
+        low, high = (middle, high) if holds(_EPSILONS[middle]) else (low, middle)
+    return known if low == start else _EPSILONS[low]

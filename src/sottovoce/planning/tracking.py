@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MIN_EPSILON
-from sottovoce.core.words import guarantee, plural
+from sottovoce.core.words import plural
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.solve import Solved, Target
 from sottovoce.strategies.options import Criterion
@@ -214,16 +214,25 @@ class TrackingPlan:
 
     @property
     def _people(self) -> str:
-        promise = guarantee(self.epsilon, self.delta)
+        promise = self.period.promise
         people, each = plural(self.users, "person", "people"), f"about {self.period.users:,} in each"
         if self.windows == 1:
-            return f"{people}, {each} of {self.window:,} periods, {promise} in all."
+            return f"{people}, {each} of {self.window:,} periods, {promise}{self._stop} in all."
         added = (
             "which adds up without an end"
             if self.windows is None
-            else f"and so {self.epsilon_in_all:g} over all {self.periods:,}"
+            else f"and so {self._which}epsilon {self.epsilon_in_all:g} over all {self.periods:,}"
         )
-        return f"{people}, {each} period, {promise} in every {self.window:,} periods, {added}."
+        return f"{people}, {each} period, {promise}{self._stop} in every {self.window:,} periods, {added}."
+
+    @property
+    def _stop(self) -> str:
+        """Keeps what follows apart from the words about a shuffler."""
+        return "" if self.period.central is None else ";"
+
+    @property
+    def _which(self) -> str:
+        return "" if self.period.central is None else "local "
 
     @property
     def _accuracy(self) -> str:
@@ -236,7 +245,7 @@ class TrackingPlan:
     @property
     def _beside(self) -> str:
         beside = self.every_period
-        start = f"Answering every period at epsilon {beside.epsilon:.3g}"
+        start = f"Answering every period at {self._which}epsilon {beside.epsilon:.3g}"
         if beside.users is None or beside.times is None:
             return f"{start} would not do: {beside.reason}."
         return f"{start} would take {beside.users:,} people for the same error, {beside.times:,.3g} times as many."

@@ -17,7 +17,7 @@ from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.registry import find
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.base import PerAnswer
+from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.spectrum import check_determined

@@ -14,7 +14,7 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import candidates, find, is_foreign
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.base import PerAnswer
+from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.factorize_root import MAX_VALUES, root_of
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
 from sottovoce.strategies.nearest import Projection, nearest_answers

@@ -21,7 +21,7 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.base import PerAnswer
+from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.listed import ListedStrategy
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.optimized import pack_channel, unpack_numbers

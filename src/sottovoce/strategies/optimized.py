@@ -22,7 +22,7 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.base import PerAnswer
+from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
 from sottovoce.strategies.reconstruction import user_noise

@@ -33,6 +33,7 @@ __all__ = [
     "join_reasons",
     "least_error",
     "options",
+    "ordered",
     "usable_designs",
 ]
 
@@ -160,7 +161,7 @@ def options(
     tried = list(_designs_or_reasons(setting, strategies))
     found = [evaluate_design(design, setting, population) for design, _ in tried if design is not None]
     refused = [_unusable_option(setting, *why) for design, why in tried if design is None]
-    return (*_ordered([one for one in found if one.fits], criterion), *(one for one in found if not one.fits), *refused)
+    return (*ordered([one for one in found if one.fits], criterion), *(one for one in found if not one.fits), *refused)
 
 
 def choose(setting: Setting, strategies: Sequence[str], criterion: Criterion = "l2", population: Any = None) -> Option:
@@ -316,7 +317,7 @@ def _ranks(found: Sequence[Option], criterion: Criterion) -> list[float]:
     return [a.l2 * one.l2_raw / a.l2_raw if a.l2_raw else one.l2_raw for one, a in zip(found, leaders, strict=True)]
 
 
-def _ordered(found: list[Option], criterion: Criterion) -> list[Option]:
+def ordered(found: Sequence[Option], criterion: Criterion) -> list[Option]:
     """Sorted by rank; equal ones by the size of their reports, then in the given order."""
     ranks = _ranks(found, criterion)
     ranked = sorted(range(len(found)), key=ranks.__getitem__)

@@ -25,7 +25,8 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.projections.capped import project_capped
-from sottovoce.strategies.base import PerAnswer, Strategy
+from sottovoce.strategies.answer_variance import PerAnswer
+from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import AUTO, Setting, Statement
 from sottovoce.strategies.variance import Population, Variance, VarianceCurve

@@ -14,35 +14,30 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.parameter import Parameter, check_parameters
+from sottovoce.surveys.calendar_fields import (
+    EVERY,
+    MAX_WINDOW,
+    RENEWS,
+    UNITS,
+    first_day,
+    period_length,
+    text_of,
+    window_length,
+)
 from sottovoce.surveys.statement import check_fields
 
-__all__ = ["MAX_GRACE", "MAX_WINDOW", "MAX_WINDOWS", "UNITS", "Calendar", "Period"]
-
-MAX_WINDOW: Final = 3660
-"""Most periods of a window, and most days of a period: ten years of days."""
+__all__ = ["MAX_GRACE", "MAX_WINDOWS", "Calendar", "Period"]
 
 MAX_WINDOWS: Final = 10_000
 
 MAX_GRACE: Final = 366
 """Most days after its end in which a period may still be answered."""
 
-UNITS: Final = ("day", "week", "month", "quarter", "year")
-
 _DAYS: Final = {"day": 1, "week": 7}
 _MONTHS: Final = {"month": 1, "quarter": 3, "year": 12}
 _SHORTEST_MONTH: Final = 28
 _LAST_DAY: Final = date(9000, 1, 1)
 _USUAL_GRACE: Final = 7
-
-_WINDOWS: Final = {
-    ("day", "week"): 7,
-    ("week", "quarter"): 13,
-    ("week", "year"): 52,
-    ("month", "quarter"): 3,
-    ("month", "year"): 12,
-    ("quarter", "year"): 4,
-}
-"""Windows that have a name: (unit of the periods, name) and how many periods it has."""
 
 _MONTH_NAMES: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -108,7 +103,7 @@ class Calendar:
             raise SurveyError("starts must be a date, for example '2027-01-04'").at("starts")
         if self.every not in UNITS:
             if isinstance(self.every, str):
-                raise SurveyError(f"every must be one of {', '.join(UNITS)}, or a number of days").at("every")
+                raise SurveyError(EVERY).at("every")
             object.__setattr__(self, "every", check_integer("every", self.every, 1, MAX_WINDOW))
         if self.every in _MONTHS and self.starts.day > _SHORTEST_MONTH:
             raise SurveyError(
@@ -130,14 +125,14 @@ class Calendar:
         in each of the windows that the periods are divided into.
         """
         stated = dict(given)
-        every, renews, starts = stated.get("every"), stated.get("renews"), stated.get("starts")
-        # Numbers of days and of periods may be given as numbers; the declared kind is a text.
-        stated["every"] = str(every) if isinstance(every, int) and not isinstance(every, bool) else every
-        stated["renews"] = str(renews) if isinstance(renews, int) and not isinstance(renews, bool) else renews
+        starts = stated.get("starts")
+        stated["every"] = text_of("every", stated.get("every"), EVERY)
+        stated["renews"] = text_of("renews", stated.get("renews"), RENEWS)
         stated["starts"] = starts.isoformat() if isinstance(starts, date) else starts
         found = check_parameters("a tracking survey", cls.parameters, stated)
-        length = _length(found["every"])
-        first, periods, window = _date(found["starts"]), found.get("periods"), _window(length, found.get("renews"))
+        length = period_length(found["every"])
+        first, periods = first_day(found["starts"]), found.get("periods")
+        window = window_length(length, found.get("renews"))
         grace = found.get("grace", min(_USUAL_GRACE, _shortest(length)))
         if window is None:
             if periods is None:
@@ -285,8 +280,8 @@ class Calendar:
         check_fields(statement, "a calendar", {"starts", "every", "window", "windows", "grace"})
         stated: Any = statement
         if not isinstance(stated["every"], str | int):
-            raise SurveyError(f"every must be one of {', '.join(UNITS)}, or a number of days").at("every")
-        return cls(_date(stated["starts"]), stated["every"], stated["window"], stated["windows"], stated["grace"])
+            raise SurveyError(EVERY).at("every")
+        return cls(first_day(stated["starts"]), stated["every"], stated["window"], stated["windows"], stated["grace"])
 
     # --- arithmetic of days -----------------------------------------------------------------
 
@@ -358,41 +353,6 @@ def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
 
-def _date(text: object) -> date:
-    """A date in its one form, YYYY-MM-DD."""
-    problem = "starts must be a date such as '2027-01-04'"
-    if not isinstance(text, str):
-        raise SurveyError(problem).at("starts")
-    try:
-        found = date.fromisoformat(text)
-    except ValueError:
-        raise SurveyError(problem).at("starts") from None
-    if found.isoformat() != text:
-        raise SurveyError(problem).at("starts")
-    return found
-
-
-def _length(every: str) -> str | int:
-    """The length of a period from its text."""
-    return int(every) if every.isascii() and every.isdecimal() else every
-
-
 def _shortest(length: str | int) -> int:
     """The days of the shortest period of that length; 0 for one that is refused later."""
     return length if isinstance(length, int) else _DAYS.get(length, _SHORTEST_MONTH)
-
-
-def _window(length: str | int, renews: str | None) -> int | None:
-    """The number of periods of a window from its text."""
-    if renews is None:
-        return None
-    if renews.isascii() and renews.isdecimal():
-        return check_integer("renews", int(renews), 2, MAX_WINDOW)
-    found = _WINDOWS.get((str(length), renews))
-    if found is None:
-        named = [name for unit, name in _WINDOWS if unit == length]
-        raise SurveyError(
-            "renews must be a number of periods"
-            + (f", or for periods of a {length} {' or '.join(named)}" if named else "")
-        ).at("renews")
-    return found

@@ -22,6 +22,7 @@ from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.options import Criterion, choose
 from sottovoce.strategies.registry import STRATEGIES
 from sottovoce.strategies.setting import AUTO, Setting
+from sottovoce.surveys.relay import Relay
 from sottovoce.workloads import Workload
 
 __all__ = ["Asking", "NamedMechanism", "check_setting", "design_for"]
@@ -39,6 +40,7 @@ class Asking(TypedDict, total=False):
     max_counters: int
     criterion: Criterion
     title: str
+    relay: Relay | None
 
 
 def check_setting(question: Question, setting: Setting) -> Setting:

@@ -24,6 +24,7 @@ from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.surveys.choosing import Asking, NamedMechanism, design_for
 from sottovoce.surveys.panel import Panel, Seat
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.statement import check_title
 from sottovoce.surveys.terms import Terms
 from sottovoce.workloads.base import Workload
@@ -50,6 +51,7 @@ class Constructors(Terms):
         criterion: Criterion = "l2",
         title: str = "",
         seat: Seat | None = None,
+        relay: Relay | None = None,
     ) -> Self:
         """Ask any question.
 
@@ -75,12 +77,14 @@ class Constructors(Terms):
             `sottovoce.engines`.
         criterion
             The error by which designs are compared: "l2" over all answers, or the "margin" of the worst answer.
+        relay
+            A relay that all reports go through, which makes the central guarantee much better than epsilon.
         """
         check_title(title)
         if not isinstance(question, Question):
             raise SurveyError("question must be one of sottovoce.questions, for example Shares(40)").at("question")
         setting = Setting(question.workload, epsilon, delta, users, AUTO, AUTO, max_report_bytes, max_counters)
-        return cls(question, design_for(question, setting, strategy, mechanism, criterion), title, seat)
+        return cls(question, design_for(question, setting, strategy, mechanism, criterion), title, seat, relay=relay)
 
     @classmethod
     def distribution(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.figures.bars import plot_answers
+from sottovoce.figures.html_table import answers_html
 from sottovoce.mechanisms.base import Counts
 from sottovoce.strategies.variance import Population
 from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
@@ -392,12 +392,4 @@ class Estimate:
         return plot_answers(self.top(k, level), caption, ax)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{html.escape(a.label)}</td><td>{a.value:.4f}</td><td>{a.low:.4f} to {a.high:.4f}</td>"
-            f"<td>{a.raw:.4f}</td></tr>"
-            for a in self.top(_ROWS_IN_HTML)
-        )
-        more = len(self) - _ROWS_IN_HTML
-        caption = html.escape(repr(self).strip("<>")) + (f"; {more:,} more values" if more > 0 else "")
-        head = "<tr><th>value</th><th>frequency</th><th>95 % interval</th><th>raw</th></tr>"
-        return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        return answers_html(self.top(_ROWS_IN_HTML), repr(self).strip("<>"), len(self))

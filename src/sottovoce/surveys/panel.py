@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, NoReturn, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +84,13 @@ class Panel(Stated):
     def mechanism(self) -> Binary:
         """The mechanism of rounds that ask for a mean."""
         return Binary(1, self.radius, self.epsilon, 0.0)
+
+    def amplified(self, n: int | None = None, delta: float | None = None) -> NoReturn:
+        """Refuses: what shuffling adds is stated for surveys that are forwarded in batches."""
+        raise SurveyError(
+            "the rounds of a panel have no certificate of a shuffler: each question waits for the answers before it, "
+            "and a batch holds answers back; ask all at once with Survey.queries, or in periods with Survey.tracking"
+        )
 
     def to_statement(self) -> dict[str, Any]:
         """The panel as plain JSON values."""

@@ -21,12 +21,14 @@ from sottovoce.questions.shares import Shares
 from sottovoce.randomness import os_source
 from sottovoce.strategies.setting import AUTO
 from sottovoce.surveys.aggregate import Aggregate, Reports
+from sottovoce.surveys.amplified import Amplified, amplified
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.choosing import Asking, NamedMechanism
 from sottovoce.surveys.constructors import Constructors
 from sottovoce.surveys.curve import Curve, curve_of
 from sottovoce.surveys.estimate import Estimate, SparseDistribution
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
 from sottovoce.surveys.statement import Attachments, Stated, check_fields, read_json
 from sottovoce.surveys.tracking_simulation import Histories, simulate_periods
@@ -131,6 +133,28 @@ class Survey(Constructors):
         if self.tracked is not None:
             return self.tracked.id
         return None if self.seat is None else self.seat.panel.id
+
+    def amplified(self, n: int | None = None, delta: float | None = None) -> Amplified:
+        """What a shuffler adds: the central epsilon of n reports that the collector sees only as a multiset.
+
+        Parameters
+        ----------
+        n
+            Honest answers in one forwarded batch, since the collector sees batches; the smallest one of the survey's
+            relay if it states one.
+        delta
+            Of the central guarantee, above 0; that of the survey's relay if it states one.
+
+        Examples
+        --------
+        >>> survey = Survey.distribution(100, epsilon=4.0, mechanism="randomized_response")
+        >>> found = survey.amplified(n=100_000, delta=1e-6)
+        >>> print(found)
+        local epsilon 4 on the device; ...
+        >>> found.lower <= found.epsilon < 0.07
+        True
+        """
+        return amplified(self, n, delta)
 
     # --- the device's side ------------------------------------------------------------------
 
@@ -277,25 +301,38 @@ class Tracking(Stated):
         return self.once.delta
 
     @property
+    def relay(self) -> Relay | None:
+        """The relay of every period."""
+        return self.once.relay
+
+    @property
     def seats(self) -> int:
         """The periods of a window, of which everybody has one."""
         return self.calendar.seats
 
     @property
     def promise(self) -> str:
-        """The guarantee per window and over the life of the survey, in one sentence."""
-        return self.calendar.promise(self.epsilon, self.delta)
+        """The guarantee per window and over the life of the survey, and through what reports go."""
+        found = self.calendar.promise(self.epsilon, self.delta)
+        return found if self.relay is None else f"{found}, {self.relay}"
 
     def period(self, number: int) -> Survey:
         """The survey of one period, as its people answer it; its id follows from this survey's statement."""
         period, once = Period(self.calendar, number), self.once
         if period.number not in self._made:
-            self._made[period.number] = Survey(once.question, once.design, once.title, None, period)
+            self._made[period.number] = Survey(once.question, once.design, once.title, None, period, once.relay)
         return self._made[period.number]
 
     @cached_property
     def _made(self) -> dict[int, Survey]:
         return {}
+
+    def amplified(self, n: int | None = None, delta: float | None = None) -> Amplified:
+        """As of `Survey`, for n honest answers in one forwarded batch of one period.
+
+        A person has one report in a window, so this holds for a window; several of them are composed (`compose`).
+        """
+        return self.once.amplified(n, delta)
 
     def simulate(
         self, histories: Histories, seed: Seed = None, progress: Callable[[int], object] | None = None

@@ -1,4 +1,4 @@
-"""The content of a survey: a question, its design, a title; for a round its seat in a panel, or its period."""
+"""The content of a survey: a question, its design, a title, perhaps a relay; its seat in a panel, or its period."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from sottovoce.strategies.registry import restore
 from sottovoce.strategies.setting import Setting
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.panel import Seat
+from sottovoce.surveys.relay import MAX_RELAYED_BYTES, Relay
 from sottovoce.surveys.statement import FORMAT, Attachments, Stated, check_fields, check_format, check_title
 from sottovoce.theory.bounds import Bound
 
@@ -40,6 +41,7 @@ class Terms(Stated):
     title: str = ""
     seat: Seat | None = None
     period: Period | None = None
+    relay: Relay | None = None
 
     def __post_init__(self) -> None:
         check_title(self.title)
@@ -49,6 +51,8 @@ class Terms(Stated):
             object.__setattr__(self, "question", self.seat.question(self.question))
         if self.period is not None and (self.seat is not None or not isinstance(self.period, Period)):
             raise SurveyError("period must be a Period, or None; `Tracking.period` makes them").at("period")
+        if self.relay is not None:
+            self._check_relay(self.relay)
         if self.design.workload != self.question.workload or self.design.name not in self.question.strategies:
             raise SurveyError("the design does not match the question").at("design")
         if self.seat is not None:
@@ -57,6 +61,26 @@ class Terms(Stated):
             if self.kind == Vector.kind and self.mechanism.name != Binary.name:
                 raise SurveyError("the mechanism of a round that asks for a mean must be 'binary'").at("mechanism")
         object.__setattr__(self, "design", _keyed(self.design, self.id))
+
+    def _check_relay(self, relay: object) -> None:
+        """Refuse a relay where shuffling has no certificate."""
+        if not isinstance(relay, Relay):
+            raise SurveyError("relay must be a Relay, or None").at("relay")
+        if self.seat is not None:
+            raise SurveyError(
+                "a round of a panel cannot have a relay: its question waits for the answers before it, and a relay "
+                "holds answers back; ask a survey without rounds"
+            ).at("relay")
+        if self.delta:
+            raise SurveyError(
+                f"the mechanism {self.mechanism.name} has delta {self.delta:g}, and a shuffler's certificate exists "
+                "for pure epsilon-LDP only: choose another mechanism, or no relay"
+            ).at("relay")
+        if self.mechanism.report_bytes > MAX_RELAYED_BYTES:
+            raise SurveyError(
+                f"a report takes {self.mechanism.report_bytes:,} bytes, and a relay takes up to {MAX_RELAYED_BYTES:,}: "
+                "choose a mechanism with shorter reports, or no relay"
+            ).at("relay")
 
     # --- identity ---------------------------------------------------------------------------
 
@@ -99,6 +123,7 @@ class Terms(Stated):
             "design": self.design.to_statement(),
             **({} if self.seat is None else {"seat": self.seat.to_statement()}),
             **({} if self.period is None else _stated_period(self.period)),
+            **({} if self.relay is None else {"relay": self.relay.to_statement()}),
         }
 
     @property
@@ -111,23 +136,26 @@ class Terms(Stated):
     def from_statement(cls, statement: object, attachments: Attachments) -> Self:
         """Read a survey from JSON; every field is checked, unknown fields are refused."""
         stated = check_format(statement)
-        check_fields(stated, "a survey", _FIELDS, frozenset({"seat", "calendar", "period"}))
+        check_fields(stated, "a survey", _FIELDS, frozenset({"seat", "calendar", "period", "relay"}))
         if ("calendar" in stated) != ("period" in stated):
             raise SurveyError("one period of a tracking survey must have both a calendar and a period").at("period")
         seat = Seat.from_statement(stated["seat"]) if "seat" in stated else None
         period = _period_from_statement(stated) if "period" in stated else None
+        relay = Relay.from_statement(stated["relay"]) if "relay" in stated else None
         question = question_from_statement(stated["question"])
         if seat is not None:
             question = seat.question(question)
         promise = check_epsilon(stated["epsilon"]), check_delta(stated["delta"])
         design = restore(stated["design"], question.workload, *promise, attachments)
-        return cls(question, design, stated["title"], seat, period)
+        return cls(question, design, stated["title"], seat, period, relay)
+
+    @property
+    def promise(self) -> str:
+        """The guarantee of one report, and through what it goes."""
+        return guarantee(self.epsilon, self.delta) + ("" if self.relay is None else f" locally, {self.relay}")
 
     def __repr__(self) -> str:
-        return (
-            f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, "
-            f"{guarantee(self.epsilon, self.delta)}, {self.mechanism.name}>"
-        )
+        return f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, {self.promise}, {self.mechanism.name}>"
 
     # --- answers ------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ export class Panel extends Stated {
   readonly kind = "adaptive";
   /** Probability that the promise leaves out: none in any round. */
   readonly delta = 0;
+  readonly relay = null;
   /** What a person's record can be; every round asks about it. */
   readonly domain: Domain;
   readonly rounds: number;

@@ -8,6 +8,7 @@ import { readQuestion } from "../questions/registry.js";
 import { type Attachments, readDesign } from "../strategies/design.js";
 import { Calendar } from "./calendar.js";
 import { Panel } from "./panel.js";
+import { readRelay } from "./relay.js";
 import { readSeat } from "./seat.js";
 import { readStatement, type Statement } from "./statement.js";
 import { Survey } from "./survey.js";
@@ -31,11 +32,12 @@ export async function readSurvey(text: string | Uint8Array, attachments: Attachm
 /** A question, the design by which it is asked, and what makes it a round, a tracking survey or a period of one. */
 async function readAsked(statement: Statement, attachments: Attachments): Promise<Survey | Tracking> {
   const { json, digest } = statement;
-  const own = ["seat", "calendar", "period"].filter((field) => field in json);
-  if (own.length > 1 && own.join() !== "calendar,period") own.length = 0; // a round has no calendar
-  if (own.join() === "period") own.unshift("calendar");
+  const own = ["seat", "calendar", "period", "relay"].filter((field) => field in json);
+  if (own[0] === "seat") own.length = 1; // a round has no calendar and no relay
+  if (own[0] === "period") own.push("calendar");
   checkFields(json, "a survey", "format", "title", "epsilon", "delta", "question", "design", ...own);
   const delta = checkDelta(json.delta);
+  const relay = readRelay(json.relay);
   const terms = { epsilon: checkEpsilon(json.epsilon), delta, key: keyOf(digest) };
   const calendar = "calendar" in json ? Calendar.read(json.calendar) : null;
   const question = readQuestion(json.question);
@@ -43,11 +45,11 @@ async function readAsked(statement: Statement, attachments: Attachments): Promis
   if (calendar && !("period" in json)) {
     const period = async (number: number) =>
       (await readAsked(await readStatement({ ...json, period: number }), attachments)) as Survey;
-    return new Tracking(statement, { delta, question, design, calendar }, attachments, period);
+    return new Tracking(statement, { delta, question, design, calendar, relay }, attachments, period);
   }
   const most = calendar?.periods ?? Number.MAX_SAFE_INTEGER;
   const period = calendar && calendar.period(checkInteger("period", json.period, 1, most));
   const round = { question, mechanism: design.mechanism.name, epsilon: terms.epsilon };
   const seat = "seat" in json ? await readSeat(json.seat!, round) : null;
-  return new Survey(statement, delta, question, design, seat, period, calendar?.renews ?? false);
+  return new Survey(statement, delta, question, design, seat, period, calendar?.renews ?? false, relay);
 }

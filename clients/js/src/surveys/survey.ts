@@ -7,6 +7,7 @@ import type { AnyQuestion } from "../questions/registry.js";
 import { type Source, systemSource } from "../source.js";
 import type { Design } from "../strategies/design.js";
 import type { Period } from "./calendar.js";
+import type { Relay } from "./relay.js";
 import type { Seat } from "./seat.js";
 import { Stated, type Statement } from "./statement.js";
 
@@ -29,6 +30,8 @@ export class Survey extends Stated {
     readonly period: Period | null,
     /** Whether the tracking survey that it belongs to asks again in later windows. */
     readonly renews: boolean,
+    /** What its reports must go through; null: they are sent directly. */
+    readonly relay: Relay | null,
   ) {
     super(statement);
     this.tag = statement.digest.slice(0, TAG_BYTES);

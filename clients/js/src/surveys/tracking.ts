@@ -5,6 +5,7 @@ import type { Values } from "../questions/question.js";
 import type { AnyQuestion } from "../questions/registry.js";
 import type { Attachments, Design } from "../strategies/design.js";
 import type { Calendar } from "./calendar.js";
+import type { Relay } from "./relay.js";
 import { Stated, type Statement } from "./statement.js";
 import type { Survey } from "./survey.js";
 
@@ -14,6 +15,7 @@ interface Terms {
   readonly question: AnyQuestion;
   readonly design: Design;
   readonly calendar: Calendar;
+  readonly relay: Relay | null;
 }
 
 /** A tracking survey is never answered itself: a device answers the survey of one period per window. */
@@ -26,10 +28,12 @@ export class Tracking extends Stated {
   /** The design of the periods; their mechanisms differ in public randomness only. */
   readonly design: Design;
   readonly calendar: Calendar;
+  /** What the reports of every period must go through; null: they are sent directly. */
+  readonly relay: Relay | null;
 
   constructor(
     statement: Statement,
-    { delta, question, design, calendar }: Terms,
+    { delta, question, design, calendar, relay }: Terms,
     /** What the statement names by its digest. */
     readonly attachments: Attachments,
     /** The survey of a period: what a device answers. It follows from this statement, and nobody is asked for it. */
@@ -40,6 +44,7 @@ export class Tracking extends Stated {
     this.question = question;
     this.design = design;
     this.calendar = calendar;
+    this.relay = relay;
   }
 
   get mechanism(): Mechanism {

@@ -43,6 +43,28 @@ export interface Cdf {
   x: (number | string)[];
 }
 
+/** What the shuffled reports of one batch together reveal of one person, beside what one report reveals. */
+export interface CentralGuarantee {
+  /** of one report by itself; holds whoever colludes */
+  local_epsilon: number;
+  /** of a batch of `least` honest answers: proved */
+  epsilon: number;
+  /** no smaller epsilon can be proved than this */
+  lower: number;
+  /** of the central guarantee */
+  delta: number;
+  /** people in the smallest batch */
+  least: number;
+  /** by what it is proved: blanket, clones or local */
+  method: string;
+  /** what the central guarantee rests on */
+  assumption: string;
+  /** both guarantees in words, each with its assumption */
+  promise: string;
+  /** address of the relay that shuffles; null in a plan */
+  relay?: string | null;
+}
+
 /** One answer of a tracking survey over its periods; `trend` is null where closed periods are few. */
 export interface CurveBody {
   survey: string;
@@ -120,6 +142,8 @@ export interface Draft {
   title?: string;
   /** for a tracking survey: its periods, by the names that /v1/questions declares under calendar; null for a survey that is asked once */
   calendar?: Record<string, unknown> | null;
+  /** null for reports that are sent directly */
+  relay?: RelayRequest | null;
 }
 
 /** A survey that can be published: send `statement` and `attachments` to /v1/surveys. Nothing has been stored. */
@@ -140,6 +164,8 @@ export interface DraftAnswer {
   explanation: string;
   /** of a tracking survey: its privacy per window and over its life; null for others */
   promise: string | null;
+  /** where reports go through a relay; null for others */
+  central: CentralGuarantee | null;
   notes: string[];
 }
 
@@ -402,7 +428,7 @@ export interface Picture {
   histogram: NumberHistogram | null;
 }
 
-/** A question and two of `epsilon`, `users` and the error; the third is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. */
+/** A question and two of `epsilon`, `users` and the error; the third is computed. With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `users` and the error is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed. The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is that of one period, or `change`, the smallest that is seen between two periods, and the people are those of all. */
 export interface PlanRequest {
   /** a kind of /v1/questions */
   kind: string;
@@ -416,6 +442,10 @@ export interface PlanRequest {
   max_report_bytes?: number | null;
   max_counters?: number | null;
   epsilon?: number | null;
+  /** what the reports of one batch together may reveal; null without a shuffler */
+  central_epsilon?: number | null;
+  /** people in the smallest batch that the shuffler forwards; null for all of them */
+  least?: number | null;
   margin?: number | null;
   l2?: number | null;
   error?: number | null;
@@ -435,9 +465,12 @@ export interface Planned {
   answers: number | null;
   /** the unit of the answers, and so of a margin; empty for none */
   unit: string;
+  /** of one report: the local epsilon */
   epsilon: number;
   /** 0 where the promise is pure epsilon-LDP */
   delta: number;
+  /** with a shuffler; each option has its own epsilon */
+  central: CentralGuarantee | null;
   users: number;
   solved_for: "epsilon" | "error" | "rounds" | "users";
   criterion: "l2" | "margin" | null;
@@ -562,6 +595,16 @@ export interface RefusedUpload {
   refused?: RefusedReport[];
 }
 
+/** The relay that reports go through. */
+export interface RelayRequest {
+  /** https, or plain http on this machine */
+  url: string;
+  /** the smallest batch that it forwards: 2 or more */
+  least: number;
+  /** of the central guarantee: above 0 */
+  delta?: number;
+}
+
 /** Several reports. */
 export interface ReportsBody {
   reports: OneReport[];
@@ -620,6 +663,13 @@ export interface SignedIn {
   note: string;
 }
 
+/** Key configurations as they are published, in base64url. */
+export interface SignedKeys {
+  configurations: string;
+  signature: string;
+  key: string;
+}
+
 /** Nobody is signed in any more. */
 export interface SignedOut {
   signed_in: boolean;
@@ -666,6 +716,8 @@ export interface Status {
   asked: number | null;
   /** length of a tracking survey's periods, by name or in days; null for others */
   every?: string | number | null;
+  /** where reports go through a relay; null where they are sent directly */
+  central?: CentralGuarantee | null;
 }
 
 /** One survey in the list. */

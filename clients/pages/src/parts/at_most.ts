@@ -8,6 +8,13 @@ export function atMost(value: number): number {
   return Number((Math.ceil(value / step - 1e-9) * step).toPrecision(3));
 }
 
+/** A number rounded down to three digits: for what is said to be at least that. */
+export function atLeast(value: number): number {
+  if (!Number.isFinite(value) || value <= 0) return value;
+  const step = 10 ** (Math.floor(Math.log10(value)) - 2);
+  return Number((Math.floor(value / step + 1e-9) * step).toPrecision(3));
+}
+
 /** "2.72", "1,100": how many times likelier, rounded up. */
 export function times(ratio: number): string {
   const most = atMost(ratio);

@@ -3,6 +3,7 @@ import { fromHex } from "../../../js/src/bytes.js";
 import { type Answer, encodeBatch } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
+import { sealedWords } from "./relay_words.js";
 
 /** Bytes of the survey's id that stand before every report. */
 export const TAG_BYTES = 4;
@@ -24,6 +25,11 @@ export function reportBytes(kept: Answer): HTMLElement {
   return el("details", {}, el("summary", {}, `The ${counted(report.length, "byte")} themselves`), shown);
 }
 
+/** Who sees the address of a report that goes to the collector directly. */
+const DIRECT =
+  "As with every visit to a website, the collector’s machine and the network see the address it comes from; the " +
+  "collector’s program does not keep it.";
+
 const part = ([name, bytes]: readonly [string, Uint8Array]): HTMLElement[] => [
   el("dt", {}, name),
   el("dd", {}, el("code", {}, hex(bytes))),
@@ -44,11 +50,6 @@ export function requestBytes(kept: Answer): HTMLElement {
     {},
     el("summary", {}, `All ${counted(body.length, "byte")} of the request`),
     el("dl", { class: "parts" }, ...parts.flatMap(part)),
-    el(
-      "p",
-      { class: "quiet small" },
-      "No name, no cookie, no address of a page. As with every visit to a website, the collector’s machine and the " +
-        "network see the address it comes from; the collector’s program does not keep it.",
-    ),
+    el("p", { class: "quiet small" }, "No name, no cookie, no address of a page. ", kept.relay ? sealedWords(kept.relay) : DIRECT),
   );
 }

@@ -17,6 +17,7 @@ import {
 } from "../../../js/src/index.js";
 import { toHex } from "../../../js/src/bytes.js";
 import { ALLOWANCE, checkBudget } from "../../../js/src/ledger.js";
+import { RelayPolicy } from "../../../js/src/relay_policy.js";
 import { noting } from "./noting.js";
 import { OtherTurn, onlyIn } from "./turn_value.js";
 
@@ -67,12 +68,14 @@ export class Machine {
   }
 
   /**
-   * Refuses, before anybody is asked, what could not be answered: a closed survey, or one beyond the owner's limits.
+   * Refuses, before anybody is asked, what could not be answered: a closed survey, one beyond the owner's limits, or one
+   * whose relay this browser cannot use.
    *
    * The device checks both again when it draws.
    */
   async admit(survey: Asked): Promise<void> {
     if (await this.#isClosed()) throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
+    await new RelayPolicy().check(survey, this.origin);
     checkBudget(ALLOWANCE, survey, await this.store.answers());
   }
 

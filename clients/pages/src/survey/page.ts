@@ -10,7 +10,7 @@ import type { Found, Machine } from "./machine.js";
 import { questionView } from "./question_view.js";
 import { reportView, UNUSED } from "./report_view.js";
 import { Retry } from "./retry.js";
-import { sendingOf, spoken, statusView } from "./status_view.js";
+import { sendingOf, statusView, titleOf } from "./status_view.js";
 import { type Trouble, troubleOf } from "./trouble.js";
 import { troubleView } from "./trouble_view.js";
 import { type MyTurn, turnAfter, turnView } from "./turn_view.js";
@@ -176,7 +176,8 @@ export class Page {
     const status = `${sending} ${this.#problem}`;
     if (view === this.#shown && status === this.#status) return;
     this.#status = status;
-    const made = statusView(sending, this.#problem, () => void this.#send(kept));
+    const made = statusView(sending, kept.relay !== "", this.#problem, () => void this.#send(kept));
+    const spoken = titleOf(sending, kept.relay !== "");
     const old = this.host.querySelector(".status");
     if (view === this.#shown && old !== null) {
       // Only this part changes: the picture stays, with whatever was opened or typed in it.
@@ -185,9 +186,9 @@ export class Page {
       if (hadFocus) made.querySelector<HTMLElement>("button, h2")?.focus();
     } else {
       this.#show(view, await this.#reportView(kept, made));
-      if (this.#isUnused(kept)) return this.#say(`${UNUSED} ${spoken(sending)}`);
+      if (this.#isUnused(kept)) return this.#say(`${UNUSED} ${spoken}`);
     }
-    this.#say(spoken(sending));
+    this.#say(spoken);
   }
 
   /** Whether the person has chosen something here, and the report was drawn elsewhere all the same. */

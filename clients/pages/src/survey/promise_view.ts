@@ -1,5 +1,7 @@
-/** What every view of a survey shows: its title, who asks, and what epsilon promises. */
+/** What every view of a survey shows: its title, who asks, what epsilon promises, and who can see what. */
+import type { Relay } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
+import { restsOn, whoSees } from "./relay_words.js";
 import { promise, strength } from "./words.js";
 
 /** The survey's title, which is a stranger's text, and who asks. */
@@ -11,6 +13,11 @@ export function heading(title: string, origin: string): HTMLElement {
     el("h1", { tabindex: -1 }, title || "A survey without a title"),
   );
 }
+
+/** Who can see what of a report that goes through a relay; null for one that goes to the collector directly. */
+export const relayed = (relay: Relay | null, origin: string): HTMLElement | null =>
+  relay &&
+  el("div", { class: "relayed" }, el("p", {}, whoSees(relay, origin)), el("p", { class: "quiet small" }, restsOn(relay)));
 
 /** What epsilon promises. */
 export function meaning(epsilon: number): HTMLElement {

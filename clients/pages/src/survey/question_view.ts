@@ -7,7 +7,7 @@ import type { Field } from "./field.js";
 import { kindOf } from "./kinds/registry.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
-import { heading, meaning } from "./promise_view.js";
+import { heading, meaning, relayed } from "./promise_view.js";
 import { plain } from "./values.js";
 import { cost, type MyTurn, renewals } from "./turn_view.js";
 import { deadline } from "./turn_words.js";
@@ -65,6 +65,7 @@ export function questionView(
       el("h2", { id: "cost" }, "What it means for you"),
       survey instanceof Tracking && cost(survey),
       meaning(survey.epsilon),
+      relayed(survey.relay, origin),
       ledgerView(ledger, survey.epsilon, false),
     ),
     who(found, origin),

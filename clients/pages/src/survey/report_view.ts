@@ -7,7 +7,7 @@ import { named } from "../parts/period.js";
 import { reportBytes, requestBytes, TAG_BYTES } from "./bytes_view.js";
 import { ledgerView } from "./ledger_view.js";
 import { likelihood } from "./likelihood.js";
-import { heading, meaning } from "./promise_view.js";
+import { heading, meaning, relayed } from "./promise_view.js";
 import { queryText } from "./query_text.js";
 import { kindOf } from "./kinds/registry.js";
 import { plain } from "./values.js";
@@ -61,6 +61,7 @@ export function reportView(
       el("h2", { id: "ledger" }, "Your ledger"),
       ledgerView(ledger, kept.epsilon, true),
       meaning(kept.epsilon),
+      relayed(survey?.relay ?? null, drawn.origin),
     ),
     after,
     details,

@@ -31,17 +31,30 @@ const TEXTS: Readonly<Record<Sending, string>> = {
     "it was drawn.",
 };
 
-/** What the page says aloud when this changes. */
-export const spoken = (sending: Sending): string => TITLES[sending];
+/** What is said otherwise where the report goes through a relay. */
+const RELAYED_TITLES: Partial<Record<Sending, string>> = {
+  sent: "It is held at the relay.",
+};
+
+const RELAYED_TEXTS: Partial<Record<Sending, string>> = {
+  kept: "It goes out by itself, the same bytes, as soon as the relay can be reached while this page is open.",
+  sent:
+    "Thank you. When enough others have come, the relay forwards it with them, and it is counted once. Reloading, a " +
+    "second tab or sending it again change nothing: one report from this browser.",
+};
+
+/** The title of where sending stands, which the page also says aloud when it changes. */
+export const titleOf = (sending: Sending, isRelayed: boolean): string =>
+  (isRelayed ? RELAYED_TITLES[sending] : undefined) ?? TITLES[sending];
 
 /** The heading of a drawn report, with the button that is due. */
-export function statusView(sending: Sending, problem: string, send: () => void): HTMLElement {
+export function statusView(sending: Sending, isRelayed: boolean, problem: string, send: () => void): HTMLElement {
   const button = { asked: "Send it", kept: "Try now", trying: null, sent: null, refused: null }[sending];
   return el(
     "section",
     { class: `status ${sending}`, "aria-labelledby": "status" },
-    el("h2", { id: "status", tabindex: -1 }, TITLES[sending]),
-    el("p", {}, TEXTS[sending]),
+    el("h2", { id: "status", tabindex: -1 }, titleOf(sending, isRelayed)),
+    el("p", {}, (isRelayed ? RELAYED_TEXTS[sending] : undefined) ?? TEXTS[sending]),
     problem !== "" && sending !== "sent" && el("p", { class: "quiet small" }, `The reason given: ${problem}`),
     button && el("p", { class: "send-bar" }, el("button", { type: "button", id: "send", onclick: send }, button)),
   );

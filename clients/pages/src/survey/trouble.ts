@@ -65,6 +65,12 @@ export function troubleOf(error: unknown, survey?: Asking): Trouble {
     );
   }
   if (error instanceof ValueOutsideDomainError) return said("That is not one of the possible answers", NOTHING_SENT);
+  if (error instanceof SurveyError && /X25519/.test(reason)) {
+    return said(
+      "This browser cannot answer through a relay",
+      `This survey’s reports go through a relay, and it lacks X25519 to seal them; a current browser has it. ${NOTHING_SENT}`,
+    );
+  }
   if (error instanceof MechanismError || error instanceof WorkloadError || error instanceof SurveyError) {
     return said(
       "This page cannot answer this survey",

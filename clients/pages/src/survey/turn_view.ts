@@ -5,7 +5,7 @@ import { named } from "../parts/period.js";
 import { calendarButton } from "./calendar_file.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
-import { heading, meaning } from "./promise_view.js";
+import { heading, meaning, relayed } from "./promise_view.js";
 import { charge, deadline, EACH_IS_CHARGED, turnText, turnTitle } from "./turn_words.js";
 import { who } from "./who_view.js";
 
@@ -42,6 +42,7 @@ export function turnView(found: Found, turn: MyTurn, ledger: Ledger): HTMLElemen
       el("h2", { id: "cost" }, "What it means for you"),
       cost(survey),
       meaning(survey.epsilon),
+      relayed(survey.relay, origin),
       ledgerView(ledger, isComing ? survey.epsilon : 0, !isComing),
     ),
     who(found, origin),

@@ -15,6 +15,7 @@ export function who({ survey, fingerprint }: Found, origin: string): HTMLElement
     ["Signed with the key", el("code", {}, grouped(fingerprint))],
     ["The survey’s id", el("code", {}, grouped(survey.id))],
   ];
+  if (survey.relay) facts.push(["Sent through the relay", survey.relay.url]);
   if (!(survey instanceof Panel)) {
     const { name, reportBytes } = survey.mechanism;
     facts.push(["Randomized by", `${name}, ${counted(reportBytes, "byte")} a report`]);

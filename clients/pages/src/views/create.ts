@@ -5,6 +5,8 @@ import { calendarFields } from "../dashboard/form/calendar_fields.js";
 import { designFields, isDesigned } from "../dashboard/form/design_fields.js";
 import { blank, draftOf, filledFrom, filledFromAddress, PREFERRED, type Filled } from "../dashboard/form/draft.js";
 import { epsilonControls } from "../dashboard/form/epsilon.js";
+import { liveGuarantees } from "../dashboard/form/live_guarantees.js";
+import { relayFields } from "../dashboard/form/relay_fields.js";
 import { publish } from "../dashboard/form/publishing.js";
 import { kindName, kindPicture } from "../dashboard/list/kinds.js";
 import { allows, type Context } from "../dashboard/session.js";
@@ -38,6 +40,12 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
   const asked = el("div", { class: "questions" });
   const design = el("div", { class: "pair" });
   const repeat = el("div");
+  const way = el("div");
+  const guarantees = liveGuarantees(() => {
+    // People need a title, guarantees do not.
+    const read = filled.relays === "" ? null : draftOf({ ...filled, title: filled.title || "-" }, question, declared.calendar);
+    return read && "draft" in read && !isPanel(question) ? read.draft : null;
+  });
   let question = questionOf(declared, filled.kind);
 
   /** Not disabled meanwhile, which would take the focus away. */
@@ -46,6 +54,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
   function changed(): void {
     remember("sessionStorage", KEPT, JSON.stringify(filled));
     nothingChecked(panel);
+    guarantees.changed();
   }
 
   function choose(kind: string): void {
@@ -59,6 +68,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
     const setting = { fields, typed: filled.typed, changed, preferred: PREFERRED };
     fill(asked, ...parameterFields(question.parameters, setting));
     fill(repeat, !isPanel(question) && calendarFields(declared.calendar, fields, filled, changed));
+    fill(way, !isPanel(question) && relayFields(fields, filled, changed));
     fill(design, ...designFields(question, declared, fields, filled, changed));
   }
 
@@ -141,6 +151,7 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
 
   showQuestion();
   nothingChecked(panel);
+  guarantees.changed();
   fill(
     page,
     el(
@@ -169,7 +180,9 @@ function showForm(page: HTMLElement, declared: Questions, filled: Filled): void 
         ),
         asked,
         repeat,
+        way,
         fields.field("epsilon", "Epsilon: how much one report may reveal", epsilon.number, null, epsilon.rest),
+        guarantees.element,
         el(
           "details",
           { class: "more", open: isDesigned(filled) },

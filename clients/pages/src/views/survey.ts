@@ -3,6 +3,7 @@ import type { Picture, Status } from "../parts/api_types.js";
 import type { Context } from "../dashboard/session.js";
 import { ask, Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
+import { guaranteesCard } from "../parts/guarantees.js";
 import { follow } from "../parts/live.js";
 import { troublePlace } from "../parts/trouble.js";
 import { boundView } from "./bound.js";
@@ -39,7 +40,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
   const people = peopleLink(id);
   const waiting = el("div");
   const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, files.element, end.element);
-  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, bound.element, certificate.element), side);
+  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, guaranteesCard(first.central), bound.element, certificate.element), side);
   fill(page, place, kept, head.element, root);
 
   const pictures = new Refetch<Picture>(

@@ -3,7 +3,7 @@ import type { Status } from "../parts/api_types.js";
 import { kindName } from "../dashboard/list/kinds.js";
 import { el, fill } from "../parts/dom.js";
 import { count, counted } from "../parts/format.js";
-import { promised } from "../parts/promise.js";
+import { promisedBoth } from "../parts/guarantees.js";
 
 export interface HeadView {
   element: HTMLElement;
@@ -28,7 +28,7 @@ export function headView(): HeadView {
     document.title = `${status.title || "Survey"} · Sottovoce`;
     fill(title, status.title || "Untitled survey");
     const mechanism = status.mechanism === null ? [] : [status.mechanism.replaceAll("_", " ")];
-    fill(facts, [kindName(status.kind), ...mechanism, promised(status), status.id.slice(0, 12)].join(" · "));
+    fill(facts, [kindName(status.kind), ...mechanism, promisedBoth(status), status.id.slice(0, 12)].join(" · "));
     fill(state, status.state === "open" ? "open" : status.state);
     state.className = `pill ${status.state}`;
     fill(number, count(reports));

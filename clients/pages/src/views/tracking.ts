@@ -6,6 +6,7 @@ import type { Context } from "../dashboard/session.js";
 import { Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { count, percent } from "../parts/format.js";
+import { guaranteesCard } from "../parts/guarantees.js";
 import { follow } from "../parts/live.js";
 import { sentence, troublePlace } from "../parts/trouble.js";
 import { peopleLink } from "./exports.js";
@@ -70,7 +71,7 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
   );
   const trends = el("section", { class: "card", "aria-labelledby": "trend", hidden: true }, el("h2", { id: "trend" }, "Trend"), trend);
   const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, periods.element, end.element);
-  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, curve, difference.element, trends), side);
+  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, curve, guaranteesCard(first.central), difference.element, trends), side);
   fill(page, place, kept, head.element, promise, stands, root);
 
   let chart: CurveChart | null = null;

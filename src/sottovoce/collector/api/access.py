@@ -10,7 +10,7 @@ from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import NewToken, TokenId, TokenRevoked, Tokens
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope
 from sottovoce.formats.service_json import TokenCreated, TokenEntry
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from sottovoce.collector.api.request import Request
+from sottovoce.collector.api.service import Service
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.session_cookie import cookie_token
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
 
 __all__ = ["SEVERAL_COOKIES", "admit", "require", "unauthorized"]
@@ -24,7 +25,8 @@ SEVERAL_COOKIES: Final = (
 
 async def admit(request: Request, scopes: tuple[Scope, ...]) -> TokenRecord:
     """The token of a request, if it opens one of these scopes."""
-    service, token = request.service, _presented(request)
+    token = _presented(request)
+    service: Service = request.service
     record = None if token is None else await service.wait_for_store(check_token, service.store, token)
     if record is None:
         raise unauthorized(SEVERAL_COOKIES if request.has_several_cookies else _NO_TOKEN)

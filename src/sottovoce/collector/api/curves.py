@@ -18,7 +18,7 @@ from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import RoundStanding, SurveyRecord
+from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
 from sottovoce.questions.number import Number
 from sottovoce.surveys.curve import Curve

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of, tracking_plan_for
+from sottovoce.collector.api.central import central_of
 from sottovoce.collector.api.notes import notes_of, people_note
 from sottovoce.collector.api.page_structs import Draft, DraftAnswer
 from sottovoce.collector.api.parameters import read_parameters
+from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import DEFAULT_USERS, check_integer
 from sottovoce.core.words import plural
 from sottovoce.planning.panel import error_line
@@ -16,6 +19,7 @@ from sottovoce.planning.solve import MAX_USERS
 from sottovoce.questions.parameter import check_parameters
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.panel import Panel
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["make_draft"]
@@ -32,7 +36,7 @@ def make_draft(draft: Draft) -> DraftAnswer:
 def _survey(draft: Draft) -> DraftAnswer:
     users = DEFAULT_USERS if draft.users is None else draft.users
     found = plan_for(question_of(draft), draft, users=users)
-    survey = found.survey(draft.title)
+    survey = replace(found.survey(draft.title), relay=_relay(draft))
     return _answer(
         survey,
         users,
@@ -49,7 +53,7 @@ def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
     users = DEFAULT_USERS if draft.users is None else draft.users
     renews = calendar.window if calendar.renews else None
     found = tracking_plan_for(question_of(draft), draft, users=users, periods=calendar.periods, renews=renews)
-    tracking = Tracking(found.period.survey(draft.title), calendar)
+    tracking = Tracking(replace(found.period.survey(draft.title), relay=_relay(draft)), calendar)
     each = f"{calendar.label(1)} is the first period, and everybody answers in one of {calendar.window:,}"
     return _answer(
         tracking,
@@ -61,6 +65,16 @@ def _tracking(draft: Draft, stated: dict[str, Any]) -> DraftAnswer:
         l2=found.l2,
         promise=tracking.promise,
     )
+
+
+def _relay(draft: Draft) -> Relay | None:
+    """The relay of a form; its fields are blamed as parts of it, since a survey has a delta of its own."""
+    if draft.relay is None:
+        return None
+    try:
+        return Relay(draft.relay.url, draft.relay.least, draft.relay.delta)
+    except SurveyError as error:
+        raise SurveyError(f"relay: {error}").at(f"relay.{error.field}") from None
 
 
 def _panel(draft: Draft) -> DraftAnswer:
@@ -100,5 +114,6 @@ def _answer(
         l2=l2,
         explanation=explanation,
         promise=promise,
+        central=central_of(survey),
         notes=[*untitled, *notes_of(asked), *notes],
     )

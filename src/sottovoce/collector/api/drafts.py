@@ -7,7 +7,9 @@ from typing import Final
 
 from sottovoce.collector.api.asking import as_refusals
 from sottovoce.collector.api.drafting import make_draft
+from sottovoce.collector.api.own_relay import OWN_RELAY, is_own_relay
 from sottovoce.collector.api.page_structs import Draft, DraftAnswer, QuestionAnswer, RoundQuestion
+from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import MAX_LABEL, SurveyId
@@ -19,6 +21,7 @@ from sottovoce.core.words import plural
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
 from sottovoce.surveys.panel import MAX_CHOICES, Panel, Seat
+from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["MAX_DRAFT_BYTES", "ROUTES"]
@@ -38,9 +41,12 @@ _BUSY: Final = "too many requests are in progress, or the database is unavailabl
     max_bytes=MAX_DRAFT_BYTES,
     errors={422: "no survey can be made of this; `field` says why", 503: _BUSY},
 )
-async def draft_survey(service: Service, body: Draft) -> DraftAnswer:
+async def draft_survey(service: Service, request: Request, body: Draft) -> DraftAnswer:
     """Make the statement of a survey from the fields of a form; nothing is stored."""
-    return await service.compute(make_draft, body)
+    made = await service.compute(make_draft, body)
+    if body.relay is not None and is_own_relay(Relay(body.relay.url, body.relay.least), request):
+        raise Refusal(422, "invalid_draft", OWN_RELAY, field="relay.url")
+    return made
 
 
 @route(

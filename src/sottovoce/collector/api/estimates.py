@@ -20,7 +20,7 @@ from sottovoce.collector.api.structs import EstimateBody, HandedIn, Level, Surve
 from sottovoce.collector.counting.live import as_checkpoint
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_json
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.core.words import plural
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes

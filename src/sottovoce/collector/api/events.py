@@ -11,7 +11,7 @@ from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import SurveyId
 from sottovoce.collector.api.surveys import rounds_of, status_of
 from sottovoce.collector.reading.streams import EVENT_STREAM, MOST_STREAMS, Stream, StreamPace, Streams
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.formats.service_json import RoundStatus
 from sottovoce.surveys.panel import Panel
 

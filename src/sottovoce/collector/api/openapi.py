@@ -43,7 +43,9 @@ _ABOUT: Final = (
 )
 
 
-def openapi_document(routes: Iterable[Route]) -> dict[str, Any]:
+def openapi_document(
+    routes: Iterable[Route], title: str = "Sottovoce collector", about: str = _ABOUT
+) -> dict[str, Any]:
     """The document of all routes but the pages, as OpenAPI 3.1."""
     documented = [one for one in routes if not one.is_page]
     _, components = msgspec.json.schema_components([ErrorBody, *_types(documented)], ref_template=_REFERENCE)
@@ -54,7 +56,7 @@ def openapi_document(routes: Iterable[Route]) -> dict[str, Any]:
     token = {"type": "http", "scheme": "bearer", "description": "an analyst's token, sv_..._..."}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Sottovoce collector", "version": __version__, "description": _ABOUT},
+        "info": {"title": title, "version": __version__, "description": about},
         "paths": dict(sorted(paths.items())),
         "components": {"schemas": components, "securitySchemes": {"token": token}},
     }

@@ -9,8 +9,9 @@ from msgspec import Meta, field
 from sottovoce.collector.api.structs import AnswerRow, ErrorBound, EstimateSummary, RequestStruct, ResponseStruct
 from sottovoce.collector.reading.figures import NumberFigure, NumberHistogram
 from sottovoce.collector.reading.panels import Panel
-from sottovoce.formats.service_json import Count, Delta, Hex64
+from sottovoce.formats.service_json import CentralGuarantee, Count, Delta, Hex64
 from sottovoce.questions.parameter import Kind
+from sottovoce.surveys.relay import DEFAULT_CENTRAL_DELTA
 
 __all__ = [
     "BoundCurveBody",
@@ -30,6 +31,7 @@ __all__ = [
     "QuestionAnswer",
     "QuestionEntry",
     "Questions",
+    "RelayRequest",
     "RoundQuestion",
     "TableBody",
     "Values",
@@ -88,6 +90,14 @@ class _Asked(RequestStruct, kw_only=True):
     max_counters: Whole | None = None
 
 
+class RelayRequest(RequestStruct):
+    """The relay that reports go through."""
+
+    url: Annotated[str, Meta(description="https, or plain http on this machine")]
+    least: Annotated[Whole, Meta(description="the smallest batch that it forwards: 2 or more")]
+    delta: Annotated[float, Meta(description="of the central guarantee: above 0")] = DEFAULT_CENTRAL_DELTA
+
+
 class Draft(_Asked, kw_only=True):
     """The fields of a form for a new survey."""
 
@@ -100,10 +110,14 @@ class Draft(_Asked, kw_only=True):
             "null for a survey that is asked once"
         ),
     ] = None
+    relay: Annotated[RelayRequest | None, Meta(description="null for reports that are sent directly")] = None
 
 
 class PlanRequest(_Asked, kw_only=True):
     """A question and two of `epsilon`, `users` and the error; the third is computed.
+
+    With `central_epsilon` reports are shuffled: `delta` is that of the central guarantee, one of `users` and the error
+    is given, and the largest local epsilon that the certificate allows, up to `epsilon`, is computed.
 
     The error is `margin` or `l2`; for a panel it is `error`, the largest over all rounds, and of that and
     the number of rounds any one may be left out. With `periods`, `renews` or both it is a tracking survey: the error is
@@ -111,6 +125,12 @@ class PlanRequest(_Asked, kw_only=True):
     """
 
     epsilon: float | None = None
+    central_epsilon: Annotated[
+        float | None, Meta(description="what the reports of one batch together may reveal; null without a shuffler")
+    ] = None
+    least: Annotated[
+        Whole | None, Meta(description="people in the smallest batch that the shuffler forwards; null for all of them")
+    ] = None
     margin: float | None = None
     l2: float | None = None
     error: float | None = None
@@ -242,8 +262,9 @@ class Planned(ResponseStruct):
     question: str
     answers: int | None
     unit: Annotated[str, Meta(description="the unit of the answers, and so of a margin; empty for none")]
-    epsilon: float
+    epsilon: Annotated[float, Meta(description="of one report: the local epsilon")]
     delta: Delta
+    central: Annotated[CentralGuarantee | None, Meta(description="with a shuffler; each option has its own epsilon")]
     users: int
     solved_for: Literal["error", "users", "epsilon", "rounds"]
     criterion: Criterion | None
@@ -327,6 +348,7 @@ class DraftAnswer(ResponseStruct):
         str | None,
         Meta(description="of a tracking survey: its privacy per window and over its life; null for others"),
     ]
+    central: Annotated[CentralGuarantee | None, Meta(description="where reports go through a relay; null for others")]
     notes: list[str]
 
 

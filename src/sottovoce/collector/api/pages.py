@@ -8,18 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import urlsplit
 
 from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import Response
 from sottovoce.collector.api.route import route
+from sottovoce.collector.api.service import Service
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.files import PAGES, File
 from sottovoce.collector.refusal import Refusal
+from sottovoce.core.errors import StoreUnavailableError
+from sottovoce.surveys.panel import Panel
 
 __all__ = ["PAGE_HEADERS", "PAGE_TEMPLATES", "ROUTES"]
 
+_POLICY: Final = "Content-Security-Policy"
+
 PAGE_HEADERS: Final = {
-    "Content-Security-Policy": (
+    _POLICY: (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
         "trusted-types 'none'"
@@ -32,7 +38,10 @@ PAGE_HEADERS: Final = {
     ),
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""What a page has beyond the headers of every answer, its own Content-Security-Policy instead of theirs."""
+"""What a page has beyond the headers of every answer, its own Content-Security-Policy instead of theirs.
+
+The page of a survey that states a relay may also connect to that.
+"""
 
 _KEEP_FILE: Final = "no-cache"
 """Kept by browsers, and asked for before every use: a page and its script are always of one build."""
@@ -48,7 +57,12 @@ async def dashboard_page(request: Request, survey_id: str = "") -> Response:
 
 @route("GET HEAD", "/s/{survey_id}", is_page=True)
 async def survey_page(request: Request, survey_id: str) -> Response:
-    return _sent(request, request.service.files["survey.html"], _KEEP_PAGE)
+    service = request.service
+    try:
+        headers = await service.wait_for_store(_relay_policy, service, survey_id)
+    except (Refusal, StoreUnavailableError):
+        headers = {}  # the page itself tells people what is the matter
+    return _sent(request, service.files["survey.html"], _KEEP_PAGE, headers)
 
 
 @route("GET HEAD", "/assets/{name}", is_page=True)
@@ -57,6 +71,16 @@ async def asset(request: Request, name: str) -> Response:
     if file is None:
         raise Refusal(404, "unknown_file", "the pages have no file of that name; open / or /s/ and a survey's id")
     return _sent(request, file, _KEEP_FILE, {"Cross-Origin-Resource-Policy": "same-origin"})
+
+
+def _relay_policy(service: Service, survey_id: str) -> dict[str, str]:
+    """The policy of a survey's page, if that must connect to a relay."""
+    survey = service.survey(service.record(survey_id))
+    if isinstance(survey, Panel) or survey.relay is None:
+        return {}
+    scheme, host, *_ = urlsplit(survey.relay.url)
+    own = "connect-src 'self'"
+    return {_POLICY: PAGE_HEADERS[_POLICY].replace(own, f"{own} {scheme}://{host}")}
 
 
 def _sent(request: Request, file: File, cache: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -10,7 +10,7 @@ from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import SurveyId, TimeAnswer
 from sottovoce.collector.running.keeper import begun, moment_of
-from sottovoce.collector.store.base import RoundStanding
+from sottovoce.collector.store.records import RoundStanding
 from sottovoce.formats.service_json import PeriodAhead, PeriodList, PeriodStatus
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.survey import Tracking

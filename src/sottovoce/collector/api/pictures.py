@@ -14,7 +14,7 @@ from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.reading.figures import figures_of, histogram_of
 from sottovoce.collector.reading.picture import columns_of, projection_of
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.surveys.survey import Survey
 

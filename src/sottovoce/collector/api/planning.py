@@ -13,6 +13,7 @@ from sottovoce.collector.api.asking import (
     question_of,
     tracking_plan_for,
 )
+from sottovoce.collector.api.central import central_body
 from sottovoce.collector.api.notes import notes_of
 from sottovoce.collector.api.page_structs import (
     EveryPeriodCost,
@@ -57,6 +58,7 @@ def _question(asked: PlanRequest) -> Planned:
     question = question_of(asked)
     people = population_of(question, asked)
     aim = {"users": asked.users, "margin": asked.margin, "l2": asked.l2, "population": people}
+    aim |= {"central_epsilon": asked.central_epsilon, "least": asked.least}
     if asked.periods is None and asked.renews is None:
         if asked.change is not None:
             raise SurveyError("change is between two periods: give periods or renews too, or a margin").at("change")
@@ -76,13 +78,17 @@ def _planned(
     told = found.to_dict()
     survey = found.survey()
     by_users, by_epsilon = curves.curve_by_users(found), curves.curve_by_epsilon(found)
+    central = found.central
     told |= {
+        "central": None if central is None else central_body(central.certificate),
         "users": users or found.users,
         "bound": ErrorBound(**told["bound"]),
         "options": [PlannedOption(**option) for option in told["options"]],
         "curves": PlannedCurves(users=_curve(by_users, periods), epsilon=_curve(by_epsilon)),
     }
-    notes = [_WORST] * (found.population is None) + [_BOUND] * (found.best.status == "bound") + notes_of(survey)
+    limits = [] if central is None or not central.limit_note else [central.limit_note]
+    notes = [_WORST] * (found.population is None) + [_BOUND] * (found.best.status == "bound")
+    notes += [*limits, *notes_of(survey)]
     told["survey"] = survey.id if tracking is None else None
     return Planned(**told, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
 
@@ -120,6 +126,7 @@ def _panel(asked: PlanRequest) -> Planned:
         unit="",
         epsilon=found.epsilon,
         delta=0.0,
+        central=None,
         users=found.users,
         solved_for=found.solved_for,
         criterion=None,

@@ -9,6 +9,8 @@ from typing import Final
 import rfc8785
 
 from sottovoce.adaptive.rounds import n_choices
+from sottovoce.collector.api.own_relay import OWN_RELAY, is_own_relay
+from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import Response, json_response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
@@ -16,7 +18,7 @@ from sottovoce.collector.api.structs import Envelope, Publication, RoundOpening,
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.keeper import moment_of
 from sottovoce.collector.signed import signed_record
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import MismatchError, SurveyError
 from sottovoce.core.limits import MAX_CELLS
@@ -46,9 +48,9 @@ _ERRORS: Final = {
     errors={**_ERRORS, 409: "the survey was deleted, which cannot be undone"},
     max_bytes=MAX_PUBLICATION_BYTES,
 )
-async def publish_survey(service: Service, body: Publication) -> Response:
+async def publish_survey(service: Service, request: Request, body: Publication) -> Response:
     """Sign and publish a survey; the same one again changes nothing."""
-    envelope, new = await service.compute(_publish, service, body)
+    envelope, new = await service.compute(_publish, service, request, body)
     return json_response(envelope, 201 if new else 200)
 
 
@@ -70,7 +72,7 @@ async def open_round(service: Service, survey_id: SurveyId, body: RoundOpening) 
     return json_response(envelope, 201 if new else 200)
 
 
-def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
+def _publish(service: Service, request: Request, given: Publication) -> tuple[Envelope, bool]:
     attachments = _decoded(given.attachments)
     survey = _read(given.statement, attachments)
     seat = survey.seat if isinstance(survey, Survey) else None
@@ -89,6 +91,8 @@ def _publish(service: Service, given: Publication) -> tuple[Envelope, bool]:
             "themselves",
             field="statement",
         )
+    if not isinstance(survey, Panel) and is_own_relay(survey.relay, request):
+        raise Refusal(422, "own_relay", OWN_RELAY, field="statement")
     if set(attachments) != set(survey.attachments):
         raise Refusal(
             422,

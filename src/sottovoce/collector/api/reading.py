@@ -8,7 +8,7 @@ from typing import Final
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.counting.live import live_aggregate
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.words import plural
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.estimate import Estimate

@@ -13,7 +13,7 @@ from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.slow_work import SlowWork
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["MOST_ROWS", "TAG", "Rendered", "check_rows", "rendered", "rendered_from", "rendered_table", "response_of"]

@@ -10,10 +10,10 @@ from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Acknowledgement, OneReport, RefusedUpload, ReportsBody, SurveyId
 from sottovoce.collector.refusal import ErrorDetail, Refusal, RefusedReport
-from sottovoce.collector.store.base import Closed
+from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE
 
-__all__ = ["ROUTES", "send_reports"]
+__all__ = ["ROUTES", "closed_refusal", "send_reports", "throttled"]
 
 _AT_ONCE: Final = 2**17
 """Bodies up to so many bytes are judged in the event loop, which takes less time than handing them to a thread."""
@@ -52,17 +52,10 @@ async def send_reports(service: Service, request: Request, survey_id: SurveyId) 
         service.metrics.refused(one.code)
     if arrival is None:
         return _none_accepted(refused)
-    seconds = service.throttle.admit(survey_id, arrival.n)
-    if seconds:
-        raise Refusal(
-            429,
-            "too_many_requests",
-            f"the survey accepts {settings.max_reports_per_second:,} reports per second; send the same again later",
-            retry_after=seconds,
-        )
+    throttled(service, arrival)
     closed = await service.committer.submit(arrival)
     if closed is not None:
-        raise _closed(closed, survey_id)
+        raise closed_refusal(closed, survey_id)
     if arrival.n == 1 and not refused:
         return _ONE
     return json_response(Acknowledgement(arrival.n, refused))
@@ -75,7 +68,21 @@ def _none_accepted(refused: list[RefusedReport]) -> Response:
     return json_response(RefusedUpload(ErrorDetail(code, message), 0, refused), 422)
 
 
-def _closed(state: Closed, survey_id: str) -> Refusal:
+def throttled(service: Service, arrival: Arrival) -> None:
+    """Refuse more reports per second than a survey may take."""
+    seconds = service.throttle.admit(arrival.survey, arrival.n)
+    if seconds:
+        most = service.settings.max_reports_per_second
+        raise Refusal(
+            429,
+            "too_many_requests",
+            f"the survey accepts {most:,} reports per second; send the same again later",
+            retry_after=seconds,
+        )
+
+
+def closed_refusal(state: Closed, survey_id: str) -> Refusal:
+    """Why the reports of a survey were not kept."""
     here = f"survey {survey_id[:12]}"
     match state:
         case "sealed":

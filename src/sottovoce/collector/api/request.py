@@ -8,10 +8,9 @@ from typing import Any, final
 import msgspec
 
 from sottovoce.collector.api.response import Receive, Scope
-from sottovoce.collector.api.service import Service
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.session_cookie import is_secure, n_cookies
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.validation import find_fault
 
 __all__ = ["Request", "decode_json"]
@@ -26,7 +25,10 @@ class Request:
     token: TokenRecord
     """Who asks; only where the route demands a scope."""
 
-    def __init__(self, service: Service, scope: Scope, receive: Receive, path_parameters: dict[str, str]):
+    service: Any
+    """What the routes' handlers know it to be: the collector's `Service`, or a relay's."""
+
+    def __init__(self, service: Any, scope: Scope, receive: Receive, path_parameters: dict[str, str]):
         self.service = service
         self.scope = scope
         self.path_parameters = path_parameters

@@ -27,16 +27,20 @@ from sottovoce.collector.running.readiness import Readiness
 from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.running.store_clock import StoreClock
 from sottovoce.collector.running.watch import Watch
-from sottovoce.collector.store.base import Store, SurveyRecord
+from sottovoce.collector.sealing.keys import SealingKeys
+from sottovoce.collector.sealing.opening import Opening
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
+from sottovoce.formats.service_json import CentralGuarantee
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["Service"]
+__all__ = ["Elsewhere", "Service"]
 
 P = TypeVar("P")
 
@@ -56,6 +60,7 @@ _MOST_TABLES: Final = 8
 """Requests that may wait for these threads; most estimates take milliseconds, tables of a million answers seconds."""
 
 _MOST_PLANS: Final = 256
+_MOST_CERTIFICATES: Final = 1024
 
 _MOST_CURVES: Final = 32
 _CURVE_BYTES: Final = 2**27
@@ -81,6 +86,9 @@ class Service:
 
     streams: Streams
 
+    answer_device: Callable[..., Awaitable[Callable[..., Awaitable[None]]]]
+    """The response to a request that came inside a sealed message."""
+
     elsewhere: Elsewhere | None = None
     """Who answers what is not answered where reports are taken; None where all of it is answered here."""
 
@@ -89,6 +97,8 @@ class Service:
         self.store = store
         self.key = key
         self.public = to_base64url(key.public)
+        self.sealing = SealingKeys(settings.data, key)
+        self.opening = Opening()
         self.metrics = Metrics()
         self.surveys = SurveyCache(store)
         self.clock = StoreClock(store)
@@ -117,6 +127,7 @@ class Service:
         self.throttle = Throttle(settings.max_reports_per_second)
         self.metrics.watch_queue(lambda: self.committer.depth)
         self.plans: LruCache[bytes, Planned] = LruCache(_MOST_PLANS)
+        self.certificates: LruCache[str, CentralGuarantee] = LruCache(_MOST_CERTIFICATES)
         self.period_estimates: LruCache[str, dict[int, Estimate]] = LruCache(_MOST_CURVES, _CURVE_BYTES)
         self.files = load_files()
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
@@ -144,6 +155,7 @@ class Service:
     def _close(self) -> None:
         self.stop_working()
         self.watch.close()
+        self.opening.close()
         self.committer.close()
         self.estimating.close()
         self.tables.close()

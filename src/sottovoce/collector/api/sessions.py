@@ -12,7 +12,7 @@ from sottovoce.collector.api.response import Response, json_response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.session_cookie import cleared_cookie, comes_from_here, set_cookie
-from sottovoce.collector.store.base import TokenRecord
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope, check_token
 
 __all__ = ["ROUTES"]

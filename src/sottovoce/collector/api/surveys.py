@@ -8,13 +8,15 @@ from contextlib import suppress
 from typing import Final
 
 from sottovoce.collector.api.admission import require
+from sottovoce.collector.api.central import central_of
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Rounds, StateBody, SurveyId
-from sottovoce.collector.store.base import Store, TokenRecord
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import StoreError
-from sottovoce.formats.service_json import RoundStatus, Status
+from sottovoce.formats.service_json import CentralGuarantee, RoundStatus, Status
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 
@@ -76,7 +78,17 @@ def status_of(service: Service, survey_id: str) -> Status:
         rounds=_most_rounds(survey),
         asked=None if rounds is None else len(rounds),
         every=survey.calendar.every if isinstance(survey, Tracking) else None,
+        central=_central(service, survey),
     )
+
+
+def _central(service: Service, survey: PublishedSurvey) -> CentralGuarantee | None:
+    """Computed once: it follows from the statement."""
+    known = service.certificates.get(survey.id)
+    if known is not None:
+        return known
+    found = central_of(survey)
+    return None if found is None else service.certificates.put(survey.id, found)
 
 
 def _mechanism(survey: PublishedSurvey) -> str | None:

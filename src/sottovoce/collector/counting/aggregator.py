@@ -25,7 +25,8 @@ from sottovoce.collector.counting.live import as_checkpoint, check, count_snapsh
 from sottovoce.collector.counting.report_ids import id_order, id_rows
 from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.collector.counting.survey_troubles import SurveyTroubles
-from sottovoce.collector.store.base import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Store, Waiting
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Checkpoint, Lease, NewSegment, Segment, SegmentInfo, Waiting
 from sottovoce.collector.stored import answerable_of
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.limits import DEFAULT_COUNTERS

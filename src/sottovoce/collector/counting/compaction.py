@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from sottovoce.collector.counting.report_ids import id_order, id_rows
-from sottovoce.collector.store.base import NewSegment, Segment, SegmentInfo
+from sottovoce.collector.store.records import NewSegment, Segment, SegmentInfo
 from sottovoce.core.errors import StoreError
 
 __all__ = ["CROWD", "due", "leftover", "merged"]

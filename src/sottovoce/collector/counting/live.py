@@ -11,7 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.collector.store.base import Checkpoint, Segment, SegmentInfo, Snapshot, Store
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Checkpoint, Segment, SegmentInfo, Snapshot
 from sottovoce.core.errors import CapacityError, ReportError, StoreError, StoreUnavailableError
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.mechanisms.codecs import Payloads

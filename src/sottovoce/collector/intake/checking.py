@@ -7,7 +7,7 @@ all of them at once, so that a hostile batch costs no more than an honest one.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,7 +18,7 @@ from sottovoce.collector.intake.json_reports import FieldCode, JsonBodyError, pa
 from sottovoce.collector.intake.report_checker import TAG_END, ReportChecker
 from sottovoce.collector.reading.cache import CachedSurvey, SurveyCache
 from sottovoce.collector.refusal import Refusal, RefusedReport
-from sottovoce.collector.store.base import Arrival, SurveyRecord
+from sottovoce.collector.store.records import Arrival, SurveyRecord
 from sottovoce.core.errors import MismatchError, ReportError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows
 from sottovoce.surveys.statement import is_digest
@@ -119,6 +119,18 @@ class Intake:
             )
         return checker
 
+    def _checker_of_direct(self, survey_id: str) -> ReportChecker:
+        """For reports that came from whoever drew them, which a survey with a relay does not want."""
+        checker = self._checker(survey_id)
+        if checker.relay:
+            raise Refusal(
+                422,
+                "relay_only",
+                f"{checker.here} takes reports through its relay alone, {checker.relay}, and nothing was stored: seal "
+                "each one and send it there, as the clients do",
+            )
+        return checker
+
     # --- bodies -----------------------------------------------------------------------------
 
     def read_batch(self, survey_id: str, body: bytes) -> CheckedBody:
@@ -131,7 +143,7 @@ class Intake:
         StoreError
             The survey could not be read from the store.
         """
-        checker = self._checker(survey_id)
+        checker = self._checker_of_direct(survey_id)
         if len(body) == BATCH_HEADER_BYTES + checker.row_bytes and body.startswith(checker.header):
             return self._one(checker, body[BATCH_HEADER_BYTES:])
         try:
@@ -153,7 +165,7 @@ class Intake:
         Ids are lower-case hexadecimal; reports are base64url without padding. Whatever else would decode to the same
         bytes is refused: a report has one writing. Raises as `read_batch` does.
         """
-        checker = self._checker(survey_id)
+        checker = self._checker_of_direct(survey_id)
         try:
             reports, alone = parse_reports(body)
         except JsonBodyError as error:
@@ -162,23 +174,16 @@ class Intake:
         if alone:
             row = read_report(reports[0], checker.letters)
             return CheckedBody(None, [RefusedReport(0, *row)]) if isinstance(row, tuple) else self._one(checker, row)
-        refused: list[RefusedReport] = []
-        kept: list[bytes] = []
-        places: list[int] = []
-        for position, report in enumerate(reports):
-            row = read_report(report, checker.letters)
-            if isinstance(row, tuple):
-                refused.append(RefusedReport(position, *row))
-            else:
-                kept.append(row)
-                places.append(position)
-        if not kept:
-            return CheckedBody(None, refused)
-        rows = np.frombuffer(b"".join(kept), dtype=np.uint8).reshape(len(kept), checker.row_bytes)
-        tags = np.ascontiguousarray(rows[:, REPORT_ID_BYTES:TAG_END]).view(np.uint32)[:, 0]
-        arrival, bad = self._judged(checker, rows, tags == checker.tag_word)
-        refused += [RefusedReport(places[one.position], one.code, one.message) for one in bad]
-        return CheckedBody(arrival, sorted(refused, key=_position))
+        return self._judged_alone(checker, [read_report(report, checker.letters) for report in reports])
+
+    def read_rows(self, survey_id: str, rows: Sequence[bytes]) -> CheckedBody:
+        """Reports that were sent one by one, each a row of a batch; raises as `read_batch` does.
+
+        However many there are: whoever gathered them has bounded them.
+        """
+        checker = self._checker(survey_id)
+        wrong: tuple[ReportCode, str] = ("wrong_length", f"a row of {checker.here} has {checker.row_bytes} bytes")
+        return self._judged_alone(checker, [row if len(row) == checker.row_bytes else wrong for row in rows])
 
     def _check_number(self, n: int) -> None:
         if not n:
@@ -200,6 +205,19 @@ class Intake:
         if not checker.accepts(payload):
             return CheckedBody(None, [RefusedReport(0, "bad_report", checker.bad_report)])
         return CheckedBody(Arrival(checker.id, self._epoch(), 1, row[:REPORT_ID_BYTES] + payload), [])
+
+    def _judged_alone(self, checker: ReportChecker, found: Sequence[bytes | tuple[ReportCode, str]]) -> CheckedBody:
+        """The verdicts on rows of the right length, some of which could not be read at all."""
+        refused = [RefusedReport(at, *row) for at, row in enumerate(found) if isinstance(row, tuple)]
+        kept = [(at, row) for at, row in enumerate(found) if isinstance(row, bytes)]
+        if not kept:
+            return CheckedBody(None, refused)
+        joined = b"".join([row for _, row in kept])
+        rows = np.frombuffer(joined, dtype=np.uint8).reshape(len(kept), checker.row_bytes)
+        tags = np.ascontiguousarray(rows[:, REPORT_ID_BYTES:TAG_END]).view(np.uint32)[:, 0]
+        arrival, bad = self._judged(checker, rows, tags == checker.tag_word)
+        refused += [RefusedReport(kept[one.position][0], one.code, one.message) for one in bad]
+        return CheckedBody(arrival, sorted(refused, key=_position))
 
     def _judged(self, checker: ReportChecker, rows: NDArray[np.uint8], tagged: NDArray[np.bool_]) -> CheckedBody:
         """The verdicts on rows of the right length, of which `tagged` have the survey's tag."""

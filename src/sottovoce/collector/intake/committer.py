@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 
 __all__ = ["Appends", "Committer", "Statistics"]

@@ -37,6 +37,8 @@ class ReportChecker:
         self.row_bytes = TAG_END + self.width
         self.closes = inf if survey.period is None else survey.period.closes.timestamp()
         """Until when reports are taken, in seconds since 1970."""
+        self.relay = "" if survey.relay is None else survey.relay.url
+        """The only way by which reports are taken; empty where devices send them directly."""
         self.header = encode_batch(survey.id, ())
         self.letters = base64url_letters(TAG_BYTES + self.width)
         self.tag_word = np.frombuffer(survey.tag, dtype=np.uint32)[0]

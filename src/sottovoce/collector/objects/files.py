@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.store.base import NewSegment
+from sottovoce.collector.store.records import NewSegment
 from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow, write_reports
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.statement import TAG_BYTES

@@ -19,7 +19,8 @@ from sottovoce.collector.counting.compaction import CROWD, merged
 from sottovoce.collector.counting.live import as_checkpoint, count_snapshot
 from sottovoce.collector.objects.files import object_bytes, reports_in
 from sottovoce.collector.objects.storage import ObjectStorage, object_name
-from sottovoce.collector.store.base import NewSegment, ObjectRecord, Segment, SegmentInfo, Store
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import NewSegment, ObjectRecord, Segment, SegmentInfo
 from sottovoce.collector.stored import answerable_of
 from sottovoce.core.errors import (
     ObjectStorageError,

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Any, Final, Generic, NamedTuple, TypeVar, final
 
 from sottovoce.collector.intake.report_checker import ReportChecker
-from sottovoce.collector.store.base import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.stored import PublishedSurvey, SurveySource, survey_of
 from sottovoce.surveys.survey import Survey
 

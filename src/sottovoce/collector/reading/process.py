@@ -17,6 +17,7 @@ from typing import Any, Final
 import uvloop
 
 from sottovoce.collector.api.response import refused
+from sottovoce.collector.api.service import Service
 from sottovoce.collector.app import Application, create_app
 from sottovoce.collector.reading.frames import RequestHead, ResponseHead, put, take
 from sottovoce.collector.refusal import refusal_of
@@ -69,7 +70,7 @@ class _Answering:
 
     async def live(self) -> None:
         loop = asyncio.get_running_loop()
-        self._app: asyncio.Future[Application] = loop.create_future()
+        self._app: asyncio.Future[Application[Service]] = loop.create_future()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._over.set)
         loop.add_reader(self._control, self._listen)

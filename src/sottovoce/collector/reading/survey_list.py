@@ -8,7 +8,8 @@ from typing import Final, final
 import msgspec
 
 from sottovoce.collector.api.structs import SurveyEntry, Surveys
-from sottovoce.collector.store.base import Store, SurveyRecord, SurveyState
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import SurveyRecord, SurveyState
 
 __all__ = ["PAGE_SURVEYS", "SurveyList"]
 

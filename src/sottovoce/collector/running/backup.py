@@ -1,7 +1,8 @@
 """One file that holds a whole store, and the way back, into SQLite or PostgreSQL alike.
 
 The file is an uncompressed ZIP: a member for each table, rows as MessagePack arrays each after its length, and a
-manifest with the digests of all of them. The signing key is no part of it: keep that file apart, and as secret.
+manifest with the digests of all of them. The signing key and the sealing keys are no part of it: keep
+those files apart, and as secret.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ __all__ = ["folder_lock"]
 
 
 @contextlib.contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path, flag: str = "--data") -> Iterator[None]:
     """Keep other services, and restores, away from a data folder that exists, for the length of the block.
 
     Counting processes, backups and commands for tokens ask for no lock: they may work beside a service.
@@ -29,19 +29,19 @@ def folder_lock(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise SettingsError(_reason(folder, error)) from None
+            raise SettingsError(_reason(folder, error, flag)) from None
         yield
     finally:
         os.close(descriptor)
 
 
-def _reason(folder: Path, error: OSError) -> str:
+def _reason(folder: Path, error: OSError, flag: str) -> str:
     if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
         return (
             f"another service, or a restore, works in the data folder {folder}; stop it first, or choose another "
-            "folder with --data (several services can share a PostgreSQL database)"
+            f"folder with {flag} (several collectors can share a PostgreSQL database)"
         )
     return (
         f"the data folder {folder} cannot be locked: {error.strerror}; it must be on a local disk, since network file "
-        "systems lack locks that SQLite can trust; choose another with --data"
+        f"systems lack locks that SQLite can trust; choose another with {flag}"
     )

@@ -7,9 +7,10 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from granian._granian import SocketHolder
 from granian.constants import HTTPModes, Interfaces
@@ -17,12 +18,13 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 
-from sottovoce.collector.app import Application
+from sottovoce.collector.api.response import Receive, Scope, Send
 from sottovoce.collector.running.outage import pause_after
-from sottovoce.collector.running.settings import Settings
+from sottovoce.collector.running.process import ProcessSettings
+from sottovoce.collector.running.readiness import Readiness
 from sottovoce.core.errors import ServiceError, StoreFullError
 
-__all__ = ["run_http"]
+__all__ = ["Hosted", "HostedService", "run_http"]
 
 _CONNECTIONS: Final = 4096
 """Served at once; more wait in the system's queue."""
@@ -43,10 +45,35 @@ _LOGGING: Final = {
 _log = logging.getLogger("sottovoce.serve")
 
 
+class HostedService(Protocol):
+    """What the server needs to know of the service behind an application."""
+
+    @property
+    def readiness(self) -> Readiness:
+        """Whether it can store what is sent to it."""
+
+    def stop_working(self) -> None:
+        """End what would go on for long."""
+
+
+class Hosted(Protocol):
+    """An ASGI application that can be served."""
+
+    @property
+    def service(self) -> HostedService:
+        """Its service."""
+
+    def lifespan(self) -> AbstractAsyncContextManager[None]:
+        """Requests may come inside the block."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+
+
 class _Server(Server):
     """On a socket that is already bound: granian's own would share a taken port, and not say which one 0 became."""
 
-    def __init__(self, app: Any, settings: Settings, listener: socket.socket):
+    def __init__(self, app: Any, settings: ProcessSettings, listener: socket.socket):
         milliseconds = int(settings.body_seconds * 1000)
         tls = (Path(settings.tls_certificate), Path(settings.tls_key)) if settings.tls_certificate else (None, None)
         super().__init__(
@@ -72,7 +99,7 @@ class _Server(Server):
 
 
 async def run_http(
-    app: Application, settings: Settings, listener: socket.socket, stop: asyncio.Event, ready: Callable[[], object]
+    app: Hosted, settings: ProcessSettings, listener: socket.socket, stop: asyncio.Event, ready: Callable[[], object]
 ) -> None:
     """Serve until `stop` is set; then refuse connections, finish requests under way and end the app's lifespan.
 
@@ -103,7 +130,7 @@ async def run_http(
 
 
 async def _report_ready(
-    app: Application, settings: Settings, address: tuple[Any, ...], ready: Callable[[], object]
+    app: Hosted, settings: ProcessSettings, address: tuple[Any, ...], ready: Callable[[], object]
 ) -> None:
     """Call `ready` once the service says of itself, over its own socket, that it is; or that only room is lacking.
 

@@ -11,13 +11,14 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metr
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from sottovoce.collector.counting.standstill import Standstill
-from sottovoce.collector.store.base import Arrival, Closed, Store
+from sottovoce.collector.store.base import Store
+from sottovoce.collector.store.records import Arrival, Closed
 
-__all__ = ["METRICS_TYPE", "Metrics", "TimedStore"]
+__all__ = ["COMMIT_SECONDS", "METRICS_TYPE", "Metrics", "TimedStore", "TimelessRegistry"]
 
 METRICS_TYPE: Final = CONTENT_TYPE_LATEST
 
-_COMMIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
+COMMIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _ESTIMATE_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _TOTALS_SECONDS: Final = 5.0
@@ -25,7 +26,7 @@ _TOTALS_SECONDS: Final = 5.0
 
 
 @final
-class _Timeless(CollectorRegistry):
+class TimelessRegistry(CollectorRegistry):
     """Without the moments at which counters began: the first request of a kind is somebody's, to the microsecond."""
 
     def collect(self) -> Iterator[Metric]:
@@ -39,7 +40,7 @@ class Metrics:
     """One registry of its own, so that two services in one process do not mix."""
 
     def __init__(self) -> None:
-        self.registry: CollectorRegistry = _Timeless()
+        self.registry: CollectorRegistry = TimelessRegistry()
         registry = self.registry
         self._requests = Counter(
             "sottovoce_requests",
@@ -51,11 +52,12 @@ class Metrics:
         self._refused = Counter(
             "sottovoce_reports_refused", "Reports or whole bodies refused, by reason.", ("code",), registry=registry
         )
+        self._opened = Counter("sottovoce_messages_opened", "Sealed messages that could be opened.", registry=registry)
         # Its count is the number of transactions.
         self._commits = Histogram(
             "sottovoce_commit_seconds",
             "How long each transaction took that made reports durable.",
-            buckets=_COMMIT_SECONDS,
+            buckets=COMMIT_SECONDS,
             registry=registry,
         )
         self._queued = Gauge("sottovoce_queued_reports", "Reports between arrival and disk.", registry=registry)
@@ -108,6 +110,10 @@ class Metrics:
     def refused(self, code: str, n: int = 1) -> None:
         """So many reports were refused for a reason, one of a fixed list."""
         self._refused.labels(code).inc(n)
+
+    def opened(self, n: int = 1) -> None:
+        """So many sealed messages could be opened."""
+        self._opened.inc(n)
 
     def text(self, store: Store) -> bytes:
         """Everything in Prometheus' text form; waits for the store."""

@@ -15,7 +15,7 @@ from typing import Final, Protocol, final
 
 from sottovoce.collector.intake.committer import Appends
 from sottovoce.collector.running.outage import Outage, pause_after
-from sottovoce.collector.store.base import Arrival, Closed
+from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 
 __all__ = ["Checkable", "Readiness", "reason_of"]
@@ -54,13 +54,20 @@ class Readiness:
         Where reports are stored.
     hangs
         Whether a group of reports is being written that does not end.
+    what
+        What is stored there, as the log calls it.
     """
 
     def __init__(
-        self, store: Checkable, hangs: Callable[[], bool], clock: Callable[[], float] = time.monotonic
+        self,
+        store: Checkable,
+        hangs: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        what: str = "reports",
     ) -> None:
         self._store, self._hangs, self._clock = store, hangs, clock
-        self._outage = Outage(_log, "reports cannot be stored", logging.ERROR)
+        self._outage = Outage(_log, f"{what} cannot be stored", logging.ERROR)
         self._thread = ThreadPoolExecutor(1, "sottovoce-probe")
         self._probe: Future[None] | None = None
         self._probe_began = self._probe_ended = -_AGE

@@ -9,20 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import logging
-import os
-import resource
-import signal
 import socket
 import sqlite3
-import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import uvloop
 
@@ -33,11 +26,13 @@ from sottovoce.collector.reading.front import ReadingProcess
 from sottovoce.collector.reading.pace import Pace
 from sottovoce.collector.running.folder_lock import folder_lock
 from sottovoce.collector.running.http_server import run_http
-from sottovoce.collector.running.log import configure_logging
+from sottovoce.collector.running.process import address, check_tls, folder, listening, set_up, stop_event, warn_of_place
 from sottovoce.collector.running.settings import KEY_FILE, Settings
 from sottovoce.collector.running.supervisor import STOP_SECONDS, Supervisor, counting
 from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
+from sottovoce.collector.sealing.key_file import load_or_create_keys
+from sottovoce.collector.sealing.keys import SEALING_FILE
 from sottovoce.collector.store import Store, open_as_set
 from sottovoce.collector.store.sqlite import resets_safely
 from sottovoce.collector.tokens import create_token, ensure_admin
@@ -46,14 +41,8 @@ from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
 
 __all__ = ["ServiceStart", "count", "serve"]
 
-_OPEN_FILES: Final = 65_536
-"""A connection is a file to the system, whose usual limit of 1,024 is soon reached."""
-
 _GRACE: Final = 5.0
 """Seconds beyond all that a clean stop may take."""
-
-_ECHO: Final = 1.0
-"""Seconds in which a signal counts as the same one: programs that pass signals on often do it twice."""
 
 _BETWEEN_TICKS: Final = 0.5
 """Seconds between looks whether a period begins or closes."""
@@ -106,14 +95,15 @@ def serve(
     StoreError
         If the database cannot; for one of a newer version of this package too.
     """
-    _set_up(settings)
-    _check_tls(settings)
-    with _listening(settings) as listener, _folder(settings.data), _lock(settings), _store(settings) as store:
+    set_up(settings)
+    check_tls(settings)
+    with listening(settings) as listener, folder(settings.data, "--data"), _lock(settings), _store(settings) as store:
         key = SigningKey.load_or_create(settings.data / KEY_FILE)
-        address = _address(settings, listener)
+        load_or_create_keys(settings.data / SEALING_FILE)
+        here = address(settings, listener)
         start = ServiceStart(
-            address=address,
-            public=settings.public_url or address,
+            address=here,
+            public=settings.public_url or here,
             key=to_base64url(key.public),
             fingerprint=fingerprint(key.public),
             admin_token=_admin_token(store, new_admin_token),
@@ -129,7 +119,7 @@ def count(settings: Settings, *, ready: Callable[[], object]) -> None:
         raise SettingsError("workers is 0, so that nothing would be counted; it must be from 1 to 64 here")
     if not settings.database and not settings.data.is_dir():
         raise SettingsError(f"the data folder {settings.data} is not there; name that of the service, or its database")
-    _set_up(settings)
+    set_up(settings)
     with _store(settings):
         pass
     uvloop.run(_count(settings, ready))
@@ -141,7 +131,7 @@ async def _serve(
     app = create_app(settings, store, key)
     advance = _watermark(settings, app.service)
     keeping = _keeping(app.service)
-    stop = _stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
+    stop = stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
     pace = Pace(lambda: app.service.committer.statistics)
     reading = app.service.elsewhere = ReadingProcess(settings, app.service.note_estimate, pace)
     readers = Supervisor("reading", [reading.start])
@@ -187,7 +177,7 @@ def _keeping(service: Service) -> Watch:
 
 
 async def _count(settings: Settings, ready: Callable[[], object]) -> None:
-    stop = _stop_event(STOP_SECONDS + _GRACE)
+    stop = stop_event(STOP_SECONDS + _GRACE)
     workers = Supervisor("counting", counting(settings))
     ready()
     await stop.wait()
@@ -195,123 +185,19 @@ async def _count(settings: Settings, ready: Callable[[], object]) -> None:
     _log.info("stopped")
 
 
-def _stop_event(patience: float) -> asyncio.Event:
-    """Set by the first SIGTERM or SIGINT; a later one ends the process at once, and so does patience that runs out."""
-    stop = asyncio.Event()
-    asked = 0.0
-
-    def give_up() -> None:
-        _log.error("not stopped within %.0f s: ended all the same; what was acknowledged is kept", patience)
-        os._exit(1)
-
-    def ask() -> None:
-        nonlocal asked
-        if stop.is_set():
-            if time.monotonic() > asked + _ECHO:
-                os._exit(1)
-            return
-        asked = time.monotonic()
-        _log.info("stopping: no new requests, those under way are finished")
-        stop.set()
-        # A thread, since a database that hangs may hold up the event loop too.
-        last = threading.Timer(patience, give_up)
-        last.daemon = True
-        last.start()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ask)
-    return stop
-
-
-def _set_up(settings: Settings) -> None:
-    configure_logging(settings.log_level, settings.log_format)
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(hard, _OPEN_FILES)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
 def _warn(settings: Settings) -> None:
     """What works and is still unwise."""
-    if settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.tls_certificate:
-        _log.warning("listening beyond this machine without TLS: put a proxy with TLS in front, or set tls_certificate")
+    warn_of_place(settings, settings.data)
     if not settings.database and settings.workers and not resets_safely():
         _log.info(
             "this Python's SQLite is %s, with a rare fault that 3.51.3 corrects: see SQLite in the page on operations",
             sqlite3.sqlite_version,
         )
-    if settings.data.stat().st_mode & 0o077:
-        _log.warning("other users of this machine can look into the data folder: chmod 700 is advised")
 
 
 def _admin_token(store: Store, new: bool) -> str | None:
     first = ensure_admin(store)
     return create_token(store, ("admin",), "made by --new-admin-token", 0)[0] if new and first is None else first
-
-
-def _address(settings: Settings, listener: socket.socket) -> str:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"{'https' if settings.tls_certificate else 'http'}://{host}:{listener.getsockname()[1]}"
-
-
-@contextlib.contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
-    """The address, ours alone: a second service on it is refused here and not by chance later."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise SettingsError(_unusable(settings, error)) from None
-    with listener:
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(socket.SOMAXCONN)
-        except OSError as error:
-            raise SettingsError(_unusable(settings, error)) from None
-        yield listener
-
-
-def _unusable(settings: Settings, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
-        return (
-            f"port {settings.port} of {settings.host} is taken: another program listens there; stop it, or choose "
-            "another with --port (0 picks a free one)"
-        )
-    if error.errno == errno.EACCES:
-        return (
-            f"port {settings.port} is not for this user: those below 1024 need privileges; choose another with --port"
-        )
-    return f"host {settings.host} is not an address of this machine ({error.strerror or error}); choose one with --host"
-
-
-@contextlib.contextmanager
-def _folder(path: Path) -> Iterator[None]:
-    """The data folder, made for its owner only; if what follows fails and it is still empty, it is gone again."""
-    made = [folder for folder in (path, *path.parents) if not folder.exists()]
-    try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        _remove(made)
-        raise SettingsError(
-            f"the data folder {path} cannot be made: {error.strerror}; choose another with --data"
-        ) from None
-    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        _remove(made)
-        raise SettingsError(f"the data folder {path} cannot be written to; make it this user's, or choose another")
-    try:
-        yield
-    except BaseException:
-        _remove(made)
-        raise
-
-
-def _remove(folders: list[Path]) -> None:
-    for folder in folders:
-        with contextlib.suppress(OSError):  # not empty: then there is something to keep
-            folder.rmdir()
 
 
 def _lock(settings: Settings) -> contextlib.AbstractContextManager[None]:
@@ -348,15 +234,3 @@ def _look_for(objects: ObjectStorage, name: str) -> None:
                 "cannot be read; set objects to where they are, or bring them back",
                 name,
             )
-
-
-def _check_tls(settings: Settings) -> None:
-    if settings.tls_certificate:
-        context: Any = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        try:
-            context.load_cert_chain(settings.tls_certificate, settings.tls_key)
-        except OSError as error:
-            raise SettingsError(
-                f"tls_certificate {settings.tls_certificate} and tls_key {settings.tls_key} cannot be used: "
-                f"{error.strerror or error}; both must be PEM files that this user may read and that belong together"
-            ) from None

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 __all__ = [
     "Read",
     "database",
+    "duration",
     "file",
     "folder",
     "host",
@@ -26,6 +27,8 @@ __all__ = [
 
 Read: TypeAlias = Callable[[object], Any]
 """From what was given to the setting's value; raises ValueError when it is not allowed."""
+
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 _ORIGIN: Final = re.compile(r"https?://[0-9A-Za-z.:\[\]-]+")
 
@@ -67,6 +70,24 @@ def seconds(smallest: float, largest: float) -> Read:
         if not math.isfinite(number) or not smallest <= number <= largest:
             raise ValueError
         return number
+
+    return read
+
+
+def duration(smallest: float, largest: float) -> Read:
+    """Seconds in a range, as a number or as people write them: 90s, 15m, 6h, 2d.
+
+    Examples
+    --------
+    >>> [duration(0, 1e6)(given) for given in ("6h", "90s", 600)]
+    [21600.0, 90.0, 600.0]
+    """
+
+    def read(given: object) -> float:
+        written = re.fullmatch(r"\s*([0-9.]+)\s*([smhd])\s*", given) if isinstance(given, str) else None
+        if written is None:
+            return float(seconds(smallest, largest)(given))
+        return float(seconds(smallest, largest)(float(written[1]) * _UNITS[written[2]]))
 
     return read
 

@@ -1,22 +1,16 @@
-"""The settings of the service: each declared once, with its default, its range and its help.
-
-A flag beats an environment variable, which beats the settings file, which beats the default. Whatever is wrong is told
-with the setting's name, where it came from, what is allowed and what to do.
-"""
+"""The settings of the collector: each declared once, with its default, its range and its help."""
 
 from __future__ import annotations
 
-import difflib
-import re
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from sottovoce.collector.running import setting_kinds as kinds
 from sottovoce.collector.running.log import FORMATS, LEVELS
-from sottovoce.collector.running.setting_kinds import Read
+from sottovoce.collector.running.setting_table import check_settings, check_tls_pair, declared, read_settings
+from sottovoce.collector.running.setting_table import setting as _setting
 from sottovoce.collector.store.reserve import DEFAULT_RESERVE
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_CELLS
@@ -25,11 +19,11 @@ from sottovoce.formats.wire import DEFAULT_BODY_BYTES
 __all__ = [
     "KEY_FILE",
     "OTHER_VARIABLES",
+    "RELAY_PREFIX",
     "SETTINGS",
     "SETTINGS_VARIABLE",
     "TOKEN_VARIABLE",
     "URL_VARIABLE",
-    "ServiceSetting",
     "Settings",
     "load",
 ]
@@ -52,59 +46,8 @@ _PREFIX: Final = "SOTTOVOCE_"
 _TESTS: Final = "SOTTOVOCE_TEST_"
 """Begins what the tests of this package are told."""
 
-
-@dataclass(frozen=True)
-class ServiceSetting:
-    """One setting, and the four places it may come from."""
-
-    name: str
-    """Its name in Python and its key in the settings file."""
-    default: Any
-    meaning: str
-    allowed: str
-    metavar: str
-    read: Read = field(repr=False)
-    secret: bool = False
-    """Whether its value may hold a password, so that no message shows it."""
-
-    @property
-    def flag(self) -> str:
-        """The option of `sottovoce serve`."""
-        return "--" + self.name.replace("_", "-")
-
-    @property
-    def variable(self) -> str:
-        """The environment variable."""
-        return _PREFIX + self.name.upper()
-
-    @property
-    def shown_default(self) -> str:
-        """The default as an operator would write it; empty for nothing."""
-        if isinstance(self.default, tuple):
-            return ",".join(self.default)
-        return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
-
-    def checked(self, given: object, source: str) -> Any:
-        """The value of what was given, or a `SettingsError` that says where it came from."""
-        try:
-            return self.read(given)
-        except ValueError:
-            pass
-        shown = "" if self.secret else f" is {_shown(given)}"
-        default = self.shown_default or "none"
-        raise SettingsError(
-            f"{self.name}{shown} (from {source}): it must be {self.allowed}; leave it out for the default, {default}"
-        )
-
-
-def _shown(given: object) -> str:
-    text = str(given).lower() if isinstance(given, bool) else repr(given)  # true, as TOML writes it
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _setting(default: Any, read: Read, allowed: str, meaning: str, *, metavar: str = "N", secret: bool = False) -> Any:
-    about = {"read": read, "allowed": allowed, "meaning": meaning, "metavar": metavar, "secret": secret}
-    return field(default=default, metadata=about, repr=not secret)
+RELAY_PREFIX: Final = "SOTTOVOCE_RELAY_"
+"""Begins the settings of a relay, which may run on the same machine."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +80,7 @@ class Settings:
         Path("sottovoce-data"),
         kinds.folder,
         "the name of a folder",
-        "folder of the SQLite database (collector.db), the signing key (signing.key) and the watermark",
+        "folder of the SQLite database (collector.db), the keys (signing.key, sealing.keys) and the watermark",
         metavar="FOLDER",
     )
     database: str = _setting(
@@ -267,23 +210,17 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
-        for setting in SETTINGS:
-            object.__setattr__(self, setting.name, setting.checked(getattr(self, setting.name), "the program"))
+        check_settings(self, SETTINGS)
         if self.queue_reports < self.max_batch_reports:
             raise SettingsError(
                 f"queue_reports is {self.queue_reports}: it must not be below max_batch_reports, "
                 f"{self.max_batch_reports}; a body of that many would never fit"
             )
-        if bool(self.tls_certificate) != bool(self.tls_key):
-            given, missing = ("tls_certificate", "tls_key") if self.tls_certificate else ("tls_key", "tls_certificate")
-            raise SettingsError(f"{given} is given and {missing} is not: TLS needs both; give both or neither")
+        check_tls_pair(self.tls_certificate, self.tls_key)
 
 
-SETTINGS: Final = tuple(ServiceSetting(name=one.name, default=one.default, **one.metadata) for one in fields(Settings))
+SETTINGS: Final = declared(Settings, _PREFIX)
 """All of them, in the order of the documentation."""
-
-_BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
-_BY_VARIABLE: Final = {setting.variable: setting for setting in SETTINGS}
 
 
 def load(
@@ -312,64 +249,8 @@ def load(
     environ = environ or {}
     if file is None and environ.get(SETTINGS_VARIABLE):
         file = Path(environ[SETTINGS_VARIABLE])
-    values: dict[str, Any] = {} if file is None else _from_file(file)
-    values |= _from_environment(environ)
-    for name, given in (flags or {}).items():
-        if given is not None:
-            setting = _BY_NAME.get(name) or _unknown("the flag", name, _BY_NAME)
-            values[name] = setting.checked(given, f"the flag {setting.flag}")
-    return Settings(**values)
+    return Settings(**read_settings(SETTINGS, flags or {}, environ, file, _is_other))
 
 
-def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    values = {}
-    for variable in sorted(environ):
-        if variable.startswith(_PREFIX) and not variable.startswith(_TESTS) and variable not in OTHER_VARIABLES:
-            setting = _BY_VARIABLE.get(variable) or _unknown("the environment variable", variable, _BY_VARIABLE)
-            values[setting.name] = setting.checked(environ[variable], f"the environment variable {variable}")
-    return values
-
-
-def _from_file(file: Path) -> dict[str, Any]:
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise SettingsError(
-            f"the settings file {file} cannot be read: {error.strerror}; name a TOML file that this user may read"
-        ) from None
-    table = _parsed(file, content)
-    values = {}
-    for key, given in table.items():
-        setting = _BY_NAME.get(key) or _unknown_key(file, key, given)
-        values[key] = setting.checked(given, f"the settings file {file}")
-    return values
-
-
-def _parsed(file: Path, content: bytes) -> dict[str, Any]:
-    remedy = 'lines read like port = 8470, or host = "127.0.0.1"'
-    try:
-        return tomllib.loads(content.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        reason = f"no UTF-8 (at line {line})"
-    except tomllib.TOMLDecodeError as error:
-        reason = str(error)
-    raise SettingsError(f"the settings file {file} is not TOML: {reason}; {remedy}")
-
-
-def _unknown_key(file: Path, key: str, given: object) -> ServiceSetting:
-    if isinstance(given, dict) or (isinstance(given, list) and any(isinstance(one, dict) for one in given)):
-        raise SettingsError(
-            f"in {file}, {_plain(key)} is a table, and settings stand in none: leave its heading out, and write each "
-            "setting on a line of its own, like port = 8470"
-        )
-    return _unknown(f"in {file},", key, _BY_NAME)
-
-
-def _unknown(where: str, name: str, known: Mapping[str, ServiceSetting]) -> ServiceSetting:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
-    raise SettingsError(f"{where} {_plain(name)} is not a setting; did you mean {near}?")
-
-
-def _plain(name: str) -> str:
-    return name if re.fullmatch(r"[\w.-]{1,60}", name) else _shown(name)
+def _is_other(variable: str) -> bool:
+    return variable.startswith((_TESTS, RELAY_PREFIX)) or variable in OTHER_VARIABLES

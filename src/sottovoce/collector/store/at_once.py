@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final, final
 
-from sottovoce.collector.store.base import Arrival
+from sottovoce.collector.store.records import Arrival
 from sottovoce.collector.store.reports import APPEND, append_values
 
 __all__ = ["AtOnce"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sottovoce.collector.store.base import ObjectRecord
+from sottovoce.collector.store.records import ObjectRecord
 from sottovoce.collector.store.sql import SqlStore, Transaction
 from sottovoce.core.errors import StoreError
 

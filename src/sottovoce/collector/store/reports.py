@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from sottovoce.collector.objects.files import reports_in
-from sottovoce.collector.store.base import (
+from sottovoce.collector.store.records import (
     Arrival,
     Checkpoint,
     Closed,

@@ -11,20 +11,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
 
-from sottovoce.collector.store.base import Arrival, Store, SurveyRecord, TokenRecord
+from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.migrations import Dialect
+from sottovoce.collector.store.records import Arrival, SurveyRecord, TokenRecord
 from sottovoce.core.errors import StoreFullError
 
 __all__ = [
     "PART_BYTES",
     "STANDING",
     "SURVEY_COLUMNS",
+    "Frees",
     "Row",
     "SqlStore",
     "Transaction",
     "askable",
     "combine",
     "dump_words",
+    "freed",
     "load_words",
     "parts",
     "survey_record",
@@ -91,14 +94,7 @@ class SqlStore(Store):
 
         On a disk without a byte left it is done again with the room of the reserve.
         """
-        try:
-            with self.write(freeing=True) as transaction:
-                return change(transaction)
-        except StoreFullError:
-            if not self.give_up_reserve():
-                raise
-        with self.write(freeing=True) as transaction:
-            return change(transaction)
+        return freed(self, change)
 
     @abc.abstractmethod
     def write_one(self, statement: str, values: Sequence[Any]) -> int:
@@ -118,6 +114,28 @@ class SqlStore(Store):
     @abc.abstractmethod
     def _alone(self, transaction: Transaction) -> None:
         """From here on no other publication or deletion happens at the same time."""
+
+
+class Frees(Protocol):
+    """What `freed` needs of a database."""
+
+    def write(self, *, growing: bool = False, freeing: bool = False) -> AbstractContextManager[Transaction]:
+        """As `SqlStore` has it."""
+
+    def give_up_reserve(self) -> bool:
+        """As `SqlStore` has it."""
+
+
+def freed(database: Frees, change: Callable[[Transaction], T]) -> T:
+    """What a change returns that makes room; on a disk without a byte left it is done with the room of the reserve."""
+    try:
+        with database.write(freeing=True) as transaction:
+            return change(transaction)
+    except StoreFullError:
+        if not database.give_up_reserve():
+            raise
+    with database.write(freeing=True) as transaction:
+        return change(transaction)
 
 
 def askable(text: str) -> bool:

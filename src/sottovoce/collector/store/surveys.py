@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sottovoce.collector.store.base import RoundStanding, SurveyRecord, SurveyState, TokenRecord
+from sottovoce.collector.store.records import RoundStanding, SurveyRecord, SurveyState, TokenRecord
 from sottovoce.collector.store.sql import (
     SURVEY_COLUMNS,
     SqlStore,

@@ -27,7 +27,7 @@ def render(result: DemoResult) -> str:
     """The page as text. All figures come from `result`; everything is escaped."""
     from sottovoce.core.version import __version__
 
-    demo, ages, figures = result.music, result.ages, result.figures
+    demo, ages, figures, shuffled = result.music, result.ages, result.figures, result.shuffled
     mechanism, size = demo.survey.mechanism, demo.survey.n_answers
     errors = demo.errors
     largest = max(float(demo.truth.max()), float(demo.estimate.raw.max()))
@@ -80,6 +80,12 @@ def render(result: DemoResult) -> str:
         "habit_ends": f"{100 * result.habit.change_low:.1f} to {100 * result.habit.change_high:.1f}",
         "habit_truth": f"{100 * result.habit.true_change:+.1f}",
         "habit_trend": str(result.habit.curve.trend(HABIT)),
+        "shuffled_users": f"{shuffled.users:,}",
+        "shuffled_epsilon": f"{shuffled.direct.epsilon:g}",
+        "direct_promise": shuffled.promises[0],
+        "both_promise": shuffled.promises[1],
+        "direct_error": f"{shuffled.errors[0].l2_projected:.4f}",
+        "shuffled_error": f"{shuffled.errors[1].l2_projected:.4f}",
         "owner": result.owner,
         "left": f"{result.ledger.left:.4g} of {result.ledger.budget:.4g}",
     }
@@ -96,6 +102,8 @@ def render(result: DemoResult) -> str:
         "quantiles": "\n".join(_quantile(row) for row in ages.quantiles),
         "asked": "\n".join(_asked(one) for one in result.asked),
         "habit": habit_curve(result.habit.months),
+        "direct_bars": bars(*shuffled.rows),
+        "shuffled_bars": bars(*reversed(shuffled.rows)),
         "forms": "\n".join(_form(one) for one in result.forms),
         "ledger": _ledger(result.ledger),
     }

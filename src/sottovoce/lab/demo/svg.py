@@ -18,9 +18,12 @@ __all__ = ["ages_curve", "bars", "curves", "habit_curve", "heat_map"]
 Floats = NDArray[np.float64]
 
 
-def bars(rows: Sequence[EstimatedShare]) -> str:
-    """Rows of label and bar, with interval and truth. Positions are per cent, so that it fits any width."""
-    limit = 1.02 * max(max(row.high, row.truth) for row in rows)
+def bars(rows: Sequence[EstimatedShare], beside: Sequence[EstimatedShare] = ()) -> str:
+    """Rows of label and bar, with interval and truth. Positions are per cent, so that it fits any width.
+
+    The scale is one on which the rows `beside` fit too.
+    """
+    limit = 1.02 * max(max(row.high, row.truth) for row in (*rows, *beside))
     step = _round_step(limit / 3)
     ticks = [step * i for i in range(math.floor(limit / step) + 1)]
 

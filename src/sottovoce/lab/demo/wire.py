@@ -25,6 +25,7 @@ from sottovoce.lab.demo.forms import FormAnswer, people_for_forms, read_forms, s
 from sottovoce.lab.demo.habit import Habit, follow_habit, state_habit
 from sottovoce.lab.demo.instruments import true_frequencies
 from sottovoce.lab.demo.service import DemoService
+from sottovoce.lab.demo.shuffled import ShuffledCrowd
 from sottovoce.lab.fleet import Sent
 from sottovoce.surveys.influence import Influence
 
@@ -119,6 +120,7 @@ class DemoResult:
     asked: tuple[AskedQuestion, ...]
     forms: tuple[FormAnswer, ...]
     habit: Habit
+    shuffled: ShuffledCrowd
     sent: tuple[Sent, ...]
     owner: str
     ledger: Ledger
@@ -134,6 +136,7 @@ class DemoResult:
             "adaptive": [one.to_dict() for one in self.asked],
             "forms": [one.to_dict() for one in self.forms],
             "habit": self.habit.to_dict(),
+            "shuffled": self.shuffled.to_dict(),
             "fleet": {name: sent.to_dict() for name, sent in zip(names, self.sent, strict=True)},
             "ledger": {"owner": self.owner, **self.ledger.to_dict()},
             "metrics": {**asdict(self.figures), "duplicates": self.figures.duplicates},

@@ -175,7 +175,7 @@ def _draw_l2(ax: Any, curves: PlanErrorCurves) -> None:
             color=colour,
             label=f"{label}, simulated ({curves.measured[0].distribution})",
         )
-    told = guarantee(plan.epsilon, plan.delta)
+    told = f"{'' if plan.central is None else 'local '}{guarantee(plan.epsilon, plan.delta)}"
     _finish(ax, curves.plan, "L2 over all answers", f"{_asked(plan)}: {plan.best.name}, {told}")
 
 

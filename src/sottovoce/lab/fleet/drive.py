@@ -1,4 +1,4 @@
-"""Run a fleet: some full devices, the others through a relay, until everybody has answered once."""
+"""Run a fleet: some full devices, the others in batches, until everybody has answered once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sottovoce.core.errors import ServiceError, SimulationError
 from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
 from sottovoce.device import CollectorClient, Device, Http, MemoryStore, Patience
 from sottovoce.device.fetch import Published, check_survey_id
+from sottovoce.lab.fleet.batches import BatchSender, bodies
 from sottovoce.lab.fleet.people import MOST_USERS, REPORTS, Respondents, Urn, respondents_for, seed_of
-from sottovoce.lab.fleet.relay import Relay, bodies
 from sottovoce.lab.fleet.sent import Ended, SendCounter, Sent
 from sottovoce.lab.fleet.truth import true_answers
 from sottovoce.surveys.panel import Panel
@@ -59,8 +59,8 @@ def run(
     """Let simulated people answer a survey of a collector, each once.
 
     `singles` of them have a full `Device` each, with its own ledger: it fetches, verifies, draws from the system's
-    entropy, records and sends. The reports of the others are drawn from the same distribution, vectorised, and sent by
-    a relay. A panel's rounds are answered as they open, by those who have drawn them; of a tracking survey the periods
+    entropy, records and sends. The reports of the others are drawn from the same distribution, vectorised, and sent in
+    batches. A panel's rounds are answered as they open, by those who have drawn them; of a tracking survey the periods
     that can be answered now are.
 
     Parameters
@@ -73,7 +73,7 @@ def run(
         Of people's values: "zipf", "uniform", "geometric", a file's name, shares that sum to one, or integers, exactly
         so many people of each value. People with vectors are those of `simulate vector`.
     seed
-        For the same people and the same relayed reports again. Report ids and whatever single devices draw come from
+        For the same people and the same reports in batches again. Report ids and whatever single devices draw come from
         the system's entropy all the same.
     resend
         Number of requests to send twice, as after a lost acknowledgement.
@@ -141,7 +141,7 @@ def run(
         seed=fixed,
         singles=tally.singles,
         batches=tally.batches,
-        accepted=tally.singles + tally.relayed,
+        accepted=tally.singles + tally.batched,
         refused=dict(tally.refused),
         resent=tally.resent,
         waits=tally.waits,
@@ -202,20 +202,20 @@ class _Fleet:
         asked = found.survey
         assert isinstance(asked, Survey)
         self._one_by_one(asked.id, devices)
-        relay = Relay(self.http, asked.id, self.patience, self.pool, 2 * self.threads, self.tally)
+        sender = BatchSender(self.http, asked.id, self.patience, self.pool, 2 * self.threads, self.tally)
         kept: list[tuple[bytes, int]] = []
         number = 0 if asked.seat is None else asked.seat.round
         for body, n in bodies(asked, crowd, self.batch, seed_of(self.seed, REPORTS, number)):
-            if relay.over or self._late():
+            if sender.over or self._late():
                 break
-            relay.send(body, n, self._done)
+            sender.send(body, n, self._done)
             if len(kept) < self.resend:
                 kept.append((body, n))
-        relay.finish()
+        sender.finish()
         for body, n in kept:
-            relay.send(body, n, lambda _: None, again=True)
-        relay.finish()
-        return "sealed" if relay.over else self._why() or "done"
+            sender.send(body, n, lambda _: None, again=True)
+        sender.finish()
+        return "sealed" if sender.over else self._why() or "done"
 
     def answer_rounds(self, found: Published, crowd: Urn, devices: list[_Owner], answered: list[int]) -> Ended:
         """Those whose round it is answer it, round after round, as they open."""

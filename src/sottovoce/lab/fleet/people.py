@@ -49,7 +49,7 @@ class Respondents(Protocol):
         """How many they are."""
 
     def take(self, survey: Survey, n: int) -> People:
-        """n of them, as people who answer this survey, through a relay."""
+        """n of them, as people who answer this survey in a batch."""
 
     def values(self, n: int) -> list[object]:
         """The values of n of them, who answer by themselves."""

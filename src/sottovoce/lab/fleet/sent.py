@@ -22,7 +22,7 @@ class Sent:
     accepted, refused
         Reports that the collector acknowledged, and how many it refused for each reason.
     singles, batches
-        Reports acknowledged one a request from devices with a ledger each, and bodies acknowledged from relays.
+        Reports acknowledged one a request from devices with a ledger each, and batches acknowledged.
     resent
         Reports that were sent a second time on purpose and acknowledged again; not in `accepted`.
     waits
@@ -66,7 +66,7 @@ class SendCounter:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.singles = self.batches = self.relayed = self.resent = self.waits = 0
+        self.singles = self.batches = self.batched = self.resent = self.waits = 0
         self.refused: Counter[str] = Counter()
 
     def single(self) -> None:
@@ -81,7 +81,7 @@ class SendCounter:
                 self.resent += accepted
             else:
                 self.batches += 1
-                self.relayed += accepted
+                self.batched += accepted
 
     def refuse(self, code: str, n: int = 1) -> None:
         """So many reports were refused."""

@@ -2,6 +2,7 @@
 import type { DraftAnswer } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
 import { count, counted } from "../../parts/format.js";
+import { guaranteesList } from "../../parts/guarantees.js";
 import { sentence } from "../../parts/trouble.js";
 import { accuracyWords, type Measure } from "../../questions/accuracy.js";
 
@@ -20,6 +21,7 @@ export function checkedPanel(
     "div",
     {},
     stated.promise !== null && el("p", { class: "promise" }, sentence(`Everybody is promised ${stated.promise}`)),
+    stated.central && guaranteesList(stated.central),
     accuracy(measure, stated),
     explanation(stated),
     el(

@@ -52,5 +52,5 @@ export function designFields(
 }
 
 /** Whether any of them was set. */
-export const isDesigned = ({ kind, typed, title, epsilon, repeats, ...design }: Filled): boolean =>
-  Object.values(design).some((text) => text !== "");
+export const isDesigned = ({ strategy, mechanism, criterion, users, delta, max_report_bytes, minimum_reports }: Filled): boolean =>
+  [strategy, mechanism, criterion, users, delta, max_report_bytes, minimum_reports].some((text) => text !== "");

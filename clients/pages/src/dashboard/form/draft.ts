@@ -1,6 +1,7 @@
 /** A survey as the form holds it, and as the collector is asked to state it. */
 import type { ParameterEntry, QuestionEntry } from "../../parts/api_types.js";
 import { calendarOf } from "./calendar_fields.js";
+import { type Relayed, relayOf } from "./relay_fields.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../../js/src/limits.js";
 import { figure } from "../../parts/format.js";
 import { numberFrom, wholeNumber } from "../../questions/answers.js";
@@ -8,7 +9,7 @@ import { isPanel, type ParameterKind } from "../../questions/declared.js";
 import { fromAddress, givenOf, nothingTyped, readParameters, typedFrom, type Faults, type Typed, type Value } from "../../questions/typed.js";
 
 /** Everything that can be typed, as it was typed. */
-export interface Filled {
+export interface Filled extends Relayed {
   kind: string;
   typed: Typed;
   title: string;
@@ -45,6 +46,10 @@ const BLANK_LINES: Record<Line, string> = {
   max_report_bytes: "",
   minimum_reports: "",
   repeats: "",
+  relays: "",
+  "relay.url": "",
+  "relay.least": "",
+  "relay.delta": "",
 };
 
 const LINES = Object.keys(BLANK_LINES) as Line[];
@@ -92,11 +97,12 @@ export function draftOf(
   const users = whole(filled, "users", faults);
   const design = isPanel(question) ? {} : designOf(filled, faults);
   const repeats = filled.repeats !== "" && !isPanel(question) ? { calendar: calendarOf(calendar, filled.typed, faults) } : {};
+  const relay = isPanel(question) ? {} : relayOf(filled, faults);
   const minimum = whole(filled, "minimum_reports", faults);
   return faults.size > 0
     ? { faults }
     : {
-        draft: { kind: question.kind, title, epsilon, parameters, ...(users === undefined ? {} : { users }), ...design, ...repeats },
+        draft: { kind: question.kind, title, epsilon, parameters, ...(users === undefined ? {} : { users }), ...design, ...repeats, ...relay },
         minimum: minimum ?? null,
       };
 }

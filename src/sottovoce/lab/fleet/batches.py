@@ -1,4 +1,4 @@
-"""A relay: sends reports of many devices in batches, over a few connections."""
+"""Reports of many devices in batches, over a few connections: what a load test sends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sottovoce.surveys.simulation import draw_reports
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["Relay", "bodies"]
+__all__ = ["BatchSender", "bodies"]
 
 _DRAWN_AT_ONCE: Final = 1 << 15
 _CHUNK_BYTES: Final = 2**26
@@ -63,7 +63,7 @@ def _rows(survey: Survey, crowd: Respondents, n: int, seed: int) -> NDArray[np.u
 
 
 @final
-class Relay:
+class BatchSender:
     """Sends batches from a few threads; retries with the same bytes if the collector is unavailable."""
 
     def __init__(

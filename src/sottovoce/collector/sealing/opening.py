@@ -1,0 +1,107 @@
+"""Processes that open sealed messages: each costs an exchange of keys, and the event loop has other things to do."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Final, final
+
+from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.sealing.reports import SealedReport, Unreadable, open_reports
+from sottovoce.oblivious.hpke import PrivateKey
+
+__all__ = ["OPENING", "Opening"]
+
+_CHUNK: Final = 64
+"""Messages that a process opens before the next request has its turn: about a hundredth of a second."""
+
+_MOST_BODIES: Final = 16
+"""Requests that are opened or wait for it; more are told to come again."""
+
+_MOST_PROCESSES: Final = 16
+
+_NICENESS: Final = 5
+"""What comes through a relay has waited for minutes; whoever sends directly waits now."""
+
+OPENING: Final = "sottovoce-open"
+"""What `ps` shows."""
+
+
+@final
+class Opening:
+    """The processes, started when the first message comes."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._under_way = 0
+        self._closed = False
+
+    async def open(self, keys: Mapping[int, PrivateKey], messages: bytes, size: int) -> list[SealedReport | Unreadable]:
+        """What is in each of the messages of this size, in their order.
+
+        Raises
+        ------
+        Refusal
+            When too much is waiting, when the service stops, and when a process died: nothing was acknowledged.
+        """
+        if self._closed or self._under_way >= _MOST_BODIES:
+            raise _busy("too many sealed messages are being opened, or the service stops; send the same again later")
+        self._under_way += 1
+        pool = self._pool
+        try:
+            pool = self._pool = pool or _start()
+            private = {key_id: key.private_bytes() for key_id, key in keys.items()}
+            loop = asyncio.get_running_loop()
+            step = _CHUNK * size
+            parts = await asyncio.gather(
+                *(
+                    loop.run_in_executor(pool, open_reports, private, messages[at : at + step], size)
+                    for at in range(0, len(messages), step)
+                )
+            )
+        except (BrokenProcessPool, OSError):
+            if self._pool is pool:
+                self._pool = None  # the next request starts others
+            raise _busy("a process that opens sealed messages has ended; send the same again later") from None
+        finally:
+            self._under_way -= 1
+        return [one for part in parts for one in part]
+
+    def close(self) -> None:
+        """Drop what waits, and let the processes end."""
+        self._closed = True
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _start() -> ProcessPoolExecutor:
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    return ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """In each process: leave Ctrl-C to the parent, give way to others, and end when the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(_NICENESS)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(OPENING)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
+
+
+def _busy(message: str) -> Refusal:
+    return Refusal(503, "busy", message)

@@ -1,0 +1,188 @@
+"""What a store takes and gives: surveys, reports on their way in, counted ones, objects and tokens, each a record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from sottovoce.core.errors import StoreError
+
+__all__ = [
+    "Arrival",
+    "Checkpoint",
+    "Closed",
+    "Lease",
+    "NewSegment",
+    "ObjectRecord",
+    "RoundStanding",
+    "Segment",
+    "SegmentInfo",
+    "Snapshot",
+    "SurveyRecord",
+    "SurveyState",
+    "TokenRecord",
+    "Totals",
+    "Waiting",
+]
+
+SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
+
+Closed: TypeAlias = Literal["unknown", "sealed", "deleted"]
+"""Why a survey takes no reports."""
+
+
+class _Stated(msgspec.Struct):
+    """What is read of a statement without reading the rest."""
+
+    delta: float = 0.0
+
+
+@dataclass(frozen=True)
+class SurveyRecord:
+    """A published survey, a round of an adaptive one, or a period of a tracking one."""
+
+    id: str
+    canonical: bytes = field(repr=False)
+    """The statement, byte for byte as it was signed."""
+    signature: bytes = field(repr=False)
+    title: str
+    kind: str
+    epsilon: float
+    minimum_reports: int
+    """No estimate before that many."""
+    epoch: int
+    """When it was published, in the collector's coarse time."""
+    parent: str | None = None
+    """The panel that a round belongs to, or the tracking survey that a period belongs to."""
+    round: int | None = None
+    """The number of the round or period, from 1."""
+    labels: tuple[str, ...] = ()
+    """What an analyst calls the choices of a round."""
+    state: SurveyState = "open"
+
+    @property
+    def delta(self) -> float:
+        """What the statement says; 0 where it says nothing: the promise is then pure epsilon-LDP."""
+        try:
+            return msgspec.json.decode(self.canonical, type=_Stated).delta
+        except msgspec.DecodeError as error:
+            raise StoreError(f"survey {self.id[:12]} is damaged in the database: restore a backup") from error
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Decoded and checked reports on their way into the store."""
+
+    survey: str
+    epoch: int
+    n: int
+    rows: bytes = field(repr=False)
+    """n rows of report id and payload, without the tag."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Reports that are durable and not yet counted."""
+
+    number: int
+    """The store's own; unique, not always increasing in the order of commits."""
+    epoch: int
+    n: int
+    rows: bytes = field(repr=False)
+
+
+class Totals(NamedTuple):
+    """Reports of all surveys."""
+
+    waiting: int
+    counted: int
+
+
+class RoundStanding(NamedTuple):
+    """How a round or a period stands, and how many reports it has."""
+
+    round: int
+    id: str
+    state: SurveyState
+    counted: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class Lease:
+    """The right to settle one survey's waiting reports, until somebody else takes it."""
+
+    survey: str
+    token: int
+
+
+@dataclass(frozen=True)
+class NewSegment:
+    """Counted reports of one epoch, each id once, in the order of their ids: the order of arrival is forgotten."""
+
+    epoch: int
+    n: int
+    ids: bytes = field(repr=False)
+    payloads: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class SegmentInfo:
+    """What is known of a segment without reading it."""
+
+    number: int
+    epoch: int
+    n: int
+    checkpointed: bool
+    """Whether the survey's checkpoint includes it."""
+    object: str | None = None
+    """The name of the object that holds its reports; None when the database does."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment with its reports."""
+
+    info: SegmentInfo
+    ids: bytes = field(repr=False)
+    payloads: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Sums over all checkpointed segments: little-endian 64-bit integers, one a cell of the survey's mechanism."""
+
+    n: int
+    counts: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All counted reports of a survey at one moment: the checkpoint, and the segments it lacks."""
+
+    checkpoint: Checkpoint | None
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class ObjectRecord:
+    """An object as it is noted before it is written."""
+
+    survey: str
+    name: str
+    sha256: str
+    length: int
+
+
+@dataclass(frozen=True)
+class TokenRecord:
+    """A token as it is kept: its hash, never itself."""
+
+    id: str
+    digest: bytes = field(repr=False)
+    scopes: frozenset[str]
+    note: str
+    epoch: int
+    revoked: bool = False

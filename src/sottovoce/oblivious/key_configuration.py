@@ -1,0 +1,93 @@
+"""The collector's public keys as clients read them: application/ohttp-keys (RFC 9458, Sec. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Self, final
+
+from sottovoce.core.errors import ObliviousError
+from sottovoce.oblivious.hpke import AEAD_ID, KDF_ID, KEM_ID, KEY_BYTES
+
+__all__ = ["KEYS_MEDIA_TYPE", "KeyConfiguration", "decode_configurations", "encode_configurations"]
+
+KEYS_MEDIA_TYPE: Final = "application/ohttp-keys"
+
+_OURS: Final = (KDF_ID, AEAD_ID)
+_HEAD_BYTES: Final = 3
+_SUITES_AT: Final = _HEAD_BYTES + KEY_BYTES
+_SUITE_BYTES: Final = 4
+
+
+@final
+@dataclass(frozen=True)
+class KeyConfiguration:
+    """One public key, its number, and the suites it may be used with.
+
+    Examples
+    --------
+    >>> KeyConfiguration(1, bytes(32)).encode().hex()
+    '0100200000000000000000000000000000000000000000000000000000000000000000000400010001'
+    """
+
+    key_id: int
+    public: bytes
+    suites: tuple[tuple[int, int], ...] = (_OURS,)
+    """Numbers of KDF and AEAD; there may be others beside the one that is used here."""
+
+    def encode(self) -> bytes:
+        """Its bytes, without the length that precedes it in a list."""
+        suites = b"".join(kdf.to_bytes(2) + aead.to_bytes(2) for kdf, aead in self.suites)
+        return bytes([self.key_id]) + KEM_ID.to_bytes(2) + self.public + len(suites).to_bytes(2) + suites
+
+    @classmethod
+    def decode(cls, encoded: bytes) -> Self | None:
+        """Read one; None for one whose algorithms are all unknown here."""
+        if len(encoded) < _HEAD_BYTES:
+            raise _malformed()
+        if int.from_bytes(encoded[1:_HEAD_BYTES]) != KEM_ID:
+            return None  # the length of its key is unknown too
+        listed = encoded[_SUITES_AT + 2 :]
+        if (
+            len(encoded) < _SUITES_AT + 2
+            or int.from_bytes(encoded[_SUITES_AT : _SUITES_AT + 2]) != len(listed)
+            or not listed
+            or len(listed) % _SUITE_BYTES
+        ):
+            raise _malformed()
+        suites = tuple(
+            (int.from_bytes(listed[at : at + 2]), int.from_bytes(listed[at + 2 : at + _SUITE_BYTES]))
+            for at in range(0, len(listed), _SUITE_BYTES)
+        )
+        return cls(encoded[0], encoded[_HEAD_BYTES:_SUITES_AT], suites) if _OURS in suites else None
+
+
+def encode_configurations(configurations: Iterable[KeyConfiguration]) -> bytes:
+    """A list of configurations, the preferred one first."""
+    encoded = [one.encode() for one in configurations]
+    return b"".join(len(one).to_bytes(2) + one for one in encoded)
+
+
+def decode_configurations(encoded: bytes) -> tuple[KeyConfiguration, ...]:
+    """The configurations of a list that can be used here, at least one; the first is preferred."""
+    found: list[KeyConfiguration] = []
+    at = 0
+    while at < len(encoded):
+        start = at + 2
+        at = start + int.from_bytes(encoded[at:start])
+        if start > len(encoded) or at > len(encoded):
+            raise _malformed()
+        one = KeyConfiguration.decode(encoded[start:at])
+        if one is not None:
+            found.append(one)
+    if not found:
+        raise ObliviousError(
+            "unknown_suite",
+            "no key of the collector is for DHKEM(X25519, HKDF-SHA256), HKDF-SHA256 and AES-128-GCM: one of the two "
+            "sides is of another version",
+        )
+    return tuple(found)
+
+
+def _malformed() -> ObliviousError:
+    return ObliviousError("bad_keys", "the collector's key configurations are damaged; fetch them again")

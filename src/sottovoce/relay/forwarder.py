@@ -1,0 +1,179 @@
+"""The thread that makes batches of ripe boxes and sends them, part after part, until the collector has everything.
+
+A part is removed here when the collector has acknowledged it, never earlier. Whatever happens in between, the same part
+is sent again, and the collector counts each report once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Final, Protocol, final
+
+from sottovoce.collector.refusal import RefusedReport
+from sottovoce.collector.running.outage import Outage, pause_after
+from sottovoce.core.errors import ServiceError, StoreError
+from sottovoce.device.http import BAD_ANSWER
+from sottovoce.relay.metrics import RelayMetrics
+from sottovoce.relay.order import Parts
+from sottovoce.relay.settings import RelaySettings
+from sottovoce.relay.store import RelayStore
+from sottovoce.relay.upstream import PART_BYTES
+
+__all__ = ["Forwarder"]
+
+_BETWEEN_LOOKS: Final = 1.0
+"""Seconds between looks whether a box is ripe."""
+
+_SHORTEST_PAUSE: Final = 0.5
+
+_PASSING: Final = frozenset({408, 425, 429})
+"""Statuses from 400 to 499 after which the same may succeed later."""
+
+_PATIENCE: Final = 15.0
+"""Seconds that the end waits for a part under way; sent again at the next start, it counts once."""
+
+_CODES: Final = frozenset(
+    {
+        *("unknown_key", "unknown_suite", "cannot_open", "bad_message", "no_report", "wrong_length", "bad_report"),
+        *("wrong_survey", "unknown_survey", "survey_sealed", "survey_deleted", "survey_adaptive", "survey_tracking"),
+        "period_not_open",
+    }
+)
+"""Reasons that metrics tell apart; the collector could make up any."""
+
+_UNOPENED: Final = frozenset({"unknown_key", "cannot_open"})
+"""What a collector without its keys says of every message."""
+
+_log: Final = logging.getLogger("sottovoce.relay")
+
+
+class _Sends(Protocol):
+    def send(self, messages: list[bytes]) -> Sequence[RefusedReport]:
+        """Those that the collector refuses, when all others are durable there; raises `ServiceError`."""
+
+
+@final
+class Forwarder:
+    """Forwards from a store to a collector.
+
+    Parameters
+    ----------
+    settings
+        When boxes are ripe, and how large parts are.
+    store, upstream
+        From where, and to where.
+    metrics
+        Told what happens.
+    doubt
+        Asks for the collector's sealing keys, and says why it may have lost them for the moment; empty if it has not.
+    closing
+        The surveys whose messages must leave soon, at this time.
+    clock
+        The time that coarse times are compared with, in seconds.
+    """
+
+    def __init__(
+        self,
+        settings: RelaySettings,
+        store: RelayStore,
+        upstream: _Sends,
+        metrics: RelayMetrics,
+        doubt: Callable[[], str] = str,
+        closing: Callable[[float], Collection[str]] = lambda _: (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings, self._store, self._upstream, self._metrics = settings, store, upstream, metrics
+        self._doubt, self._closing, self._clock = doubt, closing, clock
+        self._most_bytes = PART_BYTES
+        self._parts: Parts | None = None
+        self._failures = 0
+        self._outage = Outage(_log, "messages cannot be forwarded to the collector")
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._live, name="sottovoce-forward", daemon=True)
+        self.trouble = ""
+        """Why the collector refuses what it is sent, which a person must look at; empty while it does not."""
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """Stop, and wait for a part under way."""
+        self.stop()
+        if self._thread.is_alive():
+            self._thread.join(_PATIENCE)
+
+    def _live(self) -> None:
+        pause = 0.0
+        while not self._stop.wait(pause):
+            try:
+                pause = self.step()
+            except StoreError as error:
+                pause = self._failed(str(error), self._settings.retry_seconds)
+            except Exception as error:
+                # Its words may quote anything; what is held must go on whatever it was.
+                pause = self._failed(type(error).__name__, self._settings.retry_seconds)
+
+    def step(self) -> float:
+        """Send one part, or look whether a box is ripe; how many seconds to wait before the next step."""
+        if self._parts is None:
+            batch = self._store.batch()
+            if batch is None:
+                return self._release()
+            self._parts = Parts(batch.seed, batch.left)
+        part = self._parts.next(self._settings.part, self._most_bytes)
+        if not part:
+            self._store.end_batch()
+            self._parts = None
+            return 0.0
+        try:
+            messages = self._store.contents(part)
+            refused = self._upstream.send(messages)
+            self._check_opened(refused)
+        except ServiceError as error:
+            return self._not_acknowledged(error, messages)
+        self._store.forget(part)
+        self._parts.remove(part)
+        self._metrics.forwarded(len(part) - len(refused))
+        for one in refused:
+            self._metrics.dropped(one.code if one.code in _CODES else "other")
+        self._failures, self.trouble = 0, ""
+        self._outage.worked()
+        return 0.0
+
+    def _check_opened(self, refused: Sequence[RefusedReport]) -> None:
+        """Raise if messages were not opened for want of a key that may come back: then nothing is dropped."""
+        if any(one.code in _UNOPENED for one in refused) and (reason := self._doubt()):
+            raise ServiceError(f"the collector cannot open messages, which are kept: {reason}", BAD_ANSWER, 200)
+
+    def _release(self) -> float:
+        # A message counts as come at the end of its span, so that none leaves before its time.
+        now = self._clock()
+        before = int(now - self._settings.wait - self._settings.time_precision) + 1
+        if not self._store.release(self._settings.hold, before, self._closing(now)):
+            return _BETWEEN_LOOKS
+        self._metrics.batch_made()
+        return 0.0
+
+    def _not_acknowledged(self, error: ServiceError, messages: Sequence[bytes]) -> float:
+        self._metrics.failed()
+        if error.status == 413 and len(messages) > 1:
+            # Bytes and not messages: what is too much of a large size is little of a small one.
+            self._most_bytes = (len(messages) + 1) // 2 * len(messages[0])
+            return 0.0
+        if 200 <= error.status < 500 and error.status not in _PASSING:
+            self.trouble = f"the collector refuses parts of a batch ({error.status})"
+        pause = self._failed(str(error), self._settings.retry_seconds)
+        return max(pause, min(error.retry_after or 0.0, self._settings.retry_seconds))
+
+    def _failed(self, reason: str, longest: float) -> float:
+        self._failures += 1
+        self._outage.failed(reason)
+        return pause_after(self._failures, _SHORTEST_PAUSE, longest)

@@ -1,0 +1,138 @@
+"""One running relay, as its handlers see it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Sequence
+from typing import Final, final
+
+from sottovoce.collector.api.deadlines import Deadlines
+from sottovoce.collector.intake.committer import Committer
+from sottovoce.collector.intake.throttle import Throttle
+from sottovoce.collector.reading.slow_work import SlowWork
+from sottovoce.collector.running.readiness import Readiness
+from sottovoce.collector.running.watch import Watch
+from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
+from sottovoce.collector.store.records import Arrival, Closed
+from sottovoce.core.errors import ServiceError, StoreError
+from sottovoce.core.signing import SigningKey
+from sottovoce.relay.flooding import AddressLimit
+from sottovoce.relay.forwarder import Forwarder
+from sottovoce.relay.keys import PublishedKeys
+from sottovoce.relay.metrics import RelayMetrics
+from sottovoce.relay.settings import RelaySettings
+from sottovoce.relay.store import RelayStore
+from sottovoce.relay.surveys import RelayedSurveys
+from sottovoce.relay.upstream import Upstream
+
+__all__ = ["SEAL_FILE", "RelayService"]
+
+SEAL_FILE: Final = "watermark.key"
+"""In the relay's folder."""
+
+_THREADS: Final = 16
+_MOST_WAITING: Final = 512
+"""Requests that are passed on at a time, and that may wait for it."""
+
+_BETWEEN_MARKS: Final = 1.0
+_BETWEEN_KEYS: Final = 300.0
+_BETWEEN_TIDYING: Final = 3600.0
+_REMEMBERED: Final = 30 * 86400
+"""Seconds for which a message that comes again is known."""
+
+
+@final
+class RelayService:
+    """Everything a relay has; `start` begins to forward."""
+
+    elsewhere = None
+
+    def __init__(self, settings: RelaySettings, store: RelayStore) -> None:
+        self.settings, self.store = settings, store
+        self.metrics = RelayMetrics()
+        self.upstream = Upstream(settings)
+        self.asking = SlowWork("ask", _THREADS, _MOST_WAITING)
+        self.keys = PublishedKeys(store, self.upstream.keys)
+        self.surveys = RelayedSurveys(store, self.upstream.survey, self.asking)
+        self.forwarder = Forwarder(settings, store, self.upstream, self.metrics, self.keys.doubt, self.surveys.closing)
+        self.readiness = Readiness(store, lambda: self.committer.hangs, what="messages")
+        self.committer = Committer(
+            self.readiness.watching(_TimedMessages(store, self.metrics)), settings.queue_messages
+        )
+        self.deadlines = Deadlines()
+        self.throttle = Throttle(settings.max_messages_per_second)
+        self.addresses = AddressLimit(settings.per_address)
+        self.metrics.watch(lambda: store.n_messages, lambda: store.duplicates, lambda: self.committer.depth)
+        # The file is this relay's own: the key only seals it, so that nobody else's is taken for it.
+        self._watermark = Watermark(settings.folder, SigningKey.load_or_create(settings.folder / SEAL_FILE), store)
+        self._watch = Watch()
+
+    def start(self) -> None:
+        """Compare the database with what was known of it, and begin to forward.
+
+        Keys are fetched beside it: a collector that hangs holds nobody up.
+        """
+        self.metrics.found_missing(self._watermark.compare())
+        self.forwarder.start()
+        threading.Thread(target=self._keep_up, name="sottovoce-keys", daemon=True).start()
+
+    def _keep_up(self) -> None:
+        """Fetch keys and tidy up, now and then again."""
+        self._watch.every(_BETWEEN_MARKS, self._watermark.advance, f"the file {WATERMARK_FILE} cannot be written")
+        self._watch.every(_BETWEEN_KEYS, self.keys.refresh, "the collector's keys cannot be remembered")
+        self._watch.every(_BETWEEN_TIDYING, self.tidy, "messages that nobody wants cannot be removed")
+        self._watch.start()
+
+    def tidy(self) -> None:
+        """Forget old ids, and drop what waits for surveys that take no more reports."""
+        self.store.forget_seen(int(time.time()) - _REMEMBERED)
+        for survey_id in sorted({box.survey for box in self.store.boxes()}):
+            try:
+                closed = self.surveys.takes_no_more(survey_id)
+            except ServiceError:
+                continue  # asked again in an hour
+            if closed:
+                self.metrics.dropped("survey_sealed", self.store.drop(survey_id))
+
+    def epoch(self) -> int:
+        """Now, in the coarse time that may be kept."""
+        precision = self.settings.time_precision
+        return int(time.time()) // precision * precision
+
+    def stop_working(self) -> None:
+        """Pass nothing more on; whoever waits asks again."""
+        self.forwarder.stop()
+        self.asking.stop()
+
+    async def finish(self) -> None:
+        """Write what is queued, answer everybody, then let the threads end; the store is its owner's to close."""
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self.stop_working()
+        self._watch.close()
+        self.committer.close()
+        with contextlib.suppress(OSError, StoreError):  # said before, if it has lasted
+            self._watermark.advance()
+        self.forwarder.close()
+        self.asking.close()
+        self.readiness.close()
+        self.upstream.close()
+
+
+@final
+class _TimedMessages:
+    """A store's `append` under a stopwatch: one observation a transaction, none a request."""
+
+    def __init__(self, store: RelayStore, metrics: RelayMetrics):
+        self._store, self._metrics = store, metrics
+
+    def append(self, arrivals: Sequence[Arrival]) -> list[Closed | None]:
+        """The store's."""
+        began = time.perf_counter()
+        verdicts = self._store.append(arrivals)
+        self._metrics.commits.observe(time.perf_counter() - began)
+        return verdicts

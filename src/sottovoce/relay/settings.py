@@ -1,0 +1,231 @@
+"""The settings of a relay: each declared once, with its default, its range and its help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sottovoce.collector.running import setting_kinds as kinds
+from sottovoce.collector.running.log import FORMATS, LEVELS
+from sottovoce.collector.running.setting_table import check_settings, check_tls_pair, declared, read_settings, setting
+from sottovoce.collector.running.settings import RELAY_PREFIX
+from sottovoce.collector.store.reserve import DEFAULT_RESERVE
+from sottovoce.core.errors import ServiceError, SettingsError
+from sottovoce.device.http import collector_url
+
+__all__ = ["RELAY_FILE_VARIABLE", "RELAY_SETTINGS", "RelaySettings", "load_relay"]
+
+RELAY_FILE_VARIABLE: Final = "SOTTOVOCE_RELAY_SETTINGS"
+"""Names the settings file where no flag does."""
+
+_ANY_ORIGIN: Final = ("*",)
+
+
+def _collector(given: object) -> str:
+    """The collector's address, or empty for none yet."""
+    url = kinds.text(given)
+    try:
+        return collector_url(url) if url else ""
+    except ServiceError:
+        raise ValueError from None
+
+
+@dataclass(frozen=True)
+class RelaySettings:
+    """Everything `sottovoce relay` can be told; checked when it is made.
+
+    Examples
+    --------
+    >>> settings = RelaySettings(to="https://stats.example.org/", wait="6h")
+    >>> settings.to, settings.wait
+    ('https://stats.example.org', 21600.0)
+    >>> RelaySettings()
+    Traceback (most recent call last):
+    sottovoce.core.errors.SettingsError: to is empty: ...
+    """
+
+    to: str = setting(
+        "",
+        _collector,
+        "the collector's address, such as https://stats.example.org; plain http only to this machine",
+        "the collector that messages are for",
+        metavar="URL",
+        required=True,
+    )
+    folder: Path = setting(  # noqa: RUF009 - a field, not a shared object
+        Path("sottovoce-relay"),
+        kinds.folder,
+        "the name of a folder",
+        "folder of the relay's database (relay.db); it must be on a local disk",
+        metavar="FOLDER",
+    )
+    host: str = setting(
+        "127.0.0.1",
+        kinds.host,
+        "an address or a host name of this machine",
+        "where to listen; 0.0.0.0 for every network, behind TLS",
+        metavar="HOST",
+    )
+    port: int = setting(
+        8471,
+        kinds.whole(0, 65535),
+        "a whole number from 0 to 65535 (0: any free port, printed at the start)",
+        "where to listen; 0 picks a free one",
+    )
+    hold: int = setting(
+        0,
+        kinds.whole(0, 10**8),
+        "a whole number from 0 to 10^8",
+        "messages of a survey that are waited for before they are forwarded; never fewer than the survey states, which "
+        "is what 0 stands for",
+    )
+    wait: float = setting(
+        21600.0,
+        kinds.duration(0, 31 * 86400),
+        "seconds from 0 to 2,678,400, or a number with s, m, h or d after it, such as 6h",
+        "after which messages are forwarded although there are fewer than hold; never fewer than the survey states",
+        metavar="TIME",
+    )
+    time_precision: int = setting(
+        600,
+        kinds.whole(1, 86400),
+        "a whole number of seconds from 1 to 86,400",
+        "seconds: nothing finer about when a message came is ever kept",
+        metavar="SECONDS",
+    )
+    max_messages: int = setting(
+        1_000_000,
+        kinds.whole(1, 10**8),
+        "a whole number from 1 to 10^8",
+        "most messages that are held; beyond it messages are answered 503",
+    )
+    queue_messages: int = setting(
+        10_000,
+        kinds.whole(1, 10**7),
+        "a whole number from 1 to 10^7",
+        "most messages between their arrival and the disk; beyond it messages are answered 503",
+    )
+    max_messages_per_second: int = setting(
+        0,
+        kinds.whole(0, 10**9),
+        "a whole number from 0 (no limit) to 10^9",
+        "of one survey; beyond it messages are answered 429; 0: no limit",
+    )
+    per_address: int = setting(
+        0,
+        kinds.whole(0, 10**6),
+        "a whole number from 0 (addresses are not looked at) to 10^6",
+        "requests per minute from one address (IPv6: one /64); beyond it they are answered 429; counted in memory "
+        "under a key that is thrown away every minute; 0: no address is looked at",
+    )
+    part: int = setting(
+        1000,
+        kinds.whole(1, 10**5),
+        "a whole number from 1 to 100,000",
+        "most messages in one request to the collector",
+    )
+    retry_seconds: float = setting(
+        60.0,
+        kinds.seconds(0.1, 3600),
+        "a number of seconds from 0.1 to 3600",
+        "longest pause between attempts to reach a collector that is down",
+        metavar="SECONDS",
+    )
+    body_seconds: float = setting(
+        10.0,
+        kinds.seconds(0.1, 3600),
+        "a number of seconds from 0.1 to 3600",
+        "how long a request's head may take, and its body; slower ones are cut off, or answered 408",
+        metavar="SECONDS",
+    )
+    reserve_bytes: int = setting(
+        DEFAULT_RESERVE,
+        kinds.whole(2**25, 2**40),
+        "a whole number from 33,554,432 to 2^40",
+        "room that messages cannot have, so that the relay can forward and forget on a full disk; at most a sixteenth "
+        "of the disk",
+        metavar="BYTES",
+    )
+    ca_file: str = setting(
+        "",
+        kinds.file,
+        "the name of a PEM file",
+        "certificates to trust for the collector's TLS, instead of the system's",
+        metavar="FILE",
+    )
+    metrics_token: str = setting(
+        "",
+        kinds.text,
+        "empty or a text",
+        "whoever sends it (Authorization: Bearer ...) may read /metrics; empty: nobody",
+        metavar="TOKEN",
+        secret=True,
+    )
+    log_level: str = setting(
+        "info",
+        kinds.one_of(*LEVELS),
+        "debug, info, warning or error",
+        "what is logged, on standard error; never an address",
+        metavar="LEVEL",
+    )
+    log_format: str = setting(
+        "text",
+        kinds.one_of(*FORMATS),
+        "text or json",
+        "lines for people, or one JSON object a line",
+        metavar="FORMAT",
+    )
+    tls_certificate: str = setting(
+        "", kinds.file, "the name of a PEM file", "the server's certificate chain; with tls_key", metavar="FILE"
+    )
+    tls_key: str = setting(
+        "", kinds.file, "the name of a PEM file", "the certificate's private key; with tls_certificate", metavar="FILE"
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self, RELAY_SETTINGS)
+        check_tls_pair(self.tls_certificate, self.tls_key)
+        if not self.to:
+            raise SettingsError("to is empty: name the collector that messages are for, such as --to https://...")
+        if self.hold > self.max_messages:
+            raise SettingsError(
+                f"hold is {self.hold}: it must not be above max_messages, {self.max_messages}; a batch of that many "
+                "would never be reached"
+            )
+
+    @property
+    def allow_origins(self) -> tuple[str, ...]:
+        """Pages of every origin: whoever serves a survey's page decides where it is, and messages carry no cookie."""
+        return _ANY_ORIGIN
+
+
+RELAY_SETTINGS: Final = declared(RelaySettings, RELAY_PREFIX)
+"""All of them, in the order of the documentation."""
+
+
+def load_relay(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, file: Path | None = None
+) -> RelaySettings:
+    """The settings of a relay: flags before environment before file before defaults.
+
+    Parameters
+    ----------
+    flags
+        What the command line says, by the settings' names; None for what it does not say.
+    environ
+        The environment: of its variables those that begin with SOTTOVOCE_RELAY_.
+    file
+        A TOML file with settings by their names; the one SOTTOVOCE_RELAY_SETTINGS names unless given.
+
+    Examples
+    --------
+    >>> load_relay({"to": "https://stats.example.org"}, {"SOTTOVOCE_RELAY_HOLD": "5000"}).hold
+    5000
+    """
+    environ = environ or {}
+    if file is None and environ.get(RELAY_FILE_VARIABLE):
+        file = Path(environ[RELAY_FILE_VARIABLE])
+    values = read_settings(RELAY_SETTINGS, flags or {}, environ, file, RELAY_FILE_VARIABLE.__eq__)
+    return RelaySettings(**values)

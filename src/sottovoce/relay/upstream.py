@@ -1,0 +1,155 @@
+"""The collector as the relay asks it: its keys, its surveys, requests passed on, and parts of batches.
+
+Nothing of whoever asked the relay goes with a request: no header, no address, no time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import Final, final
+
+import msgspec
+
+from sottovoce.collector.refusal import Refusal, RefusedReport
+from sottovoce.core.errors import ServiceError, SurveyError
+from sottovoce.device.http import BAD_ANSWER, Http
+from sottovoce.formats.wire import DEFAULT_BODY_BYTES
+from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE
+from sottovoce.oblivious.sealed_batch import SEALED_HEADER_BYTES, SEALED_MEDIA_TYPE, encode_sealed_batch
+from sottovoce.relay.settings import RelaySettings
+from sottovoce.surveys.calendar import Calendar, Period
+from sottovoce.surveys.relay import Relay
+from sottovoce.surveys.statement import read_json
+
+__all__ = ["PART_BYTES", "StatedSurvey", "Upstream", "passed_on", "refused_of"]
+
+PART_BYTES: Final = DEFAULT_BODY_BYTES - SEALED_HEADER_BYTES
+"""Most bytes of messages in one part: what a collector takes in one body unless it is told otherwise."""
+
+_SECONDS: Final = 20.0
+"""For what a device waits for."""
+
+_PART_SECONDS: Final = 120.0
+"""For a part, which a busy collector may take long to open."""
+
+_LONGEST_ANSWER: Final = 2**26
+_RETRY_SECONDS: Final = 30.0
+
+
+@dataclass(frozen=True)
+class StatedSurvey:
+    """What a survey states about its relay, and whether it takes reports."""
+
+    least: int
+    is_open: bool
+    closes: float = math.inf
+    """When a period of a tracking survey takes no more reports, in seconds since 1970."""
+
+
+class _SurveyAnswer(msgspec.Struct):
+    statement: str
+    state: str
+
+
+class _PartAnswer(msgspec.Struct):
+    accepted: int
+    refused: list[RefusedReport]
+
+
+@final
+class Upstream:
+    """Connections to one collector. Safe to use from several threads; every method waits."""
+
+    def __init__(self, settings: RelaySettings) -> None:
+        trusted = settings.ca_file or None
+        self._http = Http(settings.to, seconds=_SECONDS, ca_file=trusted)
+        self._parts = Http(settings.to, timeout=_PART_SECONDS, seconds=_PART_SECONDS, ca_file=trusted)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._http.close()
+        self._parts.close()
+
+    def keys(self) -> bytes:
+        """What the collector answers to whoever asks for its keys."""
+        return self._http.get_bytes("/v1/keys", most=2**16)
+
+    def survey(self, survey_id: str) -> StatedSurvey:
+        """What a survey states; a statement that is not this survey's is refused, whoever sent it.
+
+        Raises
+        ------
+        Refusal
+            If the survey wants no relay.
+        ServiceError
+            If the collector has no such survey, cannot be reached, or answers something else.
+        """
+        found = self._http.get(f"/v1/surveys/{survey_id}", kind=_SurveyAnswer)
+        statement = found.statement.encode()
+        if hashlib.sha256(statement).hexdigest() != survey_id:
+            raise ServiceError("the collector answered with another survey than it was asked for", BAD_ANSWER)
+        return StatedSurvey(_least(statement), found.state == "open", _closes(statement))
+
+    def pass_on(self, message: bytes) -> bytes:
+        """The sealed response to a sealed request."""
+        return self._http.post_bytes("/v1/oblivious", message, content_type=REQUEST_MEDIA_TYPE, most=_LONGEST_ANSWER)
+
+    def send(self, messages: list[bytes]) -> list[RefusedReport]:
+        """Send a part; the messages that the collector refuses, when all others are durable there."""
+        body = encode_sealed_batch(len(messages[0]), messages)
+        answer = self._parts.post("/v1/oblivious/batch", body=body, content_type=SEALED_MEDIA_TYPE)
+        return refused_of(answer, len(messages))
+
+
+def refused_of(answer: object, n: int) -> list[RefusedReport]:
+    """The refused messages of a part of so many, from the collector's answer, which must tell the fate of each one.
+
+    Examples
+    --------
+    >>> refused_of({"accepted": 2, "refused": [{"position": 1, "code": "no_report", "message": ""}]}, 3)[0].position
+    1
+    """
+    try:
+        told = msgspec.convert(answer, _PartAnswer)
+    except msgspec.ValidationError:
+        told = None
+    places = {one.position for one in told.refused if one.position < n} if told else set()
+    if told is None or len(places) != len(told.refused) or told.accepted != n - len(places):
+        raise ServiceError("the collector did not say what became of every message", BAD_ANSWER, 200)
+    return told.refused
+
+
+def passed_on(error: ServiceError) -> Refusal:
+    """What whoever asked the relay is told when the collector refuses, or is away."""
+    if 400 <= error.status < 500:
+        return Refusal(error.status, error.code, str(error), retry_after=error.retry_after)
+    return Refusal(
+        503,
+        "collector_unreachable",
+        "the collector behind this relay cannot be reached now; send the same again later",
+        retry_after=error.retry_after or _RETRY_SECONDS,
+    )
+
+
+def _least(statement: bytes) -> int:
+    try:
+        stated = read_json(statement).get("relay")
+        if stated is not None:
+            return Relay.from_statement(stated).least
+    except SurveyError:
+        pass
+    raise Refusal(
+        422, "no_relay", "this survey states no relay with a least number of messages; send its reports directly"
+    )
+
+
+def _closes(statement: bytes) -> float:
+    stated = read_json(statement)
+    if "period" not in stated or "calendar" not in stated:
+        return math.inf
+    try:
+        return Period(Calendar.from_statement(stated["calendar"]), stated["period"]).closes.timestamp()
+    except SurveyError:
+        return math.inf
