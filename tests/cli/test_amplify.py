@@ -52,7 +52,6 @@ def test_several_surveys_are_composed(run: Run, stated: Path) -> None:
 
 
 def test_the_picture_is_drawn(run: Run, stated: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     picture = tmp_path / "central.svg"
     told = run("amplify", str(stated), "--n", "1e5", "--delta", "1e-6", "--picture", str(picture), "--json").json
     assert told["picture"] == str(picture)

@@ -1,4 +1,4 @@
-"""The collector's sealing keys as this relay passes them on: the same to everybody, also while the collector is away.
+"""The collector's sealing keys as this relay passes them on: the same to everybody, also while the collector is down.
 
 A collector that gave everybody a key of its own could tell their messages apart. So all devices get what the relay got
 last, and a key's number means the same key as long as anybody may use it.

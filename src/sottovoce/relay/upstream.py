@@ -122,7 +122,7 @@ def refused_of(answer: object, n: int) -> list[RefusedReport]:
 
 
 def passed_on(error: ServiceError) -> Refusal:
-    """What whoever asked the relay is told when the collector refuses, or is away."""
+    """What whoever asked the relay is told when the collector refuses, or is down."""
     if 400 <= error.status < 500:
         return Refusal(error.status, error.code, str(error), retry_after=error.retry_after)
     return Refusal(

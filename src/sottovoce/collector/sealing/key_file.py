@@ -1,7 +1,7 @@
 """The file of the collector's private sealing keys: created once, changed by command, never replaced silently.
 
 One key is current, which devices are told; retired ones go on opening what was sealed to them; a prepared one opens
-already, and is told to devices when it becomes the current one. A key that is not in the file opens nothing any more.
+already, and is told to devices when it becomes the current one. Without a key its messages cannot be opened.
 """
 
 from __future__ import annotations
