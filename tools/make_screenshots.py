@@ -44,6 +44,16 @@ FEATURES = [
 ]  # fmt: skip
 COUNTRIES = ["Austria", "France", "Italy", "Poland", "Spain", "Sweden"]
 COMMUTE = ["bicycle", "on foot", "bus", "tram", "train", "car", "works at home", "none of these"]
+SYMPTOMS = {
+    "flu": 0.24,
+    "cough": 0.2,
+    "headache": 0.17,
+    "כאב": 0.11,
+    "😷": 0.1,
+    "fever": 0.08,
+    "rash": 0.04,
+    "tired": 0.03,
+}
 SHARES = [0.21, 0.09, 0.17, 0.12, 0.14, 0.19, 0.06, 0.02]
 SCROLL = "(found) => { found.scrollIntoView(); scrollBy(0, -24); }"
 
@@ -276,6 +286,37 @@ def relayed(made: Studio) -> None:
     made.take("relay_create", DESK, "light", checked)
 
 
+def words(made: Studio) -> None:
+    """Words that nobody listed: written, found, and planned for."""
+    survey = Survey.words(16, epsilon=2.0, users=24_000, title="What ails you? In a word")
+    publish(made.service, survey)
+    people = np.random.default_rng(SEED)
+    rare = [f"ailment {place}" for place in range(300)]
+    said = [*SYMPTOMS, *rare]
+    shares = np.array([*SYMPTOMS.values(), *np.full(300, (1 - sum(SYMPTOMS.values())) / 300)])
+    many(made.service, survey, [said[place] for place in people.choice(len(said), 24_000, p=shares)])
+
+    def give(page: Page) -> None:
+        page.get_by_label("Your answer").fill(" Sore  Throat")
+
+    def looked_up(visitor: Visitor) -> Page:
+        page = made.at(f"/survey/{survey.id}", "From 24,000 reports.")(visitor)
+        page.get_by_label("What share of people has this word?").fill("Tired")
+        page.get_by_role("button", name="Look it up").click()
+        expect(page.locator(".asked strong")).to_be_visible()
+        page.get_by_role("heading", name="Any one word").evaluate(SCROLL)
+        return page
+
+    made.take("words_question", PHONE, "light", filled_in(survey, give))
+    made.take("words_report", DESK, "dark", filled_in(survey, give, ""))
+    made.take("words", DESK, "light", made.at(f"/survey/{survey.id}", "From 24,000 reports."))
+    made.take("words", PHONE, "dark", made.at(f"/survey/{survey.id}", "From 24,000 reports.", "Estimate"))
+    made.take("words_asked", DESK, "light", looked_up)
+    plan = "/plan?kind=words&alphabet=latin&users=1000000&epsilon=2"
+    made.take("planner_words", DESK, "light", made.at(plan, "Which words are found", "Which words are found"))
+    made.take("create_words", DESK, "light", made.at("/new?kind=words", "What do you want to know?"))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images" / "pages")
@@ -318,6 +359,7 @@ def main() -> None:
         made.take("planner_number", DESK, "dark", made.at("/plan?kind=number&unit=minutes", "Which design, and why"))
         made.take("planner", PHONE, "dark", made.at("/plan", "Which design, and why"))
         relayed(made)
+        words(made)
         made.take("create", DESK, "light", made.at("/new", "What do you want to know?"))
         made.take("create_form", DESK, "light", made.at("/new?kind=records", "What do you want to know?"))
 

@@ -35,6 +35,7 @@ from vectors_seats import seat_vectors
 from vectors_sets import set_vectors
 from vectors_strategies import strategy_vectors
 from vectors_tables import table_vectors
+from vectors_words import word_vectors
 from vectors_workloads import direct_vectors
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
@@ -376,6 +377,7 @@ def files() -> dict[str, str]:
     contents["strategies.json"] = strategy_vectors(Recorder)
     contents["tables.json"] = table_vectors(Recorder)
     contents["sets.json"] = set_vectors(Recorder)
+    contents["words.json"] = word_vectors(Recorder)
     contents["numbers.json"] = number_vectors(Recorder)
     contents["oblivious.json"] = oblivious_vectors()
     contents["collector.json"] = collector_vectors(Recorder)

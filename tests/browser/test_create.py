@@ -47,7 +47,7 @@ def test_from_the_form_to_the_first_answer(service: Service, visitors: Visitors)
     expect(page.get_by_text("1 report", exact=False).first).to_be_visible()
 
 
-@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "adaptive"])
+@pytest.mark.parametrize("chosen", ["queries", "vector", "number", "choices", "records", "words", "adaptive"])
 def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str) -> None:
     page = signed_in(visitor, service, "/new")
     kind(page, chosen)
@@ -60,6 +60,9 @@ def test_every_kind_can_be_made(service: Service, visitor: Visitor, chosen: str)
     if chosen == "number":
         page.get_by_role("combobox", name="Wants").select_option("distribution")
         page.get_by_role("textbox", name="Points").fill("8")
+    if chosen == "words":
+        page.get_by_role("combobox", name="Alphabet").fill("abcd")
+        page.get_by_role("textbox", name="Longest").fill("3")
     if chosen == "records":
         for place, (name, values) in enumerate((("plan", "free, pro"), ("minutes", "0 to 600 minutes")), 1):
             page.get_by_label(f"Name of attribute {place}").fill(name)
@@ -154,7 +157,9 @@ def test_the_form_asks_what_the_collector_declares(service: Service, visitor: Vi
         kind(page, question["kind"])
         for one in question["parameters"]:
             if not one["group"]:
-                role: Any = {"choice": "combobox", "fields": "group"}.get(one["kind"], "textbox")
+                role: Any = {"choice": "combobox", "alphabet": "combobox", "fields": "group"}.get(
+                    one["kind"], "textbox"
+                )
                 expect(page.get_by_role(role, name=one["name"].capitalize(), exact=True)).to_be_visible()
         ways = [one["name"] for one in question["parameters"] if one["group"]]
         assert page.locator("input[name^=way-]").evaluate_all("(all) => all.map((one) => one.value)") == ways

@@ -98,6 +98,22 @@ def test_every_kind_of_survey(service: Service, visitor: Visitor, kind: str) -> 
     expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(2)
 
 
+def test_words_are_planned_by_the_share_that_is_found(service: Service, visitor: Visitor) -> None:
+    address = "/plan?kind=words&longest=3&alphabet=abcd&users=10000&epsilon=2"
+    page = signed_in(visitor, service, f"{address}&criterion=share")
+    asked = {"kind": "words", "parameters": {"longest": 3, "alphabet": "abcd"}, "users": 10_000, "epsilon": 2}
+    share = service.ask("POST", "/v1/plans", json=asked).json["recall"]["share"]
+    expect(answer(page)).to_contain_text(f"{100 * share:.3g}\u00a0%")
+    found = page.get_by_role("region", name="Which words are found")
+    expect(found.get_by_role("row").nth(1)).to_contain_text(re.compile(r"up to \d+.*%"))
+    expect(page.get_by_role("slider", name=re.compile("by arrow keys"))).to_have_count(3)
+    expect(page.locator("label[for=criterion-l2]")).to_be_hidden()
+    page.locator("label[for=solve-users]").click()
+    expect(answer(page)).to_contain_text("are needed")
+    page.locator("input[name=kind][value=shares]").check(force=True)
+    expect(found).to_be_hidden()
+
+
 def test_the_same_survey_is_made_of_a_plan(page: Page, service: Service, visitor: Visitor) -> None:
     planned = service.ask("POST", "/v1/plans", json=visitor.asked("POST", "/v1/plans")[-1].post_data_json).json
     page.get_by_role("link", name="Make a survey of this").click()

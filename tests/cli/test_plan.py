@@ -16,6 +16,7 @@ from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Sh
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.questions.words import Words
 from sottovoce.surveys.panel import Panel
 from sottovoce.workloads import Identity, Prefix
 
@@ -29,6 +30,7 @@ ASKED: dict[str, tuple[tuple[str, ...], Question]] = {
         ("records", "--attributes", "city=a,b,c", "age=0..9", "--tables", "2"),
         Records({"city": list("abc"), "age": range(10)}),
     ),
+    "words": (("words", "--longest", "8", "--alphabet", "latin"), Words.of(longest=8, alphabet="latin")),
 }
 
 
@@ -259,3 +261,16 @@ def test_figures_are_finite_in_json(run):
     found = run("plan", "queries", "--workload", "prefix:12", "--epsilon", "1", "--users", "1e4", "--json").json
     assert any(one["l2"] is None for one in found["options"])
     assert all(np.isfinite(one["l2"]) for one in found["options"] if one["l2"] is not None)
+
+
+def test_a_plan_of_words_says_what_is_found(run, tmp_path):
+    words = [*ASKED["words"][0], "--epsilon", "2", "--share", "0.005", "--probability", "0.8"]
+    same = sv.plan(ASKED["words"][1], epsilon=2.0, share=0.005, probability=0.8)
+    told = run("plan", *words, "--json").json
+    assert told["users"] == same.users
+    assert told["recall"] == same.recall.to_dict()
+    picture = tmp_path / "recall.svg"
+    shown = unwrapped(run("plan", *words, "--picture", str(picture)).out)
+    assert "0.5 % found with probability 0.8: how many people?" in shown
+    assert "by letters of the word: up to 3:" in shown
+    assert "up to 8 letters" in picture.read_text()

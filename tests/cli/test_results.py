@@ -12,6 +12,7 @@ from sottovoce.cli.arguments import whole_number
 from sottovoce.mechanisms import (
     ChannelMechanism,
     FiniteMechanism,
+    HashedPrefixes,
     SetMechanism,
     Tables,
     VectorMechanism,
@@ -75,6 +76,7 @@ def test_audit_of_none_by_name_is_of_all(run):
         "binary",
         *serving(ChannelMechanism),
         *serving(Tables),
+        *serving(HashedPrefixes),
         *serving(SetMechanism),
     ]
 

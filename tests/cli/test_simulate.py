@@ -41,7 +41,7 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
 
 
 def test_every_kind_of_question_can_be_simulated():
-    assert set(SIMULATE) == set(QUESTIONS) == set(QUESTION)
+    assert set(SIMULATE) == set(QUESTION) == set(QUESTIONS) - {"words"}, "words: see test_words"
 
 
 @pytest.mark.parametrize("kind", SIMULATE)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import urllib3
 
@@ -226,8 +226,40 @@ def name_of(pid: int) -> str:
         return ""
 
 
+class Senders:
+    """Threads that send without a pause until the end of the block, and what was acknowledged to them."""
+
+    threads: int
+    acknowledged: set[bytes]
+
+    def __post_init__(self) -> None:
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._running = [threading.Thread(target=self._send, daemon=True) for _ in range(self.threads)]
+
+    def __enter__(self) -> Self:
+        for thread in self._running:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._running:
+            thread.join(2 * PATIENCE)
+            assert not thread.is_alive()
+
+    def acknowledges(self, more: int) -> None:
+        """Wait until that many more reports are acknowledged."""
+        enough = len(self.acknowledged) + more
+        until(lambda: len(self.acknowledged) >= enough, f"{more} more reports are acknowledged")
+
+    def _send(self) -> None:
+        """What each thread does."""
+        raise NotImplementedError
+
+
 @dataclass
-class Load:
+class Load(Senders):
     """Threads that send batches with fresh ids without a pause, and remember what was acknowledged.
 
     A batch that was not acknowledged is sent again, the same bytes, to whatever service there is then: as devices do.
@@ -246,26 +278,8 @@ class Load:
     """The latest answer of each status."""
 
     def __post_init__(self) -> None:
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
+        super().__post_init__()
         self._under_way = 0
-        self._running = [threading.Thread(target=self._send, daemon=True) for _ in range(self.threads)]
-
-    def __enter__(self) -> Load:
-        for thread in self._running:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        for thread in self._running:
-            thread.join(2 * PATIENCE)
-            assert not thread.is_alive()
-
-    def acknowledges(self, more: int) -> None:
-        """Wait until that many more reports are acknowledged."""
-        enough = len(self.acknowledged) + more
-        until(lambda: len(self.acknowledged) >= enough, f"{more} more reports are acknowledged")
 
     def rest(self) -> None:
         """Send no more, and wait until every request has been answered or cut off."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import secrets
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ import pytest
 from collector.client import DRINKS
 from collector.tracked import TrackedApi, tracking_api, weekly
 from sottovoce.collector.api import curves as curves_module
+from sottovoce.collector.api import searching as searching_module
 from sottovoce.collector.counting.live import live_aggregate
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store import open_store
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
+from sottovoce.questions.words import Words
 from sottovoce.surveys.simulation import draw_reports
 from sottovoce.surveys.survey import Survey, Tracking
 
@@ -210,3 +214,65 @@ def test_every_figure_of_a_number_that_is_named_can_be_followed(api: TrackedApi,
     names = [name for name in curve(api, tracking)["answers"] if name in ("mean", "standard deviation", "median")]
     assert len(names) == ["mean", "spread", "distribution"].index(wants) + 1
     assert [curve(api, tracking, f"?answer={name}")["answer"] for name in names] == names
+
+
+def of_words(api: TrackedApi) -> Tracking:
+    """Two weeks of words."""
+    tracking = weekly(3, question=Words.of(longest=4, alphabet="abcdef"), epsilon=3.0, users=600)
+    api.publish(tracking, minimum_reports=20)
+    for number, held in ((1, ["face"] * 400 + ["bad"] * 200), (2, ["face"] * 590 + ["bad"] * 10)):
+        api.at(number - 1)
+        answer(api, tracking, number, held, seed=number)
+    api.at(1, 3)
+    return tracking
+
+
+def test_a_word_is_followed(api: TrackedApi) -> None:
+    tracking = of_words(api)
+    found = curve(api, tracking)
+    assert (found["answer"], found["share"]) == ("face", True)
+    assert {"face", "bad"} <= set(found["answers"])
+    aggregates = {k: live_aggregate(api.store, tracking.period(k)) for k in (1, 2)}
+    assert found["points"] == tracking.estimate(aggregates, closed=(1,)).to_dict("face")["points"]
+    difference = api.ask("GET", f"/v1/surveys/{tracking.id}/difference?later=2&earlier=1&answer=FACE").json()
+    assert 0 < difference["low"] < 190 / 600 < difference["high"]
+    assert api.ask("GET", f"/v1/surveys/{tracking.id}/curve?answer=gazpacho").status_code == 422
+
+
+def test_curves_of_words_leave_other_estimates_alone(api: TrackedApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every period takes a search of seconds: each waits for its turn, is interrupted by the end, and made once."""
+    tracking = of_words(api)
+    threads, progress = [], []
+    estimate = Survey.estimate
+
+    def noted(self: Survey, *given: Any, **more: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        progress.append(more.get("progress") is not None)
+        return estimate(self, *given, **more)
+
+    monkeypatch.setattr(Survey, "estimate", noted)
+    for word in ("face", "bad", "cab"):
+        curve(api, tracking, f"?answer={word}")
+        assert (
+            api.ask("GET", f"/v1/surveys/{tracking.id}/difference?later=2&earlier=1&answer={word}").status_code == 200
+        )
+    assert len(threads) == 2
+    assert all(name.startswith("sottovoce-search") for name in threads)
+    assert all(progress)
+
+
+def test_a_search_for_a_curve_is_kept_though_the_next_fails(api: TrackedApi, monkeypatch: pytest.MonkeyPatch) -> None:
+    tracking = of_words(api)
+    made: list[str] = []
+    real = searching_module.searched
+
+    async def noted(service: Any, record: Any, survey: Survey) -> Any:
+        made.append(survey.id)
+        if made == [tracking.period(k).id for k in (1, 2)]:
+            raise Refusal(503, "busy", "too many wait")
+        return await real(service, record, survey)
+
+    monkeypatch.setattr(curves_module, "searched", noted)
+    assert api.ask("GET", f"/v1/surveys/{tracking.id}/curve").status_code == 503
+    curve(api, tracking)
+    assert made == [tracking.period(k).id for k in (1, 2, 2)]

@@ -90,6 +90,14 @@ def refused(response: Any, status: int) -> tuple[str, str | None]:
         ),
         ({"kind": "queries", "parameters": {"workload": "prefix:8"}}, lambda: Survey.queries(Prefix(8), 1.0)),
         (
+            {"kind": "words", "parameters": {"longest": 8, "alphabet": "latin"}, "title": "Symptoms"},
+            lambda: Survey.words(8, "latin", epsilon=1.0, title="Symptoms"),
+        ),
+        (
+            {"kind": "words", "parameters": {"below": 2**60, "case": "lower"}},
+            lambda: Survey.words(below=2**60, epsilon=1.0),
+        ),
+        (
             {"kind": "adaptive", "parameters": {"attributes": AGE_AND_SEX, "rounds": 20}},
             lambda: Survey.adaptive({"age": range(100), "sex": ["f", "m"]}, 20, 1.0),
         ),
@@ -132,6 +140,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "shares": {"kind": "shares", "epsilon": 1, "parameters": {"labels": ["a", "b"]}},
     "queries": {"kind": "queries", "epsilon": 1, "parameters": {"workload": "prefix:600"}},
     "vector": {"kind": "vector", "epsilon": 1, "parameters": {"dimension": 3}},
+    "words": {"kind": "words", "epsilon": 1, "parameters": {"longest": 4, "alphabet": "abc"}},
     "adaptive": {"kind": "adaptive", "epsilon": 1, "parameters": {"labels": ["a", "b"], "rounds": 3}},
 }
 
@@ -197,6 +206,15 @@ def test_designs_that_cannot_be(api: Api, kind: str, field: str, value: object) 
         ("shares", "rounds", 3),
         ("shares", "cls", 3),
         ("shares", "kind", "vector"),
+        ("words", "longest", 0),
+        ("words", "longest", 10**6),
+        ("words", "alphabet", "abca"),
+        ("words", "alphabet", "a"),
+        ("words", "alphabet", "AB"),
+        ("words", "alphabet", ["a", "b"]),
+        ("words", "case", "upper"),
+        ("words", "below", 1),
+        ("words", "below", 2**65),
         ("queries", "workload", None),
         ("queries", "workload", ""),
         ("queries", "workload", 7),
@@ -284,7 +302,7 @@ def test_a_refusal_of_an_attribute_names_it(api: Api) -> None:
 def test_a_kind_that_there_is_not(api: Api) -> None:
     response = drafted(api, kind="census", epsilon=1)
     assert refused(response, 422) == ("invalid_draft", "kind")
-    assert "shares, queries, vector, choices, number, records, adaptive" in response.json()["error"]["message"]
+    assert "shares, queries, vector, choices, number, records, words, adaptive" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

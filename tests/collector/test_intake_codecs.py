@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cases import each
 from sottovoce.core.errors import ReportError
 from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, Mechanism, VectorMechanism, create, serving
 from sottovoce.mechanisms.binary import Binary
@@ -105,7 +106,7 @@ def refuses_batch(codec: Codec, rows: np.ndarray) -> bool:
     return False
 
 
-@pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS.keys())
+@each("codec", CODECS.values())
 def test_verdicts_are_those_of_decode(codec: Codec) -> None:
     rows = candidates(codec)
     if len(rows) > 4000:
@@ -131,7 +132,7 @@ def test_verdicts_are_those_of_decode(codec: Codec) -> None:
     assert full or len(bad)
 
 
-@pytest.mark.parametrize("codec", CODECS.values(), ids=CODECS.keys())
+@each("codec", CODECS.values())
 def test_rows_of_another_width_are_no_rows(codec: Codec) -> None:
     rows = np.zeros((2, codec.width), dtype=np.uint8)
     for wrong in (rows[:, 1:], np.hstack([rows, rows]), rows[0], rows.astype(np.int8)):

@@ -402,6 +402,8 @@ def test_with_a_token_everything_is_as_documented(service: Service) -> None:
     closed = {label: statuses for label, statuses in run.statuses.items() if min(statuses) >= 300}
     # Two periods with reports take two days; here there is one.
     assert min(closed.pop("GET /v1/surveys/{survey_id}/difference")) == 400
+    # No survey here asks for words; those of test_api_words.py do.
+    assert all(409 in closed.pop(f"{method} /v1/surveys/{{survey_id}}/words") for method in ("GET", "POST"))
     assert not closed, closed
     assert {200, 400, 404, 415, 422} <= run.statuses["POST /v1/surveys/{survey_id}/reports"].keys()
     # None is switched off.

@@ -367,3 +367,17 @@ def test_a_plan_is_worked_out_once(api: Api, monkeypatch: pytest.MonkeyPatch) ->
     first = planned(api, **said)
     monkeypatch.setattr("sottovoce.collector.api.plans.make_plan", lambda asked: pytest.fail("worked out again"))
     assert planned(api, **said) == first
+
+
+def test_a_plan_of_words_says_what_is_found(api: Api) -> None:
+    parameters = {"longest": 8, "alphabet": "latin"}
+    told = planned(api, kind="words", parameters=parameters, epsilon=2.0, share=0.005, probability=0.8)
+    same = plan(QUESTIONS["words"].of(**parameters), epsilon=2.0, share=0.005, probability=0.8)
+    assert told["users"] == same.users
+    assert told["recall"] == same.recall.to_dict()
+    assert told["recall"]["target"] == 0.005
+    said = {"kind": "words", "parameters": parameters, "epsilon": 2.0}
+    assert refused(api, said | {"share": 0})[1] == "share"
+    assert refused(api, said | {"share": 0.1, "probability": 1})[1] == "probability"
+    assert refused(api, {"kind": "shares", "parameters": {"values": 5}, "epsilon": 2.0, "share": 0.1})[1] == "share"
+    assert planned(api, kind="shares", parameters={"values": 5}, epsilon=2.0, users=1000)["recall"] is None

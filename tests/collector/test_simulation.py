@@ -312,11 +312,9 @@ def met(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return met
 
 
-@pytest.mark.parametrize("part", range(2))
-def test_no_report_is_lost_or_counted_twice_on_sqlite(
-    sqlite: Callable[[], Shaky], met: Counter[str], part: int
-) -> None:
-    many(sqlite, range(500 * part, 500 * (part + 1)))
+def test_no_report_is_lost_or_counted_twice_on_sqlite(sqlite: Callable[[], Shaky], met: Counter[str]) -> None:
+    """Power: of faults that show in one history of 72 or more often, 500 histories miss one in a thousand."""
+    many(sqlite, range(500))
     expected = {f"settle {done}, checkpoint {with_one}" for done in (True, False) for with_one in (True, False)}
     expected |= {"compact True", "compact False", "lease True", "lease False", "untidy True", "untidy False"}
     expected |= {"refused True", "refused False"}

@@ -59,7 +59,7 @@ READ = {
         ),
         LONG,
     ),
-    **dict.fromkeys(("device", "engines", "operations", "pages", "relay", "settings", "spark"), ELSEWHERE),
+    **dict.fromkeys(("device", "engines", "operations", "pages", "relay", "settings", "spark", "words"), ELSEWHERE),
 }
 """Pages whose commands are compared with the grammar, and not typed (`test_commands_in_consoles_parse`), and why."""
 

@@ -66,7 +66,7 @@ def test_other_packages_are_judged_on_the_page_of_evidence_by_the_same_features(
     features = re.findall(r"^## (.+)$", PEERS.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(anchors) == len(features) - 1, "a section for every row, and one on how they were read"
     for feature in features[1:]:
-        judged = [row[0] for row in table(section(PEERS, feature))]
+        judged = [row[0] for row in table(section(PEERS, feature))][:3]  # what is measured may follow
         assert judged == ["Sottovoce", "pure-ldp", "multi-freq-ldpy"], feature
 
 

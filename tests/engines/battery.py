@@ -49,6 +49,7 @@ SURVEYS: Final[dict[str, Callable[[], Any]]] = {
         name: partial(sv.Survey.choices, list("abcdefgh"), 1.0, 3, mechanism=name)
         for name in ("set_selection", "wheel", "one_option")
     },
+    "hashed_prefixes": partial(sv.Survey.words, 4, "abcd", epsilon=1.0, users=1000),
     "tables": lambda: sv.Survey.records(
         {"city": list("abcde"), "age": range(12), "hours": sv.number(0, 9)}, epsilon=1.0
     ),

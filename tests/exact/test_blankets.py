@@ -21,6 +21,7 @@ from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.sets import SetMechanism
@@ -38,10 +39,10 @@ WITHOUT = {
 }
 """Mechanisms without a blanket of their own, and why."""
 
-SMALLER = ("wheel", "set_selection", "rejection")
+SMALLER = ("wheel", "set_selection", "rejection", "hashed_prefixes")
 """Those whose stated blanket may be smaller than the least probability: the same for every report."""
 
-SPREAD = ("matrix_channel", "rounded_channel", "wheel", "rejection")
+SPREAD = ("matrix_channel", "rounded_channel", "wheel", "rejection", "hashed_prefixes")
 """Those whose dominating law may be above every pair's: spread over a grid, or for seeds that a miniature lacks."""
 
 ROUNDING = 1e-11
@@ -80,12 +81,14 @@ def instances(kind: type[Any], epsilon: float) -> Iterator[Any]:
 def listings(kind: type[Any], epsilon: float) -> Iterator[tuple[Mechanism, Floats]]:
     """Small instances with all their probabilities: one row per value."""
     values: list[Any]
-    if not issubclass(kind, ChannelMechanism | SetMechanism | Tables):
+    if not issubclass(kind, ChannelMechanism | SetMechanism | Tables | HashedPrefixes):
         yield from of_vectors(kind, epsilon)
         return
     for mechanism in instances(kind, epsilon):
         if isinstance(mechanism, SetMechanism):
             values = list(mechanism.rows())
+        elif isinstance(mechanism, HashedPrefixes):
+            values = list(mechanism.codes())
         else:
             values = list(mechanism.records() if isinstance(mechanism, Tables) else range(mechanism.domain_size))
         reports = list(mechanism.outputs())

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from cases import each
 from sottovoce.theory.calibration import (
     analytic_gaussian_delta,
     analytic_gaussian_epsilon,
@@ -66,8 +67,8 @@ def test_the_upper_form_is_above_the_true_minimum(rho: str, epsilon: float) -> N
         assert least < found < least * (1 + Decimal("1e-20"))
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("delta", DELTAS)
+@each("epsilon", EPSILONS)
+@each("delta", DELTAS)
 def test_the_calibrated_variance_suffices_and_hardly_less_does(epsilon: float, delta: float) -> None:
     variance = discrete_gaussian_variance(epsilon, delta)
     assert zcdp_delta_upper(2 / variance, epsilon) <= Fraction(delta)

@@ -181,7 +181,7 @@ def test_an_estimate_copies_no_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     tracemalloc.stop()
     assert peak < 1.75 * aggregate.counts.nbytes
     given: list[np.ndarray] = []
-    monkeypatch.setattr(type(survey), "estimate_counts", lambda _, counts, n_reports: given.append(counts))
+    monkeypatch.setattr(type(survey), "estimate_counts", lambda _, counts, n_reports, **_others: given.append(counts))
     survey.estimate(aggregate)
     assert given[0] is aggregate.counts
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import each
 from sottovoce import Domain
 from sottovoce.core.errors import QueryError, SurveyError
 from sottovoce.expressions import Query, numbers, positions, query
@@ -53,7 +54,7 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("text", UNREADABLE, ids=lambda text: ascii(text)[:40])
+@each("text", UNREADABLE)
 def test_unreadable_texts(text: str) -> None:
     with pytest.raises(QueryError, match=r"^column [0-9]+: ") as caught:
         query(text)
@@ -65,7 +66,7 @@ def test_unreadable_texts(text: str) -> None:
     assert isinstance(caught.value, SurveyError)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "column", "words"),
     [
         ("age < thirty", 7, "unknown attribute 'thirty'; the attributes are 'age', 'country'"),
@@ -209,7 +210,7 @@ BAD_TREES = [
 ]
 
 
-@pytest.mark.parametrize("tree", BAD_TREES, ids=range(len(BAD_TREES)))
+@each("tree", BAD_TREES)
 def test_bad_trees(tree: object) -> None:
     with pytest.raises(QueryError) as caught:
         Query.from_tree(tree)
@@ -266,7 +267,7 @@ SMALL = Domain.product(age=range(100), code=[3, 7, 9], word=Domain.text(2, "ab")
 WORDS = np.array([0, 6])
 
 
-@pytest.mark.parametrize(
+@each(
     "columns",
     [
         *(None, 7, "age", [AGES, CODES, WORDS], np.zeros((2, 3), dtype=np.int64), {}, {"age": AGES, "code": CODES}),
@@ -285,7 +286,7 @@ WORDS = np.array([0, 6])
         *({"age": AGES, "code": CODES, "word": bad} for bad in ([0, 7], [-1, 0], ["a", "b"])),
     ],
 )
-@pytest.mark.parametrize("text", ["age * 2 + code + letter(word, 0)", "sparse((0, 1), (5, 6)) / 3 + age"])
+@each("text", ["age * 2 + code + letter(word, 0)", "sparse((0, 1), (5, 6)) / 3 + age"])
 def test_columns_that_hold_no_positions(columns: Any, text: str) -> None:
     asked = query(text)
     ways: list[Callable[[], object]] = [

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cases import each
 from expression_oracle import answer, kind
 from sottovoce import Domain
 from sottovoce.core.errors import QueryError, WorkloadError
@@ -78,7 +79,7 @@ TREES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("text", TREES)
+@each("text", TREES)
 def test_texts_are_read_into_trees(text: str) -> None:
     asked = query(text)
     # As JSON, so that 1 is neither 1.0 nor true.
@@ -135,7 +136,7 @@ REALS = query((np.arange(PEOPLE.size) % 11 - 5) / 8)
 EVERY = [query(text) for text in ASKED] + [ARRAY, REALS]
 
 
-@pytest.mark.parametrize("asked", EVERY, ids=lambda asked: str(asked)[:60])
+@each("asked", EVERY)
 def test_answers_are_those_of_plain_python(asked: Query) -> None:
     found = asked.evaluate(PEOPLE, EVERYBODY)
     expected = [answer(asked.tree, PEOPLE, index) for index in RECORDS]
@@ -216,7 +217,7 @@ def test_searching_among_integers_that_only_differ_in_their_last_digit() -> None
     assert asked.evaluate(domain, domain.columns(values)).tolist() == expected
 
 
-@pytest.mark.parametrize("count", [*range(8, 40), 1000, 1023, 1024, 1025])
+@each("count", [*range(8, 40), 1000, 1023, 1024, 1025])
 def test_searching_lists_of_every_length(count: int) -> None:
     # Too wide for a table, and with a gap on both sides of every constant.
     domain = Domain.of(2**40)
@@ -355,7 +356,7 @@ def test_the_evaluator_has_no_branch_on_values() -> None:
     assert branches("x = [a for a in b if a]\nwhile c and d: pass") == {"a", "c and d"}
 
 
-@pytest.mark.parametrize("asked", EVERY, ids=lambda asked: str(asked)[:60])
+@each("asked", EVERY)
 def test_the_same_lines_run_for_every_record(asked: Query) -> None:
     asked.check(PEOPLE)
     first = lines_run(partial(asked.evaluate, PEOPLE, PEOPLE.split([0])))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import sottovoce.mechanisms.gaussian as module
+from cases import each
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.vector import audit_vector
 from sottovoce.auditing.vectors import adverse_vectors
@@ -34,7 +35,7 @@ def seeded() -> ByteSource:
     return ByteSource(np.random.default_rng(4).bytes)
 
 
-@pytest.mark.parametrize(("dimension", "epsilon", "delta", "users"), GRID)
+@each(("dimension", "epsilon", "delta", "users"), GRID)
 def test_best_keeps_its_promises(dimension: int, epsilon: float, delta: float, users: int) -> None:
     m = Gaussian.best(dimension, 2.5, epsilon, delta, users)
     assert m.delta_upper <= Fraction(delta)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from cases import each
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms import create
 from sottovoce.strategies.factorize import factorize
@@ -88,9 +89,9 @@ SMALL = {
 }
 
 
-@pytest.mark.parametrize("epsilon", [0.2, 1.0, 4.0])
-@pytest.mark.parametrize("size", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("make", SMALL.values(), ids=SMALL.keys())
+@each("epsilon", [0.2, 1.0, 4.0])
+@each("size", [2, 3, 4, 5, 6])
+@each("make", SMALL.values())
 def test_no_channel_is_below_the_bounds(make, size, epsilon):
     workload = make(size)
     matrix = workload.dense()

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import each
 from sottovoce.kernels.finite_field import MAX_ORDER, is_field_order, kernel_tables
 from sottovoce.kernels.projective import hyperplane_sums, singer_polynomial
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
@@ -169,8 +170,8 @@ def test_orders_to_try_have_fields_and_one_of_them_is_close(domain_size: int, id
     assert min(space.points for space in spaces) <= 2 * domain_size
 
 
-@pytest.mark.parametrize("domain_size", [2, 5, 9, 18, 77, 246, 585, 1000, 20_000])
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, math.log(3), 2.0, 2.2, 3.0, 3.5, 4.0, 5.2, 6.0])
+@each("domain_size", [2, 5, 9, 18, 77, 246, 585, 1000, 20_000])
+@each("epsilon", [0.1, 0.5, 1.0, math.log(3), 2.0, 2.2, 3.0, 3.5, 4.0, 5.2, 6.0])
 def test_no_other_space_has_less_variance(domain_size: int, epsilon: float) -> None:
     """Against every order far beyond the ideal one, in every dimension that fits."""
     best = ProjectiveGeometry.best(domain_size, epsilon)

@@ -318,6 +318,6 @@ def test_on_a_ball_estimates_are_projected_on_it() -> None:
         _ = design.coordinates
     for kind in STRATEGIES.values():
         if kind is not Direct:
-            needs = r"values that can be listed|tables of records|sets of options|mean of a number"
+            needs = r"values that can be listed|tables of records|sets of options|mean of a number|for words"
             with pytest.raises(SurveyError, match=needs):
                 kind.designs(Setting(Ball(2, 1.0), 1.0, 0.0, 100))

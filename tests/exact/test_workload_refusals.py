@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from cases import each
 from sottovoce import Domain
 from sottovoce.core.errors import SurveyError, WorkloadError
 from sottovoce.workloads import (
@@ -79,8 +80,8 @@ def test_a_function_that_raises_is_heard_and_one_that_misfits_is_refused():
         Features(2**20 + 1, lambda v: v, ["value"])
 
 
-@pytest.mark.parametrize("family", [Dense, Sparse])
-@pytest.mark.parametrize(
+@each("family", [Dense, Sparse])
+@each(
     "matrix",
     [
         [[1, math.nan]],
@@ -103,7 +104,6 @@ def test_a_function_that_raises_is_heard_and_one_that_misfits_is_refused():
         "matrix",
         [[1], [2]],
     ],
-    ids=str,
 )
 def test_a_matrix_that_is_none_is_refused(family, matrix):
     with pytest.raises(SurveyError):
@@ -135,7 +135,7 @@ def test_triplets_that_are_no_matrix_are_refused(triplets):
         Sparse(triplets)
 
 
-@pytest.mark.parametrize(
+@each(
     "make",
     [
         lambda: Prefix(PEOPLE),
@@ -242,7 +242,7 @@ def test_the_statements_that_are_damaged_below_are_good():
     assert workload_from_statement(sparse_statement()).shape == (1, 4)
 
 
-@pytest.mark.parametrize(
+@each(
     "statement",
     [
         None,

@@ -14,6 +14,7 @@ import pytest
 import rfc8785
 from scipy import sparse
 
+from cases import each
 from sottovoce import Domain, workloads
 from sottovoce.core import errors
 from sottovoce.core.errors import CapacityError, ValueOutsideDomainError, WorkloadError
@@ -274,10 +275,8 @@ def test_integers_and_truth_values_are_numbers():
     assert Dense(np.array([[True, False]])) == Dense([[1, 0]]) == Dense(np.array([[1, -0.0]], dtype=np.float32))
 
 
-@pytest.mark.parametrize("workload", SMALL, ids=by_kind)
-@pytest.mark.parametrize(
-    "bad", [None, "x", 3, [[1.0]], [], [1, 2, 3, 4, 5], [[1], [1, 2]], np.ones(3, dtype=complex), {"a": 1}], ids=str
-)
+@each("workload", SMALL)
+@each("bad", [None, "x", 3, [[1.0]], [], [1, 2, 3, 4, 5], [[1], [1, 2]], np.ones(3, dtype=complex), {"a": 1}])
 def test_vectors_that_do_not_fit_are_refused(workload, bad):
     for product in (workload.matvec, workload.rmatvec):
         with pytest.raises(WorkloadError, match="expected a vector of"):
@@ -287,8 +286,8 @@ def test_vectors_that_do_not_fit_are_refused(workload, bad):
 # --- people's values ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workload", SMALL, ids=by_kind)
-@pytest.mark.parametrize("index", [-987654321, 987654321, 987654321.5, "987654321", None, True, [987654321]], ids=str)
+@each("workload", SMALL)
+@each("index", [-987654321, 987654321, 987654321.5, "987654321", None, True, [987654321]])
 def test_an_index_outside_the_domain_is_never_named(workload, index):
     for ask in (lambda: workload.column(index), lambda: workload.columns([0, index]), lambda: workload.columns(index)):
         with pytest.raises(ValueOutsideDomainError) as refusal:

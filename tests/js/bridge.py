@@ -136,11 +136,13 @@ class Bridge:
 
 
 def as_sent(value: Any) -> Any:
-    """A value as it travels: integers of any size, vectors of doubles to the bit, records in their order."""
+    """A value as it travels: integers of any size, byte strings, vectors of doubles to the bit, records in order."""
     if isinstance(value, np.ndarray):
         return {"doubles": np.asarray(value, dtype=">f8").tobytes().hex()}
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
         return {"integer": str(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
     if isinstance(value, dict):
         return [as_sent(part) for part in value.values()]
     return value

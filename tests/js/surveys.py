@@ -15,6 +15,7 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.haar import Haar
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.strategies.base import Strategy
@@ -30,6 +31,10 @@ __all__ = ["LARGER", "PEOPLE", "Case", "larger", "last_value", "miniatures"]
 
 PEOPLE = 10_000
 """How many answer a survey that is sampled."""
+
+WORDS: Final = (" Tea", "Coffee", "lemonade", "wa\u0301ter", "hot chocolate", "")
+SHARES: Final = (0.4, 0.25, 0.15, 0.1, 0.05, 0.05)
+"""What people drink, and how many of them; the last three are no words of Latin letters, or too long."""
 
 CHANNEL = [[44, 18, 18, 20], [20, 44, 18, 18], [18, 20, 44, 18], [18, 18, 20, 44], [28, 28, 28, 28]]
 """Chances of five reports for four values, out of 128, within a factor of e."""
@@ -85,6 +90,12 @@ def _tiny(epsilon: float) -> Iterator[tuple[str, Case]]:
     numbers = [2.0, -2.0, 0.0, -0.0, 1e308, 0.3, -1e-300, 1.9999999999999998]
     yield "binary", (mean(1, epsilon, {"name": "binary"}), [np.array([number]) for number in numbers])
     panel = sv.Survey.adaptive(range(9), 2, epsilon)
+    # As many integers as a code of so many bits has, and one that is "other".
+    for i, hashed in enumerate(m for m in HashedPrefixes.miniatures(epsilon) if m.bits > 1):
+        code = {"code": "integers", "below": 2**hashed.bits - 1}
+        design = {"name": hashed.name, **hashed.parameters()}
+        values = [*range(2**hashed.bits - 1), -1]
+        yield f"hashed_prefixes {i}", (stated({"kind": "words", "code": code}, epsilon, "prefixes", design), values)
     yield "round, mean", (sv.Survey.round(panel, 1, "(value - 4) / 7"), list(range(9)))
     yield "round, choice", (sv.Survey.round(panel, 2, "value % 5", 5), list(range(9)))
 
@@ -152,6 +163,7 @@ LARGER: Final[dict[str, Callable[[], Any]]] = {
     "number, mean": lambda: sv.Survey.number(-20, 40, 2.0, points=9),
     "number, spread": lambda: sv.Survey.number(0, 1, 2.0, wants="spread", points=5),
     "number, distribution": lambda: sv.Survey.number(0, 600, 2.0, wants="distribution", points=12),
+    "words": lambda: sv.Survey.words(8, "latin", epsilon=3.0, users=PEOPLE),
     "round, mean": lambda: sv.Survey.round(_panel(), 1, "age / 9 + 0.25 * (sex == 'M')"),
     "round, choice": lambda: sv.Survey.round(_panel(), 2, "find(club, ('c', 'a', 'b'))", 3),
 }
@@ -167,6 +179,8 @@ def _people(survey: Any) -> list[Any]:
     if survey.kind == "choices":
         first = rng.integers(0, 9, size=PEOPLE)
         return [[] if one == 8 else [int(one), int(one) // 4 + 9] if one > 3 else [int(one)] for one in first]
+    if survey.kind == "words":
+        return [WORDS[place] for place in rng.choice(len(WORDS), PEOPLE, p=SHARES)]
     if survey.kind == "number":
         low, high = survey.question.grid.low, survey.question.grid.high
         return list(low + (high - low) * rng.beta(2.0, 5.0, PEOPLE))
@@ -183,6 +197,8 @@ def last_value(survey: Any) -> Any:
         return _record(survey, 35, 600.0)
     if survey.kind == "choices":
         return [9, 11]
+    if survey.kind == "words":
+        return "nobody's"
     if survey.kind == "number":
         return float(survey.question.grid.high)
     if survey.domain is None:

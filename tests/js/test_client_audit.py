@@ -86,6 +86,68 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
             "are thrown by another word": (rule("wheel"), "[option & 3]", "[(option + 1) & 3]"),
         },
     ),
+    "words": (
+        lambda: sv.Survey.words(6, "latin", epsilon=1.0, users=1000),
+        10.0,
+        {
+            "are hashed without their last bit": (rule("hashed_prefixes"), "rowEnds[row], 0", "rowEnds[row] - 1, 0"),
+            "are hashed whole in every row": (rule("hashed_prefixes"), "rowEnds[row], 0", "bits, 0"),
+            "are hashed for another row": (rule("hashed_prefixes"), "0, row, PREFIX", "0, row ^ 1, PREFIX"),
+            "are hashed backwards": (rule("hashed_prefixes"), "7 - (i & 7)", "i & 7"),
+            "keep their capitals": ("words/spelling.js", "letter.toLowerCase()", "letter"),
+            "are cut where they are too long": (
+                "words/texts.js",
+                "found === word.length]",
+                "found === Math.min(word.length, this.longest)]",
+            ),
+            "are told of one letter": (
+                rule("hashed_prefixes"),
+                "inner.randomize(bucketOf(code, row), source)",
+                "inner.randomize(bucketOf(code[0] >> 3 === 17 ? code.map((b, i) => (i ? 0 : b)) : code, row), source)",
+            ),
+        },
+    ),
+    "any text": (
+        lambda: sv.Survey.words(4, "unicode", case="keep", epsilon=1.0, users=1000),
+        10.0,
+        {
+            "is not composed": (
+                "words/spelling.js",
+                'replace(SPACES, " ").normalize("NFC")',
+                'replace(SPACES, " ").normalize("NFD")',
+            ),
+            "may be half a character": ("words/spelling.js", r"\p{Surrogate}", ""),
+            "has other wide characters": ("words/texts.js", "code < 0x800", "code <= 0x800"),
+            "counts an emoji once": (
+                "words/texts.js",
+                "text.length <= this.longest",
+                "[...text].length <= this.longest",
+            ),
+        },
+    ),
+    "byte strings": (
+        lambda: sv.Survey.words(3, "bytes", epsilon=1.0, users=1000),
+        10.0,
+        {
+            "end where a byte is 0": (
+                "words/numbers.js",
+                "(bytes[i] ?? 0) + 1",
+                "(bytes[i] ?? 0) + Number(bytes[i] > 0)",
+            )
+        },
+    ),
+    "large integers": (
+        lambda: sv.Survey.words(below=2**64, epsilon=1.0, users=1000),
+        10.0,
+        {
+            "as doubles": (
+                "words/numbers.js",
+                "(asInteger(value) ?? -1n,",
+                "(BigInt(Number(asInteger(value) ?? -1n)),",
+            ),
+            "the last is none": ("words/numbers.js", "?? -1n, this.below)", "?? -1n, this.below - 1n)"),
+        },
+    ),
     "one value in twenty thousand": (
         lambda: sv.Survey.distribution(20_000, 1.0, "randomized_response"),
         60.0,

@@ -14,11 +14,13 @@ from sottovoce.core.errors import ReportError
 from sottovoce.kernels import counting
 from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, Mechanism, VectorMechanism, create, serving
 from sottovoce.mechanisms.binary import Binary
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 
 EVERY = [
     *(f"{name}-{size}" for name in serving(FiniteMechanism) for size in (5, 300)),
     *serving(VectorMechanism),
     *serving(ChannelMechanism),
+    HashedPrefixes.name,
 ]
 
 
@@ -26,6 +28,8 @@ EVERY = [
 def mechanism(name: str) -> Mechanism:
     if name in serving(ChannelMechanism):
         return serving(ChannelMechanism)[name].typical(12, 1.0)
+    if name == HashedPrefixes.name:
+        return HashedPrefixes.typical(12, 1.0)
     if name == "binary":
         return Binary(1, 1.0, 1.0, 0.0)
     if name in serving(VectorMechanism):
@@ -40,6 +44,8 @@ def sent(name: str) -> np.ndarray:
     m, rng = mechanism(name), np.random.default_rng(4)
     if isinstance(m, VectorMechanism):
         values = rng.uniform(-0.3, 0.3, size=(500, m.dimension))
+    elif isinstance(m, HashedPrefixes):
+        values = rng.integers(0, 256, size=(500, 2), dtype=np.uint8) & np.array([255, 240], dtype=np.uint8)
     else:
         values = rng.integers(0, m.domain_size, size=500)
     return m.codec.encode_many(m.randomize_many(values, rng))

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sottovoce as sv
+from cases import each
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain, domain_from_statement
 
@@ -199,8 +200,8 @@ STRANGERS += [10**30, -(10**30)]
 STRANGERS += [-1, 3, 2**63, 2**64, Fraction(1), Decimal(1), 1j, [1], (1, 1), {"x": 1}, {1}, object, np.array(1.5)]
 
 
-@pytest.mark.parametrize("stranger", STRANGERS, ids=repr)
-@pytest.mark.parametrize(
+@each("stranger", STRANGERS)
+@each(
     "domain",
     [
         Domain.of(["a", "b", "c"]),
@@ -209,7 +210,6 @@ STRANGERS += [-1, 3, 2**63, 2**64, Fraction(1), Decimal(1), 1j, [1], (1, 1), {"x
         Domain.product(q=3),
         Domain.product(q=["a", "b", "c"]),
     ],
-    ids=repr,
 )
 def test_values_outside_are_refused(domain: Domain, stranger: Any) -> None:
     for refuse in (domain.index, lambda value: domain.indices([value]), lambda value: domain.indices([0, value])):

@@ -13,6 +13,7 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import each
 from sottovoce.core.errors import DomainError, SurveyError, ValueOutsideDomainError
 from sottovoce.domain import Domain, ProductDomain, RangeDomain, TextDomain, domain_from_statement
 
@@ -159,7 +160,7 @@ def test_statements_restore_texts(domain: TextDomain) -> None:
     assert Domain.of(domain) is domain
 
 
-@pytest.mark.parametrize("size", range(2, 65))
+@each("size", range(2, 65))
 def test_as_many_texts_as_int64_can_number(size: int) -> None:
     """The longest texts of every alphabet are numbered to the end, and one character more is refused."""
     alphabet = "".join(map(chr, range(0x100, 0x100 + size)))

@@ -9,7 +9,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from typing import Any
 
 import urllib3
 
-from collector.service import MEASURED, PATIENCE, Answer, Service, environment, until
+from collector.service import MEASURED, PATIENCE, Answer, Senders, Service, environment, until
 from sottovoce.core.signing import from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest
@@ -116,7 +115,7 @@ def sealed(survey: Survey, configuration: KeyConfiguration, report: bytes, repor
 
 
 @dataclass
-class SealedLoad:
+class SealedLoad(Senders):
     """Threads that put sealed reports into a relay without a pause, and remember what was acknowledged."""
 
     survey: Survey
@@ -127,27 +126,6 @@ class SealedLoad:
     acknowledged: set[bytes] = field(default_factory=set)
     sent: dict[bytes, bytes] = field(default_factory=dict)
     """The report's id of every message, by the message's."""
-
-    def __post_init__(self) -> None:
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._running = [threading.Thread(target=self._send, daemon=True) for _ in range(self.threads)]
-
-    def __enter__(self) -> SealedLoad:
-        for thread in self._running:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        for thread in self._running:
-            thread.join(2 * PATIENCE)
-            assert not thread.is_alive()
-
-    def acknowledges(self, more: int) -> None:
-        """Wait until that many more messages are acknowledged."""
-        enough = len(self.acknowledged) + more
-        until(lambda: len(self.acknowledged) >= enough, f"{more} more messages are acknowledged")
 
     def _send(self) -> None:
         message, report_id = b"", b""

@@ -20,7 +20,7 @@ from sottovoce.surveys.simulation import histogram_of
 from sottovoce.workloads import Marginals, Prefix, Ranges
 
 Z = 6.0
-N, RUNS = 500, 1_500
+N, RUNS = 500, 1_000
 EPSILONS = [0.5, 2.0]
 
 QUESTIONS: dict[str, Question] = {
@@ -114,7 +114,7 @@ def test_means(dimension: int, epsilon: float) -> None:
     direction = np.ones(dimension) * 2.0 / math.sqrt(dimension)
     total = design.total_variance(None, N).value
     rng = np.random.default_rng(9000)
-    ratios = np.empty(RUNS // 3)
+    ratios = np.empty(RUNS // 2)
     for run in range(len(ratios)):
         people = rng.choice([-1.0, 1.0], size=(N, 1)) * direction
         counts = survey.simulate_aggregate(people, seed=9000 + run).counts

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cases import each
 from expression_oracle import answer, kind
 from sottovoce.core.errors import QueryError
 from sottovoce.domain import Domain, domain_from_statement
@@ -45,7 +46,7 @@ def read(kind: str, written: Any) -> Any:
     return int(written) if kind == "integer" else float.fromhex(written)
 
 
-@pytest.mark.parametrize("case", vectors()["asked"], ids=named)
+@each("case", vectors()["asked"])
 def test_answers(case: dict[str, Any]) -> None:
     domain, expected = domain_of(case), [read(case["kind"], written) for written in case["answers"]]
     found = [answer(case["tree"], domain, int(record)) for record in case["records"]]
@@ -57,13 +58,13 @@ def test_answers(case: dict[str, Any]) -> None:
     assert query(case["text"]).to_json() == Query.from_tree(case["tree"]).to_json() == case["canonical"]
 
 
-@pytest.mark.parametrize("case", vectors()["goes_wrong"], ids=named)
+@each("case", vectors()["goes_wrong"])
 def test_refusals(case: dict[str, Any]) -> None:
     with pytest.raises(QueryError):
         Query.from_tree(case["tree"]).check(domain_of(case))
 
 
-@pytest.mark.parametrize("case", vectors()["unreadable"], ids=lambda case: case["fault"])
+@each("case", vectors()["unreadable"])
 def test_unreadable(case: dict[str, Any]) -> None:
     with pytest.raises(QueryError):
         Query.from_json(case["text"])

@@ -11,6 +11,8 @@ export type Key = readonly [number, number];
 export const ROTATION_SIGNS = 0;
 /** Purpose of the bins of options under a seed of the wheel. */
 export const WHEEL_BINS = 3;
+/** Purpose of the words of a code's bits under a row of hashed prefixes: word i is bit i's, the rotation is the row. */
+export const PREFIX_HASHES = 4;
 
 const ROUNDS = 10;
 

@@ -14,12 +14,14 @@ import { fingerprint, verify } from "../src/signature.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
 import { encodeBatch } from "../src/wire.js";
+import { readCode } from "../src/words/read.js";
 import { lawOf } from "./enumerate.js";
 
 /** A value as it was meant: integers beyond 2^53 and lists of doubles have forms of their own. */
 function valueOf(stated: any): unknown {
   if (typeof stated?.integer === "string") return BigInt(stated.integer);
   if (typeof stated?.doubles === "string") return doubles(stated.doubles);
+  if (typeof stated?.bytes === "string") return fromHex(stated.bytes);
   return Array.isArray(stated) ? stated.map(valueOf) : stated;
 }
 
@@ -67,7 +69,7 @@ const answers: { [name: string]: (request: any) => unknown } = {
     const survey = await surveyOf(request);
     return request.values.map((value: unknown) => {
       const input = survey.input(valueOf(value));
-      return typeof input === "number" ? input : bits(...(input as Float64Array));
+      return typeof input === "number" ? input : bits(...(input as Iterable<number>));
     });
   },
 
@@ -118,6 +120,17 @@ const answers: { [name: string]: (request: any) => unknown } = {
       stated: over.statement,
       found: values.map((value: unknown) => String(over.find(valueOf(value)))),
       labels: numbers.map((number: string) => over.label(BigInt(number))),
+    };
+  },
+
+  words({ code, values, typed }) {
+    const words = readCode(code);
+    return {
+      rows: values.map((value: unknown) => [toHex(words.row(valueOf(value))), words.has(valueOf(value))]),
+      spellings: typed.map((text: string) => {
+        const { value, word, reason } = words.spelling(text);
+        return { word, reason, row: toHex(words.row(value)) };
+      }),
     };
   },
 

@@ -161,6 +161,35 @@ test("records: the same draws and the same work for every record, whichever tabl
   }
 });
 
+const CODES: [code: JsonObject, ends: number[], values: unknown[]][] = [
+  [{ code: "letters", alphabet: "abcdefghijklmnopqrstuvwxyz'- ", longest: 4, case: "lower" }, [20], ["tea", "Zzzz", "", "coffee", "é"]],
+  [{ code: "unicode", longest: 3, case: "lower" }, [20, 40, 60], ["a", "zz9", "字字字", "👍", "", "longer"]],
+  [{ code: "bytes", longest: 2 }, [18], [Uint8Array.of(0), Uint8Array.of(255, 255), new Uint8Array(3), "0x00"]],
+  [{ code: "integers", below: 2 ** 40 }, [20, 41], [0, 2 ** 40 - 1, 2n ** 39n, 2 ** 40, -1, 0.5, "7"]],
+];
+
+for (const [code, ends, values] of CODES) {
+  test(`words as ${code.code}: the same draws and, once a text is normalised, the same work`, async () => {
+    const rows = ends.map(() => 5);
+    const hashes = { name: "hashed_prefixes", ends, rows, order: 9, dimension: 4 };
+    const question = { kind: "words", code };
+    const design = { strategy: "prefixes", mechanism: hashes };
+    const survey = (await readSurvey(JSON.stringify({ format: 2, title: "", epsilon: 1, delta: 0, question, design }))) as Survey;
+    for (const share of [0, 0.37, 0.999]) {
+      const [asked, done] = [new Set<string>(), new Set<string>()];
+      for (const value of [...values, null, undefined]) {
+        for (const truth of [true, false]) {
+          const draws = script(share, truth);
+          done.add(await work(() => survey.randomize(value, draws.source), /\/build\/src\/(?!words\/spelling)/, false));
+          asked.add(draws.asked.join());
+        }
+      }
+      assert.equal(asked.size, 1);
+      assert.equal(done.size, 1, [...done].slice(0, 2).join("\n\n"));
+    }
+  });
+}
+
 const LONG = "x".repeat(500);
 const OUTSIDE = ["water", LONG, LONG.repeat(9), "", 7, -1, 10n ** 40n, null, 0.5, true, {}, Symbol("x"), "\ud800"];
 const DOMAINS: [stated: JsonObject, inside: unknown[]][] = [

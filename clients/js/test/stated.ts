@@ -23,6 +23,9 @@ export const queries = (workload: Fields, mechanism: Fields, strategy = mechanis
 export const vector = (dimension: number, radius: number, mechanism: Fields, more: Fields = {}) =>
   survey({ dimension, kind: "vector", radius }, "direct", mechanism, more);
 
+export const words = (code: Fields, hashes: Fields, more: Fields = {}) =>
+  survey({ code, kind: "words" }, "prefixes", { name: "hashed_prefixes", ...hashes }, more);
+
 export const panel = (domain: Fields, rounds: number, more: Fields = {}) => ({
   epsilon: 1,
   format: 2,

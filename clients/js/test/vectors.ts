@@ -8,6 +8,9 @@ export function vectors(name: string): any {
   return JSON.parse(readFileSync(new URL(`../../../../vectors/${name}.json`, import.meta.url), "utf8"));
 }
 
+/** A statement with its numbers in their shortest form: where they are not, it would be refused for that alone. */
+export const shortest = (text: string): string => JSON.stringify(JSON.parse(text));
+
 /** Replays a tape of bytes in hexadecimal, and knows how much of it is left. */
 export class Tape {
   readonly #bytes: Uint8Array;

@@ -52,6 +52,8 @@ test("new numbers keep a chart's shape, another kind of series does not", () => 
 });
 
 const PICTURE: Picture = {
+  certain: null,
+  findable: null,
   figures: [],
   histogram: null,
   survey: "",

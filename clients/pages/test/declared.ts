@@ -58,6 +58,17 @@ export const DECLARED: Questions = {
       mechanisms: ["tables"],
     },
     {
+      kind: "words",
+      summary: "the most common words",
+      parameters: [
+        parameter({ name: "longest", kind: "integer", example: "16", default: 16, required: false, low: 1, high: 64 }),
+        parameter({ name: "alphabet", kind: "alphabet", example: "latin", default: "unicode", required: false, choices: ["unicode", "latin", "bytes"] }),
+        parameter({ name: "below", kind: "integer", example: "1000000", required: false, low: 2, high: 2 ** 64 }),
+      ],
+      strategies: ["prefixes"],
+      mechanisms: ["hashed_prefixes"],
+    },
+    {
       kind: "adaptive",
       summary: "questions that depend on earlier answers",
       parameters: [...VALUES, parameter({ name: "rounds", kind: "integer", example: "20", low: 1, high: 65_536 }), RADIUS],

@@ -19,7 +19,8 @@ const NUMBER = state("?kind=number&unit=minutes&margin=5&solve=users");
 const FORM = state(`?kind=records&attributes=${encodeURIComponent('[{"name":"plan","values":"a,b"},{"name":"time","values":"0 to 9 hours"}]')}`);
 const PERIODS = state("?kind=shares&values=2&periods=52&solve=users&criterion=change&change=0.03");
 const WINDOWS = state("?kind=shares&values=2&renews=13");
-const STATES = [PERIODS, WINDOWS, FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
+const WORDS = state("?kind=words&longest=8&alphabet=latin&solve=users&criterion=share&share=0.002");
+const STATES = [WORDS, PERIODS, WINDOWS, FIRST, MARGIN, QUERIES, VECTOR, PANEL, ROUNDS, RECORDS, NUMBER, FORM];
 
 test("an address brings back what it was made of", () => {
   for (const one of STATES) assert.deepEqual(request(state(searchOf(one))), request(one));
@@ -36,6 +37,13 @@ test("a request names the kind, its parameters, and all but what is worked out",
   assert.deepEqual(request(QUERIES), { kind: "queries", parameters: { workload: "marginals:age=10,sex=2:2" }, users: 100_000, l2: 0.02 });
   assert.deepEqual(request(PANEL), { kind: "adaptive", parameters: { radius: 1, rounds: 50 }, epsilon: 1, users: 12_345 });
   assert.deepEqual(request(ROUNDS), { kind: "adaptive", parameters: { radius: 2 }, epsilon: 1, users: 100_000, error: 0.1 });
+});
+
+test("words are planned by the share that is found, which means nothing elsewhere", () => {
+  assert.deepEqual(request(WORDS), { kind: "words", parameters: { longest: 8, alphabet: "latin" }, epsilon: 1, share: 0.002 });
+  assert.equal(commandLine(WORDS), "sottovoce plan words --longest 8 --alphabet latin --epsilon 1 --share 0.002");
+  assert.deepEqual([state("?kind=shares&criterion=share").criterion, state("?kind=words&criterion=l2").criterion], ["margin", "margin"]);
+  assert.match(newSurveyLink(WORDS, { epsilon: 1, users: 9 }), /^\/new\?kind=words&longest=8&alphabet=latin&below=&epsilon=1&users=9&criterion=margin$/);
 });
 
 test("what is wrong with a parameter is told by its name", () => {

@@ -42,6 +42,14 @@ test("every kind of parameter says what is wrong with it", () => {
   assert.deepEqual(read("shares", { ways: { values: "range" }, texts: { range: "5..1" } }).faults, ["range"]);
 });
 
+test("an alphabet is a name, or its characters as they are; integers are no larger than can be sent", () => {
+  assert.deepEqual(read("words").found, { longest: 16, alphabet: "unicode" });
+  assert.deepEqual(read("words", { texts: { alphabet: " latin " } }).found, { longest: 16, alphabet: "latin" });
+  assert.deepEqual(read("words", { texts: { alphabet: "abc " } }).found, { longest: 16, alphabet: "abc " });
+  for (const alphabet of ["", "  ", "a"]) assert.deepEqual(read("words", { texts: { alphabet } }).faults, ["alphabet"]);
+  assert.deepEqual(read("words", { texts: { below: "9007199254740993" } }).faults, ["below"]);
+});
+
 test("attributes go by their names, whatever those are; empty rows are left out", () => {
   const attributes = [{ name: "age", values: "0 to 9" }, { name: "", values: " " }, { name: "__proto__", values: "a,b" }];
   const { found } = read("shares", { ways: { values: "attributes" }, rows: { attributes } });

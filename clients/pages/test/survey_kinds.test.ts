@@ -5,9 +5,12 @@ import { readDomain } from "../../js/src/domain.js";
 import { NumberGrid } from "../../js/src/domains/number.js";
 import type { Explanation } from "../../js/src/explain.js";
 import { Records } from "../../js/src/questions/records.js";
+import { Words } from "../../js/src/questions/words.js";
 import { choicesKind } from "../src/survey/kinds/choices.js";
 import { numberKind } from "../src/survey/kinds/number.js";
 import { recordsKind } from "../src/survey/kinds/records.js";
+import { wordsKind } from "../src/survey/kinds/words.js";
+import { countedAs } from "../src/survey/word_field.js";
 import { clippedWords } from "../src/survey/number_field.js";
 import { Ticked } from "../src/survey/ticks.js";
 
@@ -82,4 +85,29 @@ test("a picture of a form shows the cells of the table that was drawn, and leave
   assert.deepEqual(points!.value(4), { ...mine, minutes: 300 });
   assert.match(form.drawn(Uint8Array.of(2, 9)), /before your answers were looked at\. .* nothing about country and minutes\.$/);
   assert.equal(form.text({ ...mine, minutes: 700 }), "country: FR\nage group: 40\nminutes: 700\u00a0minutes, which counts as 600\u00a0minutes");
+});
+
+test("a word is shown as it will be counted, and as other with the reason", () => {
+  const question = new Words({ kind: "words", code: { code: "unicode", longest: 8, case: "lower" } });
+  const kind = wordsKind(question);
+  assert.deepEqual(countedAs(question, "  CoVid "), { word: "covid", since: "" });
+  assert.match(countedAs(question, "much too long").since, /^, since it is longer than 8 characters/);
+  assert.equal(countedAs(question, "much too long").word, "other");
+  assert.equal(countedAs(question, "שלום").word, "שלום");
+  assert.equal(countedAs(question, "\u202etxet").word, "other");
+  assert.equal(countedAs(question, "a\u00adb").word, "a⟨U+00AD⟩b");
+  assert.deepEqual([kind.text("Covid"), kind.text("flu"), kind.text("")], ["Covid, which counts as: covid", "flu", "other"]);
+  const [around] = kind.examples(NOTHING, FOUND, "Covid");
+  assert.deepEqual([around!.size, around!.own, around!.label(0), around!.label(1)], [2, 0, "covid", "other"]);
+  const [none] = kind.examples(NOTHING, FOUND, "much too long");
+  assert.deepEqual([none!.size, none!.own, none!.label(0)], [1, 0, "other"]);
+});
+
+test("integers and bytes are typed, and shown, in digits", () => {
+  const integers = new Words({ kind: "words", code: { code: "integers", below: 1000 } });
+  assert.deepEqual([wordsKind(integers).text(17n), wordsKind(integers).text("abc")], ["17", "abc, which counts as: other"]);
+  assert.match(countedAs(integers, "1000").since, /^, since it is none of the integers from 0 to 999$/);
+  const bytes = new Words({ kind: "words", code: { code: "bytes", longest: 2 } });
+  assert.equal(wordsKind(bytes).text(Uint8Array.of(0, 255)), "0x00ff");
+  assert.equal(countedAs(bytes, "0x00FF").word, "0x00ff");
 });

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final, NamedTuple, final
+
+import msgspec
 
 from sottovoce.adaptive.rounds import n_choices, seat_of
 from sottovoce.adaptive.session import Session
@@ -25,6 +27,8 @@ from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.surveys.word_answers import WordAnswer
+from sottovoce.surveys.word_search import SearchRule
 
 __all__ = ["Exported", "LiveSurvey"]
 
@@ -41,6 +45,19 @@ class Exported(NamedTuple):
     files: int
     reports: int
     kept: int
+
+
+class _WordShare(msgspec.Struct):
+    label: str
+    value: float
+    raw: float
+    low: float
+    high: float
+    certain: bool
+
+
+class _WordShares(msgspec.Struct):
+    answers: list[_WordShare]
 
 
 @final
@@ -94,11 +111,25 @@ class LiveSurvey:
         most = 8 * survey.mechanism.cells + _HEADER
         return from_bytes(survey, self._connection.http.get_bytes(f"{self._path}/aggregate", most=most))
 
-    def estimate(self) -> Estimate:
-        """The estimate from all reports counted so far, computed here from the aggregate."""
-        return self.answerable.estimate(self.aggregate())
+    def estimate(
+        self, rule: SearchRule | None = None, progress: Callable[[int, int], object] | None = None
+    ) -> Estimate:
+        """The estimate from all reports counted so far, computed here from the aggregate.
 
-    def watch(self, seconds: float = 2.0) -> Iterator[Estimate]:
+        `rule` and `progress` are those of a search for words. Any word can then be asked for, with `estimate.of`.
+        """
+        return self.answerable.estimate(self.aggregate(), rule=rule, progress=progress)
+
+    def shares_of(self, words: Iterable[str], level: float = 0.95) -> list[WordAnswer]:
+        """The shares of these words by the collector's own estimate, without fetching the counts.
+
+        Bytes are written as 0x and hexadecimal digits, integers as decimal digits; at most 10,000 words.
+        """
+        body = {"words": list(words), "level": level}
+        answers = read(self._connection.http.post(f"{self._path}/words", body), _WordShares).answers
+        return [WordAnswer(*msgspec.structs.astuple(one)) for one in answers]
+
+    def watch(self, seconds: float = 2.0, rule: SearchRule | None = None) -> Iterator[Estimate]:
         """Estimates as reports arrive, polled every `seconds`; ends when the survey is sealed and counted.
 
         Yields nothing below the collector's minimum number of reports.
@@ -109,7 +140,7 @@ class LiveSurvey:
         while True:
             status = poller.ask(self.status)
             if shown < status.n_reports >= max(1, status.minimum_reports):
-                estimate = poller.ask(self.estimate)
+                estimate = poller.ask(partial(self.estimate, rule))
                 shown = estimate.n_reports
                 yield estimate
             if status.state != "open" and not status.waiting:

@@ -48,7 +48,7 @@ def audit(
         A survey, which is audited at its own size and with all that a device runs: from a person's value to the bytes.
         Or a mechanism. Or a registry name (then `epsilon` and `domain_size` say which instance; for a vector mechanism
         `domain_size` is the dimension, and `delta` counts for `gaussian` alone; for one of sets it is the number of
-        options).
+        options, for one of words the bits of a code).
     samples
         Real device reports drawn for each value of each pair in the empirical part; unless given 20,000 (2,000 for
         vectors), or fewer where they take long.
@@ -72,8 +72,9 @@ def audit(
     from sottovoce.auditing.sets import audit_sets
     from sottovoce.auditing.subject import Subject
     from sottovoce.auditing.vector import audit_vector
+    from sottovoce.auditing.words import audit_words
     from sottovoce.core.limits import check_integer
-    from sottovoce.mechanisms import ChannelMechanism, SetMechanism, Tables, VectorMechanism
+    from sottovoce.mechanisms import ChannelMechanism, HashedPrefixes, SetMechanism, Tables, VectorMechanism
 
     if samples is not None:
         check_integer("samples", samples, 100, 10**9)
@@ -84,7 +85,7 @@ def audit(
     survey = None
     if isinstance(subject, str):
         mechanism = _named(subject, epsilon, domain_size, delta)
-    elif isinstance(subject, ChannelMechanism | VectorMechanism | SetMechanism | Tables):
+    elif isinstance(subject, ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes):
         mechanism = subject
     else:
         survey, mechanism = subject, subject.mechanism
@@ -94,6 +95,8 @@ def audit(
         return audit_sets(Subject(mechanism, survey), samples, alpha, budget)
     if isinstance(mechanism, Tables):
         return audit_records(Subject(mechanism, survey), samples, alpha, budget)
+    if isinstance(mechanism, HashedPrefixes):
+        return audit_words(Subject(mechanism, survey), samples, alpha, budget)
     return audit_finite(Subject(mechanism, survey), samples, alpha, budget)
 
 

@@ -16,10 +16,11 @@ const loaded = [];
 
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 
-/** Integers beyond 2^53 and vectors have forms of their own, since JSON's numbers do not hold them all. */
+/** Byte strings have a form of their own, and integers beyond 2^53 and vectors, since JSON's numbers do not hold them all. */
 function valueOf(stated) {
   if (typeof stated?.integer === "string") return BigInt(stated.integer);
   if (typeof stated?.doubles === "string") return new Float64Array(bytes(stated.doubles).buffer);
+  if (typeof stated?.bytes === "string") return bytes(stated.bytes);
   return Array.isArray(stated) ? stated.map(valueOf) : stated;
 }
 

@@ -35,7 +35,7 @@ class ClientAudit:
         Reports that were compared.
     values, size
         How many values were run, each with every coin just below and just at its threshold; and how many there are
-        (None for vectors).
+        (None for vectors and words).
     draws
         For every integer that a report draws, how many of its outcomes were run, and out of how many.
     deployed

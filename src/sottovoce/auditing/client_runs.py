@@ -9,12 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, islice
 from secrets import SystemRandom
 from typing import Any, Final, final
 
 import numpy as np
 
+from sottovoce.auditing.numbered_words import EDGE_WORDS, word_value
 from sottovoce.auditing.runs import edge_values
 from sottovoce.auditing.subject import AuditedSurvey, Subject
 from sottovoce.auditing.tape import Coin, Recorder, Replay
@@ -73,7 +75,10 @@ class RunPlan:
         self._survey, self._mechanism, self._rng = survey, survey.mechanism, SystemRandom()
         subject = Subject(survey.mechanism, survey)
         self.size = subject.size
-        self._value: Callable[[int], Any] = self._vector if self.size is None else subject.value
+        self._value: Callable[[int], Any] = subject.value
+        if self.size is None:
+            code = getattr(survey.question, "code", None)
+            self._value = self._vector if code is None else partial(word_value, code)
         self._seconds, self._ends = seconds, time.process_time() + seconds
         self.values: set[int] = set()
         """Numbers of the values that were run with each coin up and down."""
@@ -273,7 +278,7 @@ class RunPlan:
         return vector * (radius * rng.uniform(0.0, 1.2) / float(np.linalg.norm(vector)))
 
 
-_EDGE_VECTORS: Final = 24
+_EDGE_VECTORS: Final = EDGE_WORDS
 
 
 def _next_size(size: int, seconds: float) -> int:

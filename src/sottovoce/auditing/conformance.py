@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from sottovoce.auditing.blankets import blanket_fault
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.channel import Enumerator, device_channel, stated_channel, worst_ratio
+from sottovoce.auditing.channel import Channel, row_of, stated_channel, worst_ratio
 from sottovoce.auditing.runs import run_device
 from sottovoce.auditing.stated import StatedReference
 from sottovoce.auditing.subject import Subject
@@ -153,8 +153,22 @@ def _demand(holds: object, mechanism: ChannelMechanism, clause: str) -> None:
         raise ConformanceError(f"{mechanism.name} ({_place(mechanism)}): {clause}")
 
 
-def _privacy(m: ChannelMechanism) -> None:
-    channel = device_channel(m)
+def _device(m: ChannelMechanism) -> None:
+    """Every outcome of the device's randomness, run once: what it sends, and what it asks of the source."""
+    patterns: set[tuple[tuple[str, int], ...]] = set()
+
+    def sent(value: int, source: Source) -> bytes:
+        recorder = _Recorder(source)
+        report = m.randomize(value, recorder)
+        patterns.add(tuple(recorder.asked))
+        return m.encode(report)
+
+    _privacy(m, {value: row_of(partial(sent, value)) for value in range(m.domain_size)})
+    # The number and kind of draws is an output too: it must not depend on anything.
+    _demand(len(patterns) == 1, m, "the draws asked of the source depend on the value or on earlier draws")
+
+
+def _privacy(m: ChannelMechanism, channel: Channel) -> None:
     ratio = worst_ratio(channel)
     _demand(ratio is not None, m, "some report is possible for one value and impossible for another")
     if ratio is not None:
@@ -178,20 +192,6 @@ class _Recorder:
     def bernoulli(self, threshold: int) -> bool:
         self.asked.append(("bernoulli", 0))
         return self._source.bernoulli(threshold)
-
-
-def _draws(m: ChannelMechanism) -> None:
-    """The number and kind of draws is an output too: it must not depend on anything."""
-    patterns = set()
-    for value in range(m.domain_size):
-        source = Enumerator()
-        while True:
-            recorder = _Recorder(source)
-            m.randomize(value, recorder)
-            patterns.add(tuple(recorder.asked))
-            if not source.advance():
-                break
-    _demand(len(patterns) == 1, m, "the draws asked of the source depend on the value or on earlier draws")
 
 
 def _encoding(m: ChannelMechanism) -> None:
@@ -315,8 +315,7 @@ def _metadata(m: ChannelMechanism) -> None:
 
 
 _CHECKS: tuple[Callable[[ChannelMechanism], None], ...] = (
-    _privacy,
-    _draws,
+    _device,
     _encoding,
     _aggregation,
     _blanket,

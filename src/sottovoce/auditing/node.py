@@ -70,15 +70,19 @@ class NodeClients:
 
 
 def as_sent(value: Any) -> Any:
-    """A value as JSON: integers of any size, vectors to the bit, records in the order of their attributes.
+    """A value as JSON: integers of any size, byte strings, vectors to the bit, records in the order of attributes.
 
     Examples
     --------
     >>> as_sent({"age": 30, "id": 2**60})
     [30, {'integer': '1152921504606846976'}]
+    >>> as_sent(b"AB")
+    {'bytes': '4142'}
     """
     if isinstance(value, np.ndarray):
         return {"doubles": np.asarray(value, dtype="<f8").tobytes().hex()}
     if isinstance(value, int) and abs(value) >= _EXACT:
         return {"integer": str(value)}
+    if isinstance(value, bytes):
+        return {"bytes": value.hex()}
     return [as_sent(part) for part in value.values()] if isinstance(value, dict) else value

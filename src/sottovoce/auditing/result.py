@@ -29,7 +29,7 @@ class AuditResult:
     Attributes
     ----------
     domain_size
-        The mechanism's number of values; for vectors, their dimension.
+        The mechanism's number of values; for vectors, their dimension; for words, the bits of a code.
     verdict
         "proved": the device was run on every outcome of its draws, for every value. "sampled": it was run on some;
         `method` says on which. "broken": `witness` shows it.

@@ -31,8 +31,9 @@ when to come back. The report of a survey that states a relay goes to that relay
 
 _EXAMPLES = """\
 SURVEY is an id, the first 8 or more digits of one, or a title. VALUE is a label, a number, a record such as
-age=31,country=FR, several choices such as tea,water (or '' for none), or a vector such as 0.5,-1,2; "-" reads it from
-standard input, where other users of this machine cannot see it. Write -- before a value that begins with a dash.
+age=31,country=FR, several choices such as tea,water (or '' for none), a word, or a vector such as 0.5,-1,2; "-" reads
+it from standard input, where other users of this machine cannot see it. Write -- before a value that begins with a
+dash. What is no word of a survey of words is answered as "other", and the report does not tell.
 
 examples:
   sottovoce answer http://127.0.0.1:8470 Colours red

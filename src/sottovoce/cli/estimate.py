@@ -5,12 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.arguments import add_integer, add_number, number
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.estimate_curve import add_curve, curve_of_files, deliver_curve, refuse_curve_options, watch_curve
+from sottovoce.cli.estimate_words import (
+    add_words,
+    given_rule,
+    named_words,
+    refuse_words_options,
+    word_lines,
+    words_of,
+)
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
 from sottovoce.cli.picture import check_picture
 from sottovoce.core.words import guarantee, plural
@@ -33,6 +42,7 @@ _DESCRIPTION = """\
 Estimate the answers from all reports counted so far: raw (unbiased) and projected (negative shares removed, total
 100 %), with intervals, a bound on the error, and how far malicious devices could have moved it. The estimate is
 computed here, from the collector's counts or from files that sottovoce aggregate wrote; several files are added up.
+Of a survey of words: those that were found, and the shares of any that are named with --word or --words.
 Of a tracking survey: the curve of one answer over the periods, with intervals, a band for all periods and its trend.
 """
 
@@ -46,6 +56,7 @@ examples:
   sottovoce estimate 3f9a --likeliest
   sottovoce estimate 3f9a --json
   sottovoce estimate --aggregate monday.bin tuesday.bin
+  sottovoce estimate Symptoms --word cough --words list.txt                             of a survey of words
   sottovoce estimate "Do you cycle?" --answer yes --smooth --picture cycling.png      of a tracking survey
 """
 
@@ -98,6 +109,7 @@ def register(parser: Parser) -> None:
         help="also the shares under which the reports are most probable; biased, and without intervals",
     )
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write a chart, as .png, .svg or .pdf")
+    add_words(parser)
     add_curve(parser)
     add_connection(parser)
     parser.set_defaults(run=_run)
@@ -106,6 +118,7 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.limits import check_integer
+    from sottovoce.questions.words import Words
     from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.survey import Tracking
 
@@ -120,7 +133,10 @@ def _run(arguments: argparse.Namespace) -> int:
         else:
             refuse_curve_options(arguments)
             (once,) = total.values()
-            _deliver(arguments, None, once.estimate())
+            refuse_words_options(arguments, once.survey.question)
+            with working("estimating"):
+                estimate = once.estimate(given_rule(arguments))
+            _deliver(arguments, None, estimate)
         return 0
     if arguments.survey is None:
         raise UsageError(
@@ -131,15 +147,24 @@ def _run(arguments: argparse.Namespace) -> int:
         watch_curve(arguments, live) if arguments.watch else deliver_curve(arguments, live.curve())
         return 0
     refuse_curve_options(arguments)
+    refuse_words_options(arguments, live.answerable.question)
+    rule = given_rule(arguments)
     if not arguments.watch:
-        _deliver(arguments, live, live.estimate())
+        with working("estimating") as tell:
+            estimate = live.estimate(rule, _told(tell) if isinstance(live.answerable.question, Words) else None)
+        _deliver(arguments, live, estimate)
     elif arguments.json or not sys.stdout.isatty():
-        for estimate in live.watch():
+        for estimate in live.watch(rule=rule):
             _deliver(arguments, live, estimate)
             sys.stdout.flush()
     else:
         _watch(arguments, live)
     return 0
+
+
+def _told(tell: Callable[[str], object]) -> Callable[[int, int], object]:
+    """The progress of a search, in words."""
+    return lambda done, of: tell(f"searching for words: {100 * done // max(1, of)} %")
 
 
 def _totals_of_files(arguments: argparse.Namespace) -> dict[str, ShardedAggregate]:
@@ -177,7 +202,7 @@ def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
 
     out = console()
     with Live("waiting for the first estimate; Ctrl-C ends it", console=out, auto_refresh=False) as screen:
-        for estimate in live.watch():
+        for estimate in live.watch(rule=given_rule(arguments)):
             screen.update(_page(arguments, live, estimate), refresh=True)
             _draw(arguments, estimate)
 
@@ -210,16 +235,16 @@ def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
 
 
 def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Estimate) -> dict[str, Any]:
-    from sottovoce.surveys.influence import influence
-
     stated = {
         **estimate.summary(arguments.level),
         **({} if live is None else {"waiting": live.status().waiting}),
-        "influence": influence(estimate.survey, estimate.n_reports, arguments.hostile).to_dict(),
+        "influence": estimate.influence(arguments.hostile).to_dict(),
         "n_answers": len(estimate),
         "answers": _answers(arguments, estimate),
         **({"sums": _sums(arguments, estimate)} if arguments.sum else {}),
     }
+    if arguments.word or arguments.words:
+        stated["named"] = named_words(arguments, words_of(estimate))
     if arguments.likeliest:
         found = _likeliest(estimate)
         stated["likeliest"] = found.summary()
@@ -269,10 +294,19 @@ def _page(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Esti
     table.add_column("raw", justify="right")
     if arguments.likeliest:
         table.add_column("likeliest", justify="right")
-    for one in found["answers"]:
+    if "words" in found:
+        table.add_column("certain")
+    named = found.get("named", ())
+    for place, one in enumerate((*found["answers"], *named)):
+        if named and place == len(found["answers"]):
+            table.add_section()
+            table.add_row("[dim]named by you[/]")
         ends = f"{one['low']:.4f} to {one['high']:.4f}"
         last = [f"{one['likeliest']:.4f}"] if arguments.likeliest else []
+        last += ["yes" if one["certain"] else "no"] if "words" in found else []
         table.add_row(shown(one["label"]), f"{one['value']:.4f}", ends, f"{one['raw']:.4f}", *last)
+    if "words" in found:
+        return Group(table, *word_lines(found, arguments.level))
     lines = [
         f"{shown(' + '.join(one['labels']))}: {one['value']:.4f}, {100 * arguments.level:g} % from {one['low']:.4f} to "
         f"{one['high']:.4f} ({one['method']})"

@@ -108,17 +108,10 @@ def _result(arguments: argparse.Namespace, curve: Curve) -> dict[str, Any]:
 
 def curve_answers(arguments: argparse.Namespace, curve: Curve) -> list[str | None]:
     """The named answer; the only one; or the first few."""
-    from sottovoce.core.errors import SurveyError
-    from sottovoce.surveys.series import answer_over_time
-
     if arguments.answer is not None:
         return [arguments.answer]
-    question = curve.tracking.question
-    try:
-        answer_over_time(question, None)
-    except SurveyError:
-        return [question.label(index) for index in range(min(_ANSWERS, question.n_answers))]
-    return [None]
+    # None is refused with what can be named, if no word was found.
+    return curve.first_answers(_ANSWERS) or [None]
 
 
 def curve_page(curve: Curve, answers: list[str | None], level: float, *, smooth: bool, truth: Any = None) -> Group:
@@ -138,7 +131,7 @@ def curve_page(curve: Curve, answers: list[str | None], level: float, *, smooth:
     lines = [curve.tracking.promise, f"intervals: {one['method']}"]
     if len(curves) > 1:
         more = curve.tracking.question.n_answers - len(curves)
-        others = f"{plural(more, 'more answer')}; " if more else ""
+        others = f"{plural(more, 'more answer')}; " if more > 0 else ""
         return Group(_several(title, f"{others}follow one with --answer, for its band and trend", curves), *lines)
     lines.insert(0, _trend_words(curve, answers[0], one, level))
     if one["smooth"] is not None:

@@ -33,6 +33,7 @@ from sottovoce.cli.question_options import (
 )
 from sottovoce.cli.tracking_options import add_planned_periods, planned_periods
 from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.words import Words
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -49,6 +50,12 @@ given. With --central-epsilon and --delta reports are shuffled: give --users or 
 that the certificate allows is computed, for each design its own.
 """
 
+_OF_WORDS: Final = """\
+Give two of --epsilon, --users and what is to be reached: --share for a word that is to be found, or the error of one
+word's share (--margin or --l2); the third is computed. Nothing is simulated. The plan says which shares are found, by
+the length of the word.
+"""
+
 _ERRORS: Final = """\
 errors:
   --margin 0.01    margin of one answer (95 %): half the width of the widest interval, in the unit of the answers;
@@ -57,6 +64,10 @@ errors:
   --change 0.02    with --periods: the smallest change between two periods that is to be seen (at 95 %, power 80 %)
 
 populations: zipf, uniform, geometric, or a file with one share per value; see 'sottovoce simulate shares --help'
+"""
+
+_TO_FIND: Final = """\
+  {asked} --epsilon 2 --share 0.005      to find a word of half a percent: how many people?
 """
 
 
@@ -88,8 +99,10 @@ examples:
   {asked} --epsilon 2 --users 1e5 --picture error.png
   {asked} --epsilon 1 --periods 52 --change 0.02           a year of weeks: how many people?
   {asked} --central-epsilon 0.5 --delta 1e-8 --users 1e5    with a shuffler: what error?
-"""
-    parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
+{_TO_FIND.format(asked=asked) if kind is Words else ""}"""
+    parser = kinds.add_parser(
+        kind.kind, help=kind.summary, description=_OF_WORDS if kind is Words else _DESCRIPTION, epilog=epilog
+    )
     add_parameters(parser, kind.parameters)
     add_epsilon(parser, required=False)
     add_integer(parser, "--users", "N", "number of people")
@@ -99,13 +112,20 @@ examples:
     parser.add_argument(
         "--population", metavar="P", help="distribution of people's values, a name or a file (default: the worst case)"
     )
+    if kind is Words:
+        add_number(parser, "--share", "S", "instead of an error: the share of people with a word that is to be found")
+        add_number(parser, "--probability", "P", "with which it is to be found (default: 0.9)")
     add_design(parser, kind)
     add_shuffler(parser)
     parser.add_argument(
         "--picture",
         type=Path,
         metavar="PATH",
-        help="also draw error against people, as .png, .svg or .pdf; runs a few simulations",
+        help=(
+            "also draw the probability that a word is found against its share, as .png, .svg or .pdf"
+            if kind is Words
+            else "also draw error against people, as .png, .svg or .pdf; runs a few simulations"
+        ),
     )
     add_planned_periods(parser)
     add_cost(parser)
@@ -128,6 +148,8 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
             users=arguments.users,
             margin=arguments.margin,
             l2=arguments.l2,
+            share=getattr(arguments, "share", None),
+            probability=getattr(arguments, "probability", None),
             change=arguments.change,
             population=_population(question, arguments.population),
             **planned_periods(arguments),
@@ -153,7 +175,8 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
     if costs:
         show_costs(costs)
     if arguments.picture is not None:
-        console().print(f"{arguments.picture}: error against people", markup=False, soft_wrap=True)
+        pictured = "error against people" if once.recall is None else "probability of being found against share"
+        console().print(f"{arguments.picture}: {pictured}", markup=False, soft_wrap=True)
     return 0
 
 
@@ -168,6 +191,10 @@ def _population(question: Question, name: str | None) -> Any:
 
 def _draw(found: Plan, path: Path) -> None:
     from sottovoce.figures.style import save_figure
+
+    if found.recall is not None:
+        save_figure(found.recall.plot().figure, path)
+        return
     from sottovoce.lab.experiments.plan_picture import people_simulated, plan_curves, plan_figure
 
     with progress("simulating people for the picture", max(1, people_simulated(found))) as advance:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.output import console, plain, titled_table
 from sottovoce.core.words import delta_suffix, guarantee, plural
+from sottovoce.strategies.word_levels import length_unit
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,6 +28,7 @@ def show_tracking_plan(found: TrackingPlan, publish: str) -> None:
     _show_designs(period, f"one period with {people} at {promise}")
     out.print(f"\n{found}", markup=False)
     out.print(found.period.reason, markup=False)
+    _show_recall(found.period)
     _show_notes(found.period)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
 
@@ -53,6 +55,7 @@ def show_plan(found: Plan, publish: str) -> None:
     }[found.solved_for]
     out.print(f"\n{answer}.")
     out.print(found.reason, markup=False)
+    _show_recall(found)
     _show_notes(found)
     out.print(f"\nto publish it:  {publish}", markup=False, soft_wrap=True)
 
@@ -63,6 +66,24 @@ def _show_notes(found: Plan) -> None:
         central = found.central
         for note in filter(None, (central.certificate.assumption, central.limit_note, central.device_note)):
             console().print(note, markup=False, style="dim")
+
+
+def _show_recall(found: Plan) -> None:
+    """For words: which share is found, length by length."""
+    recall = found.recall
+    if recall is None or recall.lengths == (None,):
+        return
+    by_length = [
+        f"up to {length}: {_about(100 * share)} %"
+        if (share := recall.share(length=length)) < 1
+        else f"up to {length}: none"
+        for length in recall.lengths
+    ]
+    console().print(
+        f"Shares found with probability {recall.goal.probability:g}, by {length_unit(recall.code)} of the word: "
+        f"{', '.join(by_length)}.",
+        markup=False,
+    )
 
 
 def _accuracy(question: Question, margin: float, l2: float) -> str:
@@ -93,6 +114,11 @@ def _problem(found: Plan) -> str:
     promise = guarantee(found.epsilon, found.setting.delta) if found.central is None else found.central.asked
     if found.target is None:
         return f"{people} at {promise}: what error?"
+    if found.goal is not None and found.goal.share is not None:
+        reached = f"{100 * found.goal.share:g} % found with probability {found.goal.probability:g}"
+        if found.solved_for == "users":
+            return f"{promise}, {reached}: how many people?"
+        return f"{people}, {reached}: what epsilon?"
     margin, question = found.criterion == "margin", found.question
     target = f"{found.target:g}{_unit(question) if margin else ''}"
     if margin and question.answers_are_shares:

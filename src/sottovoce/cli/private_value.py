@@ -36,6 +36,7 @@ def read_value(survey: Survey | Panel | Tracking, text: str) -> object:
     from sottovoce.questions.choices import Choices
     from sottovoce.questions.number import Number
     from sottovoce.questions.records import Records
+    from sottovoce.questions.words import Words
     from sottovoce.surveys.panel import Panel
 
     if isinstance(survey, Panel) or survey.domain is not None:
@@ -47,6 +48,8 @@ def read_value(survey: Survey | Panel | Tracking, text: str) -> object:
             return [_in_domain(options, one) for one in _listed(text)]
         case Records(attributes=attributes):
             return _record(attributes, text)
+        case Words(code=code):
+            return code.typed(text)
     return _vector(text)
 
 

@@ -56,7 +56,15 @@ workloads:
   dense:FILE.npy                           a matrix written by numpy.save, one row per query
 """
 
+_ALPHABETS: Final = """\
+  --alphabet latin                         the letters a to z, apostrophe, hyphen and space; also digits, hexadecimal,
+                                           ascii, or unicode for any text
+  --alphabet aeiou                         exactly these characters
+  --alphabet bytes                         byte strings, written like 0x00ff
+"""
+
 _FORMS: Final = {
+    "alphabet": _ALPHABETS,
     "labels": _LABELS,
     "range": _RANGE_FORMS,
     "attributes": _ATTRIBUTES,
@@ -245,6 +253,7 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "number": _unchanged,
     "text": _unchanged,
     "choice": _unchanged,
+    "alphabet": _unchanged,
     "labels": _labels,
     "range": _range,
     "attributes": _attributes,

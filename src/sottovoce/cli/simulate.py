@@ -20,9 +20,11 @@ from sottovoce.cli.design_options import add_design, given_design
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
 from sottovoce.cli.question_options import add_parameters, asked_question, example_words, how_to_write
 from sottovoce.cli.simulate_tracking import add_histories, refuse_tracking_options, simulate_histories
+from sottovoce.cli.simulate_words import simulate_words
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.words import Words
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -37,6 +39,11 @@ Draw people from a known population, let each send one randomized report, estima
 of the raw (unbiased) and the projected estimate with theory. Memory does not grow with the number of people.
 """
 
+_OF_WORDS: Final = """\
+Draw people from a known population of words, let each send one randomized report, search for the words, and compare
+what was found, and its intervals, with the truth.
+"""
+
 _POPULATIONS: Final = """\
 populations:
   zipf        value v has a share proportional to 1/(v+1)
@@ -47,7 +54,8 @@ populations:
   FILE        one non-negative number per value, summing to one: text or CSV without a heading, or a .npy array
 Vectors have norms uniform from 0 to the radius, and directions scattered around a common one. Numbers, sets and records
 come from a population of their own: numbers have a long tail, earlier options and values are more frequent, and the
-fields of a record depend on each other.
+fields of a record depend on each other. Words are invented ones by Zipf's law, or a FILE with one word per line, or "-"
+for standard input; without --users every line is one person.
 """
 
 
@@ -80,7 +88,9 @@ examples:
   {asked} --users 1e5 --epsilon 0.5 --seed 7 --json
   {asked} --histories people.csv --every month --starts 2026-01-01 --epsilon 1
 """
-    parser = kinds.add_parser(kind.kind, help=kind.summary, description=_DESCRIPTION, epilog=epilog)
+    parser = kinds.add_parser(
+        kind.kind, help=kind.summary, description=_OF_WORDS if kind is Words else _DESCRIPTION, epilog=epilog
+    )
     add_parameters(parser, kind.parameters)
     add_integer(parser, "--users", "N", "number of people; required without --histories")
     add_epsilon(parser)
@@ -101,11 +111,13 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
     from sottovoce.lab.experiments.survey_error import measure
     from sottovoce.surveys.survey import Survey
 
+    question = asked_question(kind, arguments)
     if arguments.histories is not None:
-        return simulate_histories(asked_question(kind, arguments), arguments)
+        return simulate_histories(question, arguments)
+    if isinstance(question, Words):
+        return simulate_words(question, arguments)
     refuse_tracking_options(arguments)
     users, repeats = check_users(arguments.users), check_repeats(arguments.repeats)
-    question = asked_question(kind, arguments)
     with working("comparing designs"):
         survey = Survey.ask(question, arguments.epsilon, users=users, **given_design(arguments))
     with progress("simulating", users * repeats) as advance:

@@ -36,14 +36,14 @@ def add_histories(parser: Parser) -> None:
     parser.add_argument("--picture", type=Path, metavar="PATH", help="also write the curve, as .png, .svg or .pdf")
 
 
-def refuse_tracking_options(arguments: argparse.Namespace) -> None:
+def refuse_tracking_options(arguments: argparse.Namespace, *, needs_users: bool = True) -> None:
     """Without histories there are no periods to simulate."""
     from sottovoce.cli.parser import UsageError
 
     curve = arguments.answer is not None or arguments.smooth or arguments.picture is not None
     if curve or given_calendar(arguments):
         raise UsageError("periods are simulated from --histories FILE: give it, or leave the options of periods out")
-    if arguments.users is None:
+    if needs_users and arguments.users is None:
         raise UsageError("the following arguments are required: --users")
 
 

@@ -29,6 +29,7 @@ from sottovoce.collector.api import (
     sessions,
     surveys,
     tables,
+    words,
 )
 from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.api.request import Request
@@ -66,6 +67,7 @@ ROUTES: Final[tuple[Route, ...]] = (
     *periods.ROUTES,
     *curves.ROUTES,
     *pictures.ROUTES,
+    *words.ROUTES,
     *tables.ROUTES,
     *events.ROUTES,
     *segments.ROUTES,

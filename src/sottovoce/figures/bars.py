@@ -26,6 +26,8 @@ def plot_answers(answers: Sequence[tuple[str, float, float, float, float]], capt
         The axes; ``axes.figure.savefig(...)`` writes the picture.
     """
     require_matplotlib()
+    if not answers:
+        return _nothing(caption, ax)
     labels, values, raw, low, high = zip(*answers, strict=True)
     if ax is None:
         ax = new_figure(8, 1.2 + 0.3 * len(answers)).subplots()
@@ -43,4 +45,13 @@ def plot_answers(answers: Sequence[tuple[str, float, float, float, float]], capt
     ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=STYLE["ink"])
     ax.set_xlim(left=min(0.0, *(105 * number for number in raw)))
     finish_bars(ax, caption)
+    return ax
+
+
+def _nothing(caption: str, ax: Any) -> Any:
+    """A picture that says so, where nothing was found: whoever waits for one gets one."""
+    ax = new_figure(8, 1.8).subplots() if ax is None else ax
+    ax.set_axis_off()
+    ax.text(0.5, 0.6, "nothing found yet: collect more reports", ha="center", color=STYLE["ink"])
+    ax.text(0.5, 0.2, caption, ha="center", fontsize=SMALL, color=STYLE["ink"])
     return ax

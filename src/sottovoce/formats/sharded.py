@@ -21,6 +21,7 @@ from sottovoce.surveys.survey import Survey
 
 if TYPE_CHECKING:
     from sottovoce.surveys.estimate import Estimate
+    from sottovoce.surveys.word_search import SearchRule
 
 __all__ = ["ShardedAggregate", "check_possible", "in_parts", "in_shards"]
 
@@ -54,16 +55,16 @@ class ShardedAggregate(abc.ABC):
         return Aggregate(self.survey, self.n_reports, counts)
 
     @final
-    def estimate(self) -> Estimate:
+    def estimate(self, rule: SearchRule | None = None) -> Estimate:
         """The estimate, identical to that of `survey.estimate` for the same reports.
 
-        A codebook's counts are folded shard by shard and need not fit into memory.
+        A codebook's counts are folded shard by shard and need not fit into memory. `rule` is how words are searched.
         """
         survey, mechanism = self.survey, self.survey.mechanism
         if self.n_reports == 0:
             raise NoReportsError("there is nothing to estimate from: the aggregate has no reports")
         if mechanism.cells <= DEFAULT_COUNTERS or not in_parts(mechanism):
-            return survey.estimate(self.aggregate())
+            return survey.estimate(self.aggregate(), rule=rule)
         # Only codebooks get here, and their estimate takes counts in either form.
         return survey.estimate_counts(cast(Counts, self), self.n_reports)
 

@@ -5,6 +5,7 @@ from typing import TypeAlias
 from sottovoce.mechanisms.base import Mechanism, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.registry import MECHANISMS, candidates, create, find, register, serving
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.tables import Tables
@@ -15,6 +16,7 @@ __all__ = [
     "AnyMechanism",
     "ChannelMechanism",
     "FiniteMechanism",
+    "HashedPrefixes",
     "Mechanism",
     "Report",
     "SetMechanism",
@@ -27,5 +29,6 @@ __all__ = [
     "serving",
 ]
 
-AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism | SetMechanism | Tables
-"""What a survey can ask with: a mechanism for values of a finite domain, vectors in a ball, sets, or records."""
+AnyMechanism: TypeAlias = ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes
+"""What a survey can ask with: a mechanism for values of a finite domain, vectors in a ball, sets, records,
+or words."""

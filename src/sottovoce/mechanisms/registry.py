@@ -22,6 +22,7 @@ from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.hadamard_blocks import HadamardBlocks
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.one_option import OneOption
@@ -55,7 +56,7 @@ __all__ = [
 
 M = TypeVar("M", bound=Mechanism)
 
-MECHANISMS: Final[dict[str, type[ChannelMechanism | VectorMechanism | SetMechanism | Tables]]] = {
+MECHANISMS: Final[dict[str, type[ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes]]] = {
     kind.name: kind
     for kind in (
         RandomizedResponse,
@@ -76,6 +77,7 @@ MECHANISMS: Final[dict[str, type[ChannelMechanism | VectorMechanism | SetMechani
         MatrixChannel,
         RoundedChannel,
         Tables,
+        HashedPrefixes,
         SetSelection,
         Wheel,
         OneOption,
@@ -108,7 +110,7 @@ def serving(family: type[M]) -> dict[str, type[M]]:
     }
 
 
-def lookup(name: object) -> type[ChannelMechanism | VectorMechanism | SetMechanism | Tables] | None:
+def lookup(name: object) -> type[ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes] | None:
     """The mechanism of that name: one of this package, one that is registered, or one that an entry point offers.
 
     Raises

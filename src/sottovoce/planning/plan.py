@@ -15,6 +15,7 @@ from sottovoce.core.limits import MAX_EPSILON
 from sottovoce.core.words import guarantee
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.planning.central import Central
+from sottovoce.planning.recall import Recall, RecallGoal, recall_of
 from sottovoce.planning.solve import Solved, Target, solve
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
@@ -52,6 +53,8 @@ class Plan:
     central
         Under a shuffler: the central guarantee, asked for and certified. Epsilon is then the local one, which is
         computed too, and every option has its own. None without a shuffler.
+    goal
+        For words: the share that is to be found, and with what probability; see `recall`.
     """
 
     question: Question
@@ -64,6 +67,7 @@ class Plan:
     setting: Setting
     population: Population | None = None
     central: Central | None = None
+    goal: RecallGoal | None = None
 
     @property
     def best(self) -> Option:
@@ -96,6 +100,11 @@ class Plan:
     def reason(self) -> str:
         """Why this design, in a sentence or two."""
         return explain(self.options, self.best, self.criterion, self.question.unit)
+
+    @cached_property
+    def recall(self) -> Recall | None:
+        """For words: the probability that a word is found, by its share and length. None for other questions."""
+        return recall_of(self.design, self.users, self.goal)
 
     @property
     def promise(self) -> str:
@@ -130,6 +139,7 @@ class Plan:
             "strategy": self.best.strategy,
             "mechanism": self.best.mechanism,
             "reason": self.reason,
+            "recall": None if self.recall is None else self.recall.to_dict(),
             "options": [option.to_dict() for option in self.options],
         }
 
@@ -145,6 +155,7 @@ def solve_plan(
     population: Population | None = None,
     seats: int = 1,
     factor: float = 1.0,
+    goal: RecallGoal | None = None,
 ) -> tuple[Plan, int]:
     """The plan of a survey of which everybody takes one of `seats` seats, and the number of people of all seats.
 
@@ -156,8 +167,10 @@ def solve_plan(
         The error to reach, `factor` times that of the criterion.
     epsilon, users
         None for the one that is to be computed; users are those of all seats.
+    goal
+        For words: the probability with which they are to be found, and the share if that is the target.
     """
-    solver = _Solver(setting, question.strategies, criterion, population, epsilon is not None)
+    solver = _Solver(setting, question.strategies, criterion, population, epsilon is not None, goal)
     if epsilon is None and (
         setting.strategy == _SEARCHED or setting.mechanism == MatrixChannel.name or question.strategies == (_SEARCHED,)
     ):
@@ -173,19 +186,25 @@ def solve_plan(
     found = options(final, question.strategies, criterion, population)
     if not found[0].fits:
         raise unserved(question, final, found)
-    made = Plan(question, found_epsilon, final.users, solved, criterion, target.value, found, final, population)
+    made = Plan(
+        question, found_epsilon, final.users, solved, criterion, target.value, found, final, population, goal=goal
+    )
     return made, found_users
 
 
 @dataclass(frozen=True, eq=False)
 class _Solver:
-    """The least error of all designs as a function of epsilon and users; `given` means epsilon is fixed."""
+    """The least error of all designs as a function of epsilon and users; `given` means epsilon is fixed.
+
+    With a share to be found it is the least share that is found.
+    """
 
     setting: Setting
     strategies: tuple[str, ...]
     criterion: Criterion
     population: Population | None
     given: bool
+    goal: RecallGoal | None = None
 
     @cached_property
     def _made(self) -> dict[float, list[Strategy]]:
@@ -200,6 +219,9 @@ class _Solver:
             for design in made
             if design.mechanism.report_bytes <= setting.max_report_bytes or setting.mechanism != AUTO
         ]
+        if self.goal is not None and self.goal.share is not None:
+            found = [recall_of(design, users, self.goal) for design in short]
+            return min((recall.share() for recall in found if recall is not None), default=math.inf)
         return least_error(short, users, self.criterion, self.population)
 
     def _designs(self, epsilon: float) -> list[Strategy]:

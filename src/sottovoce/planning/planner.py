@@ -5,6 +5,7 @@ Python, the command line, HTTP and the dashboard all call it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -14,6 +15,7 @@ from sottovoce.core.errors import PlanError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_integer
 from sottovoce.planning.central import CentralGoal
 from sottovoce.planning.plan import Plan, solve_plan
+from sottovoce.planning.recall import RecallGoal
 from sottovoce.planning.shuffled import plan_shuffled
 from sottovoce.planning.solve import MAX_USERS, Target, check_target
 from sottovoce.planning.tracking import CHANGE_PER_MARGIN, TrackingPlan
@@ -21,6 +23,7 @@ from sottovoce.questions.base import Question
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
+from sottovoce.questions.words import Words
 from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
 from sottovoce.strategies.variance import Population
@@ -43,6 +46,8 @@ class Planning(TypedDict, total=False):
     users: int | None
     margin: float | None
     l2: float | None
+    share: float | None
+    probability: float | None
     criterion: Criterion | None
     delta: float
     strategy: str
@@ -79,6 +84,8 @@ def plan(
     users: int | None = None,
     margin: float | None = None,
     l2: float | None = None,
+    share: float | None = None,
+    probability: float | None = None,
     criterion: Criterion | None = None,
     delta: float = 0.0,
     strategy: str = AUTO,
@@ -112,6 +119,10 @@ def plan(
         The margin of error (95 %) of the least certain answer: 1.96 times its standard error, in the answers' unit.
     l2
         The expected L2 error of all answers.
+    share
+        For words, instead of an error: the share of people with a word that is to be found; see `Plan.recall`.
+    probability
+        For words: the probability with which it is to be found, 0.9 by default.
     criterion
         If neither is given: by which of them designs are compared, "l2" by default.
     population
@@ -147,7 +158,15 @@ def plan(
     """
     question = _question(asked, workload, dimension, radius)
     window = _window(periods, renews, change, users)
+    goal = _goal(question, share, probability, {"margin": margin, "l2": l2, "change": change})
+    if share is not None and (window is not None or central_epsilon is not None):
+        raise PlanError(
+            "share is solved for one survey without a shuffler: leave out periods, renews and central_epsilon, or give "
+            "users or margin instead; the plan's recall says what is found"
+        ).at("share")
     target, by = _target(question, margin, l2, change, criterion, tracked=window is not None)
+    if goal is not None and goal.share is not None:
+        target = Target("share", goal.share)
     seats = window or 1
     setting = check_setting(
         question,
@@ -169,14 +188,15 @@ def plan(
         "factor": 1.0 if change is None else CHANGE_PER_MARGIN,
     }
     if central_epsilon is not None:
-        goal = CentralGoal.of(central_epsilon, delta, least, None if epsilon is None else setting.epsilon)
-        found, people = plan_shuffled(question, setting, target, by, goal, **whom)
+        central = CentralGoal.of(central_epsilon, delta, least, None if epsilon is None else setting.epsilon)
+        found, people = plan_shuffled(question, setting, target, by, central, **whom)
+        found = replace(found, goal=goal)
     elif least is not None:
         raise PlanError("least is the smallest batch of a shuffler: give central_epsilon too, or leave it out").at(
             "least"
         )
     else:
-        found, people = solve_plan(question, setting, target, by, epsilon=epsilon, **whom)
+        found, people = solve_plan(question, setting, target, by, epsilon=epsilon, goal=goal, **whom)
     if window is None:
         return found
     return TrackingPlan(found, people, window, periods, "" if target.value is None else target.name)
@@ -249,7 +269,23 @@ def _target(
     if l2 is not None:
         farthest = question.workload.diameter
         return Target(by, check_target(by, l2, farthest, "the largest distance of two sets of answers")), by
-    return Target("margin, l2 or change" if tracked else "margin or l2", None), by
+    words = "share, " if isinstance(question, Words) and not tracked else ""
+    return Target("margin, l2 or change" if tracked else f"{words}margin or l2", None), by
+
+
+def _goal(question: Question, share: object, probability: object, errors: dict[str, object]) -> RecallGoal | None:
+    """What is to be found of words; None for other questions, which refuse it."""
+    if not isinstance(question, Words):
+        for name, given in (("share", share), ("probability", probability)):
+            if given is not None:
+                raise PlanError(f"{name} is for words, which are found or not; leave it out here").at(name)
+        return None
+    other = next((name for name, given in errors.items() if given is not None), None)
+    if share is not None and other is not None:
+        raise PlanError(f"give share or {other}, not both: a plan reaches one of them, and shows the others").at(
+            "share"
+        )
+    return RecallGoal.of(share, probability)
 
 
 def _population(question: Question, population: ArrayLike | Population | None) -> Population | None:

@@ -8,6 +8,7 @@ from sottovoce.questions.records import Records
 from sottovoce.questions.registry import QUESTIONS, make_question, question_from_statement
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
+from sottovoce.questions.words import Words
 
 __all__ = [
     "QUESTIONS",
@@ -18,6 +19,7 @@ __all__ = [
     "Records",
     "Shares",
     "Vector",
+    "Words",
     "make_question",
     "question_from_statement",
 ]

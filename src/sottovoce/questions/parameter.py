@@ -10,7 +10,7 @@ from sottovoce.core.limits import check_integer, check_number
 
 __all__ = ["MAX_TEXT", "Kind", "Parameter", "check_parameters"]
 
-Kind = Literal["integer", "number", "text", "choice", "labels", "range", "attributes", "fields", "workload"]
+Kind = Literal["integer", "number", "text", "choice", "alphabet", "labels", "range", "attributes", "fields", "workload"]
 """The type of a parameter.
 
 A number; a line of text, or one of a few words; labels, the ends of a range of integers, or named attributes of a
@@ -42,7 +42,7 @@ class Parameter:
     low, high
         Smallest and largest value; for numbers only.
     choices
-        The words of which one is given; for choices only.
+        The words of which one is given, for choices; the alphabets that have a name.
     group
         Parameters of one group are alternatives: exactly one of them is given.
     """

@@ -12,11 +12,12 @@ from sottovoce.questions.queries import Queries
 from sottovoce.questions.records import Records
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
+from sottovoce.questions.words import Words
 
 __all__ = ["QUESTIONS", "make_question", "question_from_statement"]
 
 QUESTIONS: Final[dict[str, type[Question]]] = {
-    one.kind: one for one in (Shares, Queries, Vector, Choices, Number, Records)
+    one.kind: one for one in (Shares, Queries, Vector, Choices, Number, Records, Words)
 }
 """Every kind of question, by its name."""
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REJECTION_NORMALS", "ROTATION_SIGNS", "WHEEL_BINS", "Key", "key_of", "philox4x32", "words"]
+__all__ = ["PREFIX_HASHES", "REJECTION_NORMALS", "ROTATION_SIGNS", "WHEEL_BINS", "Key", "key_of", "philox4x32", "words"]
 
 Key = tuple[int, int]
 """Two 32-bit words."""
@@ -27,6 +27,8 @@ REJECTION_NORMALS: Final = 2
 """Normals of a rejection report; the key is the report's seed, `layer` and `rotation` are 0. (1 is not used.)"""
 WHEEL_BINS: Final = 3
 """Bins of options under a seed of the wheel: word i is option i's, `rotation` is the seed, `layer` is 0."""
+PREFIX_HASHES: Final = 4
+"""Words of the bits of a value's code under a row of hashed prefixes: word i is bit i's, `rotation` is the row."""
 
 ROUNDS: Final = 10
 MULTIPLIERS: Final = (0xD2511F53, 0xCD9E8D57)

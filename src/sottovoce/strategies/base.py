@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.vector import VectorMechanism
@@ -42,10 +43,13 @@ class Strategy(AnswerVariance):
     summary: ClassVar[str]
     """What it does, in a few words."""
 
+    answer_name: ClassVar[str] = "answer"
+    """What one of its answers is about, for people."""
+
     attached: ClassVar[bool] = False
     """Whether there is an `attachment`."""
 
-    mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables
+    mechanism: ChannelMechanism | VectorMechanism | SetMechanism | Tables | HashedPrefixes
 
     @classmethod
     @abc.abstractmethod
@@ -213,7 +217,13 @@ class Strategy(AnswerVariance):
         """Upper bound on the expected L2 error of the projected answers, for every population: the least proved."""
         coordinates = self._coordinate_bound(n_reports)
         answers = self._answer_bound(n_reports) if self._two_spaces else None
-        return coordinates if answers is None else min(coordinates, answers, key=float)
+        found = coordinates if answers is None else min(coordinates, answers, key=float)
+        return Bound(found.value, f"{found.statement}{self.bound_condition}")
+
+    @property
+    def bound_condition(self) -> str:
+        """For which answers and on what average `bound` holds, if not for all answers and always; a statement's end."""
+        return ""
 
     @final
     def raw_bound(self, n_reports: int, population: Any = None) -> Bound:

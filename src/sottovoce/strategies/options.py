@@ -351,7 +351,8 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""
     size = "1 byte" if chosen.report_bytes == 1 else f"{chosen.report_bytes:,} bytes"
     margin = f"margin {chosen.margin:.3g} {unit}".rstrip()
-    sentences = [f"{chosen.name}: {margin} of one answer (95 %){together}, {size} per report"]
+    noun = "answer" if chosen.design is None else chosen.design.answer_name
+    sentences = [f"{chosen.name}: {margin} of one {noun} (95 %){together}, {size} per report"]
     place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))
     ahead = [one for number, one in enumerate(found) if one.design is not None and (number < place or one.reason)]
     for one in [one for one in ahead if _error_ratio(one, chosen, criterion) < 1 - _WORTH_A_WORD][:1]:

@@ -18,6 +18,7 @@ from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Statement
 from sottovoce.strategies.tables import TablesStrategy
+from sottovoce.strategies.words import PrefixStrategy
 from sottovoce.workloads import Workload
 from sottovoce.workloads.body import Body
 
@@ -36,6 +37,7 @@ STRATEGIES: Final[dict[str, type[Strategy]]] = {
         Histogram,
         SetStrategy,
         MinimaxStrategy,
+        PrefixStrategy,
     )
 }
 """Every strategy, by its name in JSON."""

@@ -19,6 +19,7 @@ from sottovoce.questions.queries import Queries
 from sottovoce.questions.records import Records
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
+from sottovoce.questions.words import Words
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
@@ -143,6 +144,36 @@ class Constructors(Terms):
         is not part of the survey. `others` are as for `ask`.
         """
         return cls.ask(Vector(dimension, radius, clip), epsilon, delta, mechanism=mechanism, **others)
+
+    @classmethod
+    def words(
+        cls,
+        longest: int = 16,
+        alphabet: str = "unicode",
+        *,
+        epsilon: float,
+        case: str = "lower",
+        below: int | None = None,
+        **others: Unpack[Asking],
+    ) -> Self:
+        """Ask for words that nobody listed: an estimate finds the common ones, and tells the share of any word.
+
+        Parameters
+        ----------
+        longest
+            The most characters of a word, or bytes. Longer words, empty ones and invalid text answer as "other".
+        alphabet
+            "unicode", "latin", "digits", "hexadecimal", "ascii", "bytes", or a string of the characters. The fewer
+            characters, the fewer levels, and the rarer the long words that are found.
+        case
+            "lower" to count words in small letters, "keep" to tell capital letters apart.
+        below
+            Instead of words, integers from 0 to below this, at most 2**64.
+        others
+            As for `ask`.
+        """
+        question = Words.of(longest=longest, alphabet=alphabet, case=case, below=below)
+        return cls.ask(question, epsilon, **others)
 
     @classmethod
     def choices(

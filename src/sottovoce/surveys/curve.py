@@ -24,6 +24,7 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.words import guarantee, plural
 from sottovoce.figures.curve import DrawnCurve, DrawnPoint, plot_curve
 from sottovoce.mechanisms.base import Floats
+from sottovoce.questions.words import Words
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.combinations import CombinedAnswer
 from sottovoce.surveys.estimate import Estimate
@@ -230,14 +231,23 @@ class Curve:
         promise = guarantee(self.tracking.epsilon, self.tracking.delta)
         return f"<curve of {plural(len(self), 'period')}{told}, {plural(reports, 'report')}, {promise} per window>"
 
-    def _repr_html_(self) -> str:
+    def first_answers(self, most: int) -> list[str | None]:
+        """What is shown if no answer is named: the only one or the first; of words, those most common at the end."""
         question = self.tracking.question
-        names: list[AnswerOverTime]
+        if isinstance(question, Words):
+            last = max(self.closed or self.estimates)
+            return [*self.estimates[last].labels()[:most]]
         try:
-            names = [answer_over_time(question, None).name]
+            answer_over_time(question, None)
         except SurveyError:
-            names = [question.label(index) for index in range(min(_COLUMNS_IN_HTML, question.n_answers))]
-        columns = [self.series(name) for name in names]
+            return [question.label(index) for index in range(min(most, question.n_answers))]
+        return [None]
+
+    def _repr_html_(self) -> str:
+        caption = html.escape(repr(self).strip("<>"))
+        columns = [self.series(name) for name in self.first_answers(_COLUMNS_IN_HTML)]
+        if not columns:
+            return f"<p>{caption}</p>"
         head = "".join(f"<th>{html.escape(one.answer)}</th>" for one in columns)
         rows = []
         for at in range(len(self))[-_ROWS_IN_HTML:]:
@@ -245,7 +255,6 @@ class Curve:
             cells = "".join(f"<td>{_shown(one.points[at])}</td>" for one in columns)
             open_now = " (open)" if first.state == "open" else ""
             rows.append(f"<tr><td>{html.escape(first.label)}{open_now}</td><td>{first.n_reports:,}</td>{cells}</tr>")
-        caption = html.escape(repr(self).strip("<>"))
         top = f"<tr><th>period</th><th>reports</th>{head}</tr>"
         return f"<table><caption>{caption}</caption><thead>{top}</thead><tbody>{''.join(rows)}</tbody></table>"
 

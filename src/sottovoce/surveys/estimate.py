@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,6 @@ class Answer(NamedTuple):
     high: float
 
 
-@final
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate:
     """The estimated answers of a survey.
@@ -336,6 +335,10 @@ class Estimate:
             self.counts,
         )
 
+    def labels(self) -> list[str]:
+        """The labels of all answers."""
+        return self.survey.answer_labels()
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -374,7 +377,7 @@ class Estimate:
     def to_dict(self, level: float = 0.95) -> dict[str, Any]:
         """All fields as plain values."""
         columns = (column.tolist() for column in self.columns(level).values())
-        rows = zip(self.survey.answer_labels(), *columns, strict=True)
+        rows = zip(self.labels(), *columns, strict=True)
         return {**self.summary(level), "answers": [dict(zip(Answer._fields, row, strict=True)) for row in rows]}
 
     def to_json(self, level: float = 0.95) -> str:
@@ -384,7 +387,7 @@ class Estimate:
     def to_pandas(self, level: float = 0.95) -> Any:
         """A DataFrame indexed by label, with columns value, raw, low, high. Needs pandas."""
         pd = import_pandas()
-        return pd.DataFrame(self.columns(level), index=pd.Index(self.survey.answer_labels(), name="label"))
+        return pd.DataFrame(self.columns(level), index=pd.Index(self.labels(), name="label"))
 
     def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
         """Bars of the k most frequent values with intervals, on a matplotlib axes; returns the axes."""

@@ -14,10 +14,12 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.questions.base import Question
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
+from sottovoce.questions.words import Words
 from sottovoce.strategies.variance import Population
 from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.numbers import mean_weights
+from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["AnswerOverTime", "CurvePoint", "PeriodState", "Series", "answer_over_time"]
 
@@ -126,6 +128,8 @@ def answer_over_time(question: Question, answer: AnswerOverTime) -> PickedAnswer
         return PickedAnswer(
             "" if name == "<lambda>" else name, question.unit, _calling(answer), None, (-np.inf, np.inf)
         )
+    if isinstance(question, Words):
+        return _word(question, answer)
     if isinstance(question, Number) and (answer is None or answer in _OF_NUMBERS):
         name = MEAN if answer is None else str(answer)
         ends = (0.0, question.grid.half) if name == DEVIATION else (question.grid.low, question.grid.high)
@@ -148,6 +152,24 @@ def answer_over_time(question: Question, answer: AnswerOverTime) -> PickedAnswer
         return CombinedAnswer(float(estimate.raw[index]), *ends, level, interval.method)
 
     return PickedAnswer(label, question.unit, one, lambda _: row, (low, high), question.answers_are_shares)
+
+
+def _word(question: Words, answer: str | int | bytes | None) -> PickedAnswer:
+    """The share of one word, which is named by itself."""
+    code = question.code
+    value = code.typed(answer) if isinstance(answer, str) else answer
+    if value is None or not code.admits(value):
+        raise SurveyError(
+            f"answer must be a word of this survey, such as one that an estimate of a period found; allowed: "
+            f"{code.allowed}"
+        ).at("answer")
+
+    def one(estimate: Estimate, level: float) -> CombinedAnswer:
+        assert isinstance(estimate, WordsEstimate)
+        found = estimate.of(value, level)
+        return CombinedAnswer(found.raw, found.low, found.high, level, estimate.interval(level).method)
+
+    return PickedAnswer(question.shown(value), "", one, None, (0.0, 1.0), share=True)
 
 
 def _mean_weights(estimate: Estimate) -> Floats:

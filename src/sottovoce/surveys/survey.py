@@ -18,6 +18,7 @@ from sottovoce.domain import Domain
 from sottovoce.questions.base import Question
 from sottovoce.questions.people import People
 from sottovoce.questions.shares import Shares
+from sottovoce.questions.words import Words
 from sottovoce.randomness import os_source
 from sottovoce.strategies.setting import AUTO
 from sottovoce.surveys.aggregate import Aggregate, Reports
@@ -32,6 +33,8 @@ from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
 from sottovoce.surveys.statement import Attachments, Stated, check_fields, read_json
 from sottovoce.surveys.tracking_simulation import Histories, simulate_periods
+from sottovoce.surveys.word_search import SearchRule
+from sottovoce.surveys.words import SearchProgress, estimate_words
 
 __all__ = ["Survey", "Tracking"]
 
@@ -172,16 +175,32 @@ class Survey(Constructors):
         """The empty aggregate; add reports to it, merge it with others."""
         return Aggregate(self, 0, self.mechanism.empty())
 
-    def estimate(self, reports: Aggregate | Reports | Iterable[bytes]) -> Estimate:
-        """Raw and projected answers, with intervals, from an aggregate or from reports."""
+    def estimate(
+        self,
+        reports: Aggregate | Reports | Iterable[bytes],
+        *,
+        rule: SearchRule | None = None,
+        progress: SearchProgress | None = None,
+    ) -> Estimate:
+        """Raw and projected answers, with intervals, from an aggregate or from reports.
+
+        For words, `rule` says how they are searched for, and `progress` is called with the steps done and of how many.
+        """
         aggregate = reports if isinstance(reports, Aggregate) else self.aggregate().add(reports)
         aggregate.check_of(self)
-        return self.estimate_counts(aggregate.counts, aggregate.n_reports)
+        return self.estimate_counts(aggregate.counts, aggregate.n_reports, rule=rule, progress=progress)
 
-    def estimate_counts(self, counts: Any, n_reports: int) -> Estimate:
+    def estimate_counts(
+        self, counts: Any, n_reports: int, *, rule: SearchRule | None = None, progress: SearchProgress | None = None
+    ) -> Estimate:
         """`estimate` from counts; there must be at least one report."""
         if n_reports == 0:
             raise NoReportsError("the aggregate has no reports: collect some first")
+        if isinstance(self.question, Words):
+            return estimate_words(self, counts, n_reports, rule, progress)
+        if rule is not None or progress is not None:
+            name = "progress" if rule is None else "rule"
+            raise SurveyError(f"{name} is for surveys of words: leave it out").at(name)
         raw = self.design.raw_coordinates(counts, n_reports)
         projected = self.design.project(raw, n_reports)
         domain = self.question.domain

@@ -9,13 +9,14 @@ import numpy as np
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_delta, check_epsilon
-from sottovoce.core.words import guarantee
+from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.questions.base import PerAnswer, Question
 from sottovoce.questions.registry import question_from_statement
 from sottovoce.questions.vector import Vector
+from sottovoce.questions.words import Words
 from sottovoce.randomness.philox import key_of
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.options import evaluate_design, explain, options
@@ -155,7 +156,8 @@ class Terms(Stated):
         return guarantee(self.epsilon, self.delta) + ("" if self.relay is None else f" locally, {self.relay}")
 
     def __repr__(self) -> str:
-        return f"<{self.kind} survey {self.id[:12]}: {self.n_answers:,} answers, {self.promise}, {self.mechanism.name}>"
+        answers = "" if isinstance(self.question, Words) else f"{plural(self.n_answers, 'answer')}, "
+        return f"<{self.kind} survey {self.id[:12]}: {answers}{self.promise}, {self.mechanism.name}>"
 
     # --- answers ------------------------------------------------------------------------
 

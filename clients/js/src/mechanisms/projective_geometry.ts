@@ -19,7 +19,8 @@ const MAX_ORDER = 2 ** 31 - 1;
 /** How many times more points than values the space may have. */
 const MAX_OVERSHOOT = 64n;
 
-const points = (q: number, m: number): bigint => (BigInt(q) ** BigInt(m) - 1n) / BigInt(q - 1);
+/** How many points a space has. */
+export const points = (q: number, m: number): bigint => (BigInt(q) ** BigInt(m) - 1n) / BigInt(q - 1);
 
 /** The place of the first entry other than 0; all are looked at. */
 const firstNonZero = (entries: readonly number[]): number =>

@@ -8,6 +8,7 @@ import type { FiniteKind, FiniteMechanism } from "./finite.js";
 import { fourierLaw } from "./fourier.js";
 import { hadamard, hadamardLaw } from "./hadamard.js";
 import { hadamardBlocks, hadamardBlocksLaw } from "./hadamard_blocks.js";
+import { hashedPrefixesLaw } from "./hashed_prefixes.js";
 import { haarLaw, hierarchicalLaw } from "./levels.js";
 import { matrixChannelLaw } from "./matrix_channel.js";
 import { oneOption, oneOptionLaw } from "./one_option.js";
@@ -67,6 +68,7 @@ export const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
   ["set_selection", setSelectionLaw],
   ["wheel", wheelLaw],
   ["one_option", oneOptionLaw],
+  ["hashed_prefixes", hashedPrefixesLaw],
 ]);
 
 /** The mechanism for `domainSize` values, as a survey states it. */

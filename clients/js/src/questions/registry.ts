@@ -7,8 +7,9 @@ import { Queries } from "./queries.js";
 import { Records } from "./records.js";
 import { Shares } from "./shares.js";
 import { Vector } from "./vector.js";
+import { Words } from "./words.js";
 
-export type AnyQuestion = Shares | Queries | Vector | NumberQuestion | Choices | Records;
+export type AnyQuestion = Shares | Queries | Vector | NumberQuestion | Choices | Records | Words;
 
 const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
   ["shares", Shares],
@@ -17,6 +18,7 @@ const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
   ["number", NumberQuestion],
   ["choices", Choices],
   ["records", Records],
+  ["words", Words],
 ]);
 
 /** The question in a survey's JSON; refuses what is not exactly the fields of its kind, in their ranges. */

@@ -82,7 +82,7 @@ class Bars implements Player {
   }
 
   private get few(): boolean {
-    return this.spec.labels.length <= FEW;
+    return this.spec.listed === true || this.spec.labels.length <= FEW;
   }
 
   /** Whiskers, or where bars are too fine for them a pale column. */

@@ -18,6 +18,8 @@ export interface BarsSpec {
   /** With what probability each interval holds the truth. */
   level?: number;
   height?: number;
+  /** Bars lie, each with its label, however many they are. */
+  listed?: boolean;
 }
 
 /** Which bar comes where: the largest first, or as they came. Equal ones keep their order. */

@@ -14,7 +14,7 @@ const FINEST = 1800;
 export function rowsSvg(spec: BarsSpec): string {
   const colours = lightPalette();
   const share = spec.share === true;
-  const labels = spec.labels.map((label) => (label.length > 40 ? `${label.slice(0, 39)}…` : label));
+  const labels = spec.labels.map((label) => ([...label].length > 40 ? `${[...label].slice(0, 39).join("")}…` : label));
   const left = 24 + Math.max(20, ...labels.map((label) => textWidth(label, 13)));
   const [right, bottom] = [WIDTH - 90, 16 + labels.length * ROW];
   const pen = new SvgPen(WIDTH, bottom + 36, colours.card);
@@ -48,7 +48,7 @@ export function columnsSvg(spec: BarsSpec): string {
   const order = ordered(spec);
   const span = extent(spec);
   const share = spec.share === true;
-  const text = (rank: number): string => (spec.labels[order[rank] ?? -1] ?? "").slice(0, 14);
+  const text = (rank: number): string => [...(spec.labels[order[rank] ?? -1] ?? "")].slice(0, 14).join("");
   const frame = framed(
     HEIGHT,
     colours,

@@ -7,6 +7,8 @@ import { along, ticks } from "./ticks.js";
 import { even, tickText } from "./words.js";
 
 interface Row {
+  /** The label it stands for: where it moves, its bar moves with it. */
+  name: string;
   row: HTMLElement;
   label: HTMLElement;
   bar: HTMLElement;
@@ -48,8 +50,7 @@ export class Rows implements Pick<Player, "read" | "find"> {
     const [low, high] = extent(spec);
     this.largest = Math.max(-low, high);
     this.place = along([low, high], 0, 100);
-    while (this.rows.length > spec.labels.length) this.rows.pop()?.row.remove();
-    while (this.rows.length < spec.labels.length) this.rows.push(this.add());
+    this.match(spec.labels);
     this.rows.forEach((row, at) => this.put(row, at, this.place));
     const marks = ticks([low, high], this.step === HEIGHTS.wide ? 6 : 4);
     fill(this.grid, ...marks.map((value) => this.gridline(value, this.place(value))));
@@ -87,12 +88,20 @@ export class Rows implements Pick<Player, "read" | "find"> {
     this.root.style.height = `${this.spec.labels.length * this.step + AXIS}px`;
   }
 
-  private add(): Row {
-    const [label, value] = [el("span", { class: "rows-label" }), el("span", { class: "rows-value figures" })];
+  /** A row for every label: those that stay keep theirs, and slide to their new places. */
+  private match(labels: readonly string[]): void {
+    const known = new Map<string, Row[]>();
+    for (const row of this.rows) known.set(row.name, [...(known.get(row.name) ?? []), row]);
+    this.rows = labels.map((label) => known.get(label)?.shift() ?? this.add(label));
+    for (const rows of known.values()) for (const { row } of rows) row.remove();
+  }
+
+  private add(name: string): Row {
+    const [label, value] = [el("span", { class: "rows-label", dir: "auto" }), el("span", { class: "rows-value figures" })];
     const [bar, whisker, raw] = [el("i", { class: "rows-bar" }), el("i", { class: "rows-whisker" }), el("i", { class: "rows-raw" })];
     const row = el("div", { class: "rows-row" }, label, el("div", { class: "rows-track" }, bar, whisker, raw), value);
     this.body.append(row);
-    return { row, label, bar, whisker, raw, value };
+    return { name, row, label, bar, whisker, raw, value };
   }
 
   private put({ row, label, bar, whisker, raw, value }: Row, at: number, place: (value: number) => number): void {

@@ -151,7 +151,7 @@ export class Stage {
     place(this.spot, reading.left, reading.top);
     this.spot.style.width = `${reading.width}px`;
     this.spot.style.height = `${reading.height}px`;
-    fill(this.tip, el("strong", {}, reading.title), ...reading.lines.map((line) => el("span", {}, line)));
+    fill(this.tip, el("strong", { dir: "auto" }, reading.title), ...reading.lines.map((line) => el("span", {}, line)));
     const { offsetWidth: width, offsetHeight: height } = this.tip;
     const [left, top] = where(reading, width, height, this.surface.clientWidth);
     place(this.tip, left, Math.max(0, Math.min(this.surface.clientHeight - height, top)));

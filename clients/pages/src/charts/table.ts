@@ -53,7 +53,7 @@ export class FoldedTable {
 }
 
 function made(texts: string[]): HTMLTableRowElement {
-  return el("tr", {}, ...texts.map((text, at) => (at === 0 ? el("th", { scope: "row" }, text) : el("td", {}, text))));
+  return el("tr", {}, ...texts.map((text, at) => (at === 0 ? el("th", { scope: "row", dir: "auto" }, text) : el("td", {}, text))));
 }
 
 function put(cell: Element, text: string): void {

@@ -13,6 +13,8 @@ export interface AnswerRow {
   raw: number | null;
   low: number | null;
   high: number | null;
+  /** of a word: whether people have it, but for the stated probability */
+  certain?: boolean;
 }
 
 /** Answers side by side. */
@@ -215,7 +217,9 @@ export interface EstimateBody {
   level: number;
   /** why the intervals hold */
   method: string;
-  /** of the survey, on all pages together */
+  /** of a survey of words */
+  words?: WordsFound;
+  /** of the survey, or words found, on all pages together */
   n_answers: number;
   page: number;
   pages: number;
@@ -236,6 +240,12 @@ export interface EveryPeriodCost {
   times: number | null;
   /** why a number is null; else empty */
   reason: string;
+}
+
+/** The least share of people that is found with probability 0.9; `length` is null for integers, and 1 means none. */
+export interface Findable {
+  length: number | null;
+  share: number;
 }
 
 /** The counts are durable, and estimates are made from them. */
@@ -259,6 +269,20 @@ export interface Heatmap {
   columns: string[];
   row_name: string;
   column_name: string;
+}
+
+/** For the shortest and the longest words. */
+export interface HostileDevices {
+  shortest: HostileNumber;
+  longest: HostileNumber;
+  statement: string;
+}
+
+/** How many devices suffice for a word of so many characters, and which share of all reports that is. `devices` is null where no number of them suffices, for want of reports. */
+export interface HostileNumber {
+  characters: number;
+  devices: number | null;
+  share: number;
 }
 
 /** How far malicious devices can move the answers. */
@@ -330,10 +354,18 @@ export interface OneReport {
   report: string;
 }
 
+/** The share of people whose value is no word of the survey. */
+export interface OtherShare {
+  value: number;
+  raw: number;
+  low: number;
+  high: number;
+}
+
 /** A parameter of a question; `low` and `high` are the bounds of a number. */
 export interface ParameterEntry {
   name: string;
-  kind: "attributes" | "choice" | "fields" | "integer" | "labels" | "number" | "range" | "text" | "workload";
+  kind: "alphabet" | "attributes" | "choice" | "fields" | "integer" | "labels" | "number" | "range" | "text" | "workload";
   help: string;
   /** as on the command line */
   example: string;
@@ -406,6 +438,8 @@ export interface Picture {
   level: number;
   /** why the intervals hold */
   method: string;
+  /** of a survey of words */
+  words?: WordsFound;
   minimum_reports: number;
   waiting: number;
   /** the set that raw answers are projected on */
@@ -421,6 +455,10 @@ export interface Picture {
   raw: (number | null)[];
   low: (number | null)[];
   high: (number | null)[];
+  /** of words: whether people have each, but for the stated probability; null for others */
+  certain: boolean[] | null;
+  /** of words: the least share that so many reports find, by length; null for others */
+  findable: Findable[] | null;
   panels: (Bars | Cdf | Heatmap | Intervals)[];
   /** of a number: its mean, deviation and quantiles; of a form, the mean of each number */
   figures: NumberFigure[];
@@ -449,6 +487,10 @@ export interface PlanRequest {
   margin?: number | null;
   l2?: number | null;
   error?: number | null;
+  /** for words, instead of a margin: the share of people with a word to be found */
+  share?: number | null;
+  /** for words: the probability with which it is to be found; null for 0.9 */
+  probability?: number | null;
   /** number of periods; null with `renews` for no end */
   periods?: number | null;
   /** number of periods in which everybody answers once */
@@ -485,6 +527,8 @@ export interface Planned {
   strategy: string | null;
   mechanism: string;
   reason: string;
+  /** of a survey of words; null for others */
+  recall: PlannedRecall | null;
   /** best first; those that cannot be chosen last */
   options: PlannedOption[];
   curves: PlannedCurves;
@@ -529,6 +573,19 @@ export interface PlannedOption {
   bound_statement: string | null;
   report_bytes: number | null;
   fetched_bytes: number | null;
+}
+
+/** The probability that a word is found and certain, by the share of people who have it. */
+export interface PlannedRecall {
+  /** with which words are to be found */
+  probability: number;
+  /** the share that was asked for, if any */
+  target: number | null;
+  /** the least share found with that probability, by words of any length */
+  share: number;
+  statement: string;
+  shares: number[];
+  lengths: RecallByLength[];
 }
 
 /** What a tracking survey adds to the plan of one of its periods. */
@@ -579,6 +636,16 @@ export interface Questions {
   questions: QuestionEntry[];
   calendar: ParameterEntry[];
   defaults: Defaults;
+}
+
+/** What is found of the words of one length. */
+export interface RecallByLength {
+  /** in letters of one unit, or bytes; null for integers */
+  length: number | null;
+  /** the least share found with the probability asked for; 1 for none */
+  share: number;
+  /** for each of `shares` */
+  probabilities: number[];
 }
 
 /** Why one report of a body was refused; nothing of the report is quoted. */
@@ -756,6 +823,8 @@ export interface TableBody {
   level: number;
   /** why the intervals hold */
   method: string;
+  /** of a survey of words */
+  words?: WordsFound;
   answers: AnswerRow[];
 }
 
@@ -807,4 +876,36 @@ export interface TrendBody {
   periods: number;
   /** the same in one sentence */
   statement: string;
+}
+
+/** The shares of the words that were asked for, in their order. */
+export interface WordsAnswer {
+  survey: string;
+  n_reports: number;
+  level: number;
+  answers: AnswerRow[];
+}
+
+/** Words whose shares are asked for; bytes as 0x and hexadecimal digits, integers as decimal digits. */
+export interface WordsAsked {
+  words: string[];
+  /** with what probability each interval contains the truth */
+  level?: number;
+}
+
+/** How words were found that nobody listed. */
+export interface WordsFound {
+  /** the largest probability that any certain word is nobody's */
+  false_discovery: number;
+  /** words that are not certain: so many are expected by chance */
+  expected_doubtful: number;
+  other: OtherShare | null;
+  /** the prefixes kept at every level of the search */
+  prefixes_kept: number[];
+  /** words that were tried */
+  candidates: number;
+  /** whether prefixes were dropped for want of memory */
+  cut: boolean;
+  /** malicious devices that suffice to put any chosen word on the list */
+  hostile_devices: HostileDevices;
 }

@@ -14,6 +14,7 @@ const MEASURES: Record<string, Measure> = {
   shares: SHARE,
   choices: SHARE,
   records: SHARE,
+  words: { one: "the share of one word", unit: null },
   vector: { one: "each coordinate", unit: "" },
 };
 

@@ -75,6 +75,12 @@ function fieldOf(parameter: ParameterEntry, setting: Setting): HTMLElement {
       const select = el("select", { onchange: () => type(select.value) }, ...options);
       return fields.field(name, labelOf(name), select, help);
     }
+    case "alphabet": {
+      const names = el("datalist", { id: `names-${name}` }, ...parameter.choices.map((word) => el("option", { value: word })));
+      const written = line(text, "text", type);
+      written.setAttribute("list", names.id);
+      return fields.field(name, labelOf(name), written, help, names);
+    }
     case "labels":
       return labelsField(fields, parameter, text, type);
     case "range":

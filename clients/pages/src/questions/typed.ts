@@ -68,7 +68,7 @@ function readParameter(parameter: ParameterEntry, typed: Typed): Read<Value> {
   const text = textOf(parameter, typed);
   switch (parameter.kind) {
     case "integer":
-      return within(parameter, wholeNumber(text), "A whole number", count);
+      return within(parameter, wholeNumber(text), "A whole number", count, Number.MAX_SAFE_INTEGER);
     case "number":
       return within(parameter, numberFrom(text), "A number", figure);
     case "labels":
@@ -82,13 +82,23 @@ function readParameter(parameter: ParameterEntry, typed: Typed): Read<Value> {
       return { found: text.trim() };
     case "choice":
       return parameter.choices.includes(text) ? { found: text } : { wrong: `One of ${parameter.choices.join(", ")}.` };
+    case "alphabet":
+      return readAlphabet(parameter, text);
     case "workload":
       return text.trim() === "" ? { wrong: `Write one like ${parameter.example}.` } : { found: text.trim() };
   }
 }
 
-function within({ low, high }: ParameterEntry, value: number | null, what: string, written: (n: number) => string): Read<number> {
-  const [least, most] = [low ?? -Infinity, high ?? Infinity];
+/** The name of an alphabet, or its characters, of which a space may be one. */
+function readAlphabet({ choices }: ParameterEntry, text: string): Read<string> {
+  if (choices.includes(text.trim())) return { found: text.trim() };
+  const isWritten = text.trim() !== "" && [...text].length >= 2;
+  return isWritten ? { found: text } : { wrong: `One of ${choices.join(", ")}; or the characters themselves, two or more.` };
+}
+
+/** `exact` is the largest number that can be sent as it was typed. */
+function within({ low, high }: ParameterEntry, value: number | null, what: string, written: (n: number) => string, exact = Infinity): Read<number> {
+  const [least, most] = [low ?? -Infinity, Math.min(high ?? Infinity, exact)];
   if (value !== null && value >= least && value <= most) return { found: value };
   return { wrong: `${what} from ${written(least)} to ${written(most)}.` };
 }

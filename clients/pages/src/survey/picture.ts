@@ -16,7 +16,7 @@ export function rows(bars: readonly Bar[], limit: number): HTMLElement {
     el(
       "li",
       { class: mine ? "mine" : "" },
-      el("span", { class: "label" }, label, mine && el("b", { class: "flag" }, "your answer")),
+      el("span", { class: "label" }, el("bdi", {}, label), mine && el("b", { class: "flag" }, "your answer")),
       track(svg("rect", { y: "50%", width: at(height), height: 22, rx: 3 }), ...lines()),
       el("span", { class: "figures times" }, `${times(height)}×`),
     );
@@ -108,7 +108,7 @@ export function table(bars: readonly Bar[], first: string): HTMLElement {
             el(
               "tr",
               { class: bar.mine ? "mine" : null },
-              el("th", { scope: "row" }, bar.label, bar.mine && " (your answer)"),
+              el("th", { scope: "row" }, el("bdi", {}, bar.label), bar.mine && " (your answer)"),
               el("td", {}, times(bar.times)),
               hasProbabilities && el("td", {}, bar.probability),
             ),

@@ -75,7 +75,7 @@ function stays({ value, survey }: Drawn): HTMLElement {
     { class: "zone stays", "aria-labelledby": "stays" },
     el("h2", { id: "stays" }, "Stays here"),
     known
-      ? el("p", { class: "answer" }, kindOf(survey).text(value))
+      ? el("p", { class: "answer", dir: "auto" }, kindOf(survey).text(value))
       : el("p", { class: "answer forgotten" }, "your answer"),
     el(
       "p",

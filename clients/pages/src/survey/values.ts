@@ -1,5 +1,8 @@
 /** Answers by their number, as a survey takes them and as people read them. */
 import { type Domain, LabelDomain, ProductDomain, RangeDomain } from "../../../js/src/domain.js";
+import { plain } from "../parts/plain.js";
+
+export { plain };
 
 /** The value of that number, in the form that a survey takes. */
 export function valueAt(domain: Domain, index: bigint): unknown {
@@ -21,13 +24,3 @@ export function labelAt(domain: Domain, index: bigint): string {
 
 /** An attribute's name as people write it. */
 export const named = (attribute: string): string => attribute.replaceAll("_", " ");
-
-/**
- * A stranger's text with what cannot be seen made visible, so that no label poses as another or turns its line around.
- *
- * The two joiners stay as they are: scripts and emoji need them.
- */
-export const plain = (text: string): string =>
-  text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, (sign) =>
-    /[\u200c\u200d]/.test(sign) ? sign : `⟨U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`,
-  );

@@ -12,8 +12,10 @@ import { drawn, panelsOf, titleOf, type Choice, type Drawn, type Panel } from ".
 import { figuresView } from "./figures.js";
 import { AT_ONCE, chooserOf } from "./survey_chooser.js";
 import { switchOf } from "./survey_switch.js";
+import { listWords } from "./words_told.js";
 
 interface Shown {
+  note: HTMLElement;
   chart: Chart<never>;
   section: HTMLElement;
 }
@@ -68,10 +70,11 @@ export function estimateView(onLevel: () => void): EstimateView {
     if (picture === null) return;
     const all = panelsOf(picture);
     const found = chooser.shown(all, most);
-    const next = JSON.stringify(found.map(({ view, title, start, stop }) => [view, title, start, stop]));
+    const next = JSON.stringify(found.map((panel) => shapeOf(panel)));
     if (next === shape) charts.forEach(({ chart }, at) => chart.update(drawn(picture as Picture, found[at] as Panel, choice).spec as never));
     else rebuild(found, picture);
     shape = next;
+    charts.forEach(({ note }, at) => fill(note, noteOf(found[at] as Panel)));
     order.hidden = !found.some(({ view }) => view === "bars");
     const left = chooser.left(all, most);
     rest.hidden = left === 0;
@@ -86,13 +89,14 @@ export function estimateView(onLevel: () => void): EstimateView {
     const made = found.map((panel) => section(panel, now));
     fill(panels, ...made.map(({ section }) => section));
     // A chart measures the place it is given, which must be on the page by then.
-    charts = made.map(({ section, host, panel }) => ({ section, chart: chartOf(host, drawn(now, panel, choice)) }));
+    charts = made.map(({ section, host, note, panel }) => ({ section, note, chart: chartOf(host, drawn(now, panel, choice)) }));
   }
 
-  function section(panel: Panel, { title }: Picture): { section: HTMLElement; host: HTMLElement; panel: Panel } {
-    const host = el("div");
+  function section(panel: Panel, { title }: Picture): { section: HTMLElement; host: HTMLElement; note: HTMLElement; panel: Panel } {
+    const [host, note] = [el("div"), el("p", { class: "quiet panel-note" })];
     const save = el("button", { type: "button", class: "plain small", "aria-label": `Save as SVG: ${panel.title}`, onclick: () => saved() }, "SVG");
-    const made = el("section", { class: "panel" }, el("div", { class: "panel-head" }, el("h3", {}, titleOf(panel)), save), host);
+    const name = panel.view === "words" && !panel.certain ? "panel doubtful" : "panel";
+    const made = el("section", { class: name }, el("div", { class: "panel-head" }, el("h3", {}, titleOf(panel)), save), note, host);
     const saved = (): void => {
       const shown = charts.find(({ section }) => section === made);
       if (!shown || picture === null) return;
@@ -100,11 +104,17 @@ export function estimateView(onLevel: () => void): EstimateView {
       const caption = captionOf(picture.n_reports, picture, picture.level);
       saveSvg(captioned(shown.chart.toSvg(), heading, caption), fileName([title || "survey", panel.title], "svg"));
     };
-    return { section: made, host, panel };
+    return { section: made, host, note, panel };
   }
 
   return { element, choice, update };
 }
+
+/** What two pictures have in common that one chart can show one after the other: of words there may be more and more. */
+const shapeOf = (panel: Panel): unknown[] =>
+  panel.view === "words" ? [panel.view, panel.title] : [panel.view, panel.title, panel.start, panel.stop];
+
+const noteOf = (panel: Panel): string => (panel.view === "words" ? panel.note : "");
 
 function chartOf(host: HTMLElement, told: Drawn): Chart<never> {
   switch (told.chart) {
@@ -119,7 +129,8 @@ function chartOf(host: HTMLElement, told: Drawn): Chart<never> {
   }
 }
 
-function summary({ kind, answers, positions, labels, n_reports: reports }: Picture): string {
+function summary({ kind, answers, positions, labels, certain, n_reports: reports }: Picture): string {
+  if (certain !== null) return `From ${counted(reports, "report")}. ${listWords(certain)}`;
   const several = kind === "choices" ? " People may tick several options, so shares need not add up to 100\u00a0%." : "";
   const from = `From ${counted(reports, "report")}.${several}`;
   if (positions === null) return from;

@@ -10,14 +10,16 @@ import { parameterFields } from "../questions/parameter_fields.js";
 import type { Faults } from "../questions/typed.js";
 import { parameterSlider } from "./planner_parameter.js";
 import { slider, type Slider } from "./planner_slider.js";
-import { errorName, isTracking, marginScale, MAX_PERIODS, MAX_ROUNDS, MAX_USERS, plannedMeasure, plannedParameters, PREFERRED } from "./planner_state.js";
+import { criteriaOf, errorName, isTracking, marginScale, MAX_PERIODS, MAX_ROUNDS, MAX_USERS, plannedMeasure, plannedParameters, PREFERRED } from "./planner_state.js";
 import type { Criterion, ErrorName, PlanState, Repeats, Solved } from "./planner_state.js";
 import { epsilonWords, ERRORS, errorWords, peopleWords } from "./planner_words.js";
 
 const SOLVED: Record<Solved, string> = { error: "Error", users: "People", epsilon: "Epsilon", rounds: "Rounds" };
 /** Margins of answers between 0 and 1, from the finest to the coarsest that a slider reaches. */
 const MARGINS: [number, number] = [0.0001, 1];
-const CRITERIA: Criterion[] = ["margin", "l2", "change"];
+/** Shares of words that a slider reaches. */
+const SHARES: [number, number] = [0.0001, 0.5];
+const CRITERIA: Criterion[] = ["margin", "l2", "change", "share"];
 const REPEATS: Record<Repeats, string> = { once: "Once", periods: "In every period", windows: "In windows, without an end" };
 
 export interface Controls {
@@ -65,6 +67,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     margin: errorSlider("margin", MARGINS),
     l2: errorSlider("l2", [0.001, 100]),
     change: errorSlider("change", MARGINS),
+    share: errorSlider("share", SHARES, [1e-9, 1]),
     error: errorSlider("error", [0.001, 1]),
   };
   for (const [name, made] of Object.entries(sliders)) made.host.append(fields.placeFor(name, made.field));
@@ -84,10 +87,10 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   drawQuestion();
   show();
 
-  function errorSlider(name: ErrorName, ends: [number, number]): Slider {
+  function errorSlider(name: ErrorName, ends: [number, number], allowed: [number, number] = [1e-9, 1e9]): Slider {
     const words = (n: number): string => errorWords(name, plannedMeasure(state), n);
     return slider({
-      id: `plan-${name}`, label: ERRORS[name], ends, allowed: [1e-9, 1e9], whole: false, text: figure, words,
+      id: `plan-${name}`, label: ERRORS[name], ends, allowed, whole: false, text: figure, words,
       changed: (n) => set(() => (state.errors[name] = n)),
     });
   }
@@ -101,6 +104,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     settle();
     state.question = questionOf(declared, kind);
     if (state.solve === "rounds") state.solve = "error";
+    keepCriterion();
     drawQuestion();
     show();
     changed();
@@ -123,9 +127,14 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
   function repeat(repeats: Repeats): void {
     settle();
     state.repeats = repeats;
-    if (repeats === "once" && state.criterion === "change") state.criterion = "margin";
+    keepCriterion();
     show();
     changed();
+  }
+
+  /** An error that means nothing here gives way to the margin. */
+  function keepCriterion(): void {
+    if (!criteriaOf(state).includes(state.criterion)) state.criterion = "margin";
   }
 
   /** What was worked out so far is given from now on, as round numbers. */
@@ -133,7 +142,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     const round = (value: number): number => Number(value.toPrecision(3));
     if (state.solve === "users") state.users = round(state.users);
     if (state.solve === "epsilon") state.epsilon = round(state.epsilon);
-    state.errors = { margin: round(state.errors.margin), l2: round(state.errors.l2), error: round(state.errors.error), change: round(state.errors.change) };
+    for (const name of Object.keys(state.errors) as ErrorName[]) state.errors[name] = round(state.errors[name]);
   }
 
   function drawQuestion(): void {
@@ -169,7 +178,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
     }
     for (const radio of measured.querySelectorAll("input")) {
       radio.checked = radio.value === state.criterion;
-      if (radio.value === "change") hide(radio, !isTracking(state));
+      hide(radio, !criteriaOf(state).includes(radio.value as Criterion));
     }
   }
 
@@ -187,8 +196,8 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       if (solve === "rounds") state.rounds = found.rounds ?? state.rounds;
       // The error that was asked for stays as it was written; every other is what the plan comes to.
       const asked = solve === "error" ? null : errorName(state);
-      const made = { margin: found.margin, l2: found.l2, error: found.error, change: found.tracking?.change };
-      for (const name of ["margin", "l2", "error", "change"] as const) if (name !== asked) errors[name] = made[name] ?? errors[name];
+      const made = { margin: found.margin, l2: found.l2, error: found.error, change: found.tracking?.change, share: found.recall?.share };
+      for (const name of Object.keys(made) as ErrorName[]) if (name !== asked) errors[name] = made[name] ?? errors[name];
       sliders[workedOut()].set(valuesOf(state)[workedOut()]);
     },
   };

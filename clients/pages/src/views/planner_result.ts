@@ -6,6 +6,7 @@ import { compact, figure } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
 import { marginWords, type Measure } from "../questions/accuracy.js";
 import { commandLine, pythonLines } from "./planner_elsewhere.js";
+import { recallCard } from "./planner_recall.js";
 import { errorName, newSurveyLink, plannedMeasure, type ErrorName, type PlanState } from "./planner_state.js";
 import { bytesWords, ERRORS, headline, readable, shortNames, spaced, trackingWords } from "./planner_words.js";
 
@@ -32,6 +33,7 @@ export function result(mayPublish: boolean): Result {
   const reason = el("p", { class: "reason" });
   const repeated = el("ul");
   const tracked = el("section", { class: "card", "aria-labelledby": "plan-periods", hidden: true }, el("h2", { id: "plan-periods" }, "In every period"), repeated);
+  const recall = recallCard();
   const body = el("tbody");
   const column = (name: string): HTMLElement => el("th", { scope: "col" }, name);
   const table = el(
@@ -54,6 +56,7 @@ export function result(mayPublish: boolean): Result {
     "div",
     { class: "plan-result", hidden: true },
     tracked,
+    recall.host,
     el("div", { class: "curves" }, curves.users.host, curves.epsilon.host),
     el(
       "section",
@@ -88,6 +91,7 @@ export function result(mayPublish: boolean): Result {
       fill(reason, readable(sentence(spaced(found.reason))));
       tracked.hidden = found.tracking === null;
       fill(repeated, ...trackingWords(measure, found).map((line) => el("li", {}, line)));
+      recall.show(found.recall);
       compared.hidden = found.margin === null;
       fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
       fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
@@ -132,8 +136,8 @@ function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, re
   );
 }
 
-/** The charts draw the margin of a period where a change is planned by: it is a fixed part of it. */
-const drawnError = (name: ErrorName): Exclude<ErrorName, "change"> => (name === "change" ? "margin" : name);
+/** The charts draw the margin where a change is planned by, which is a fixed part of it, or the share of a word that is found. */
+const drawnError = (name: ErrorName): Exclude<ErrorName, "change" | "share"> => (name === "change" || name === "share" ? "margin" : name);
 
 const errorOf = (found: Planned, name: ErrorName): number | null => found[drawnError(name)];
 
@@ -152,7 +156,7 @@ function curve(title: string, xLabel: string) {
       const all = Object.entries(told.lines).map(([name, y]): Line => ({ name: names.get(name) ?? name, y }));
       const designs = all.slice(0, MOST_LINES);
       fill(about, all.length > MOST_LINES ? `${words} The best ${MOST_LINES} of ${all.length} designs.` : words);
-      const series = [...designs, ...(state.solve === "error" ? [] : [target]), plan];
+      const series = [...designs, ...(state.solve === "error" || error === "share" ? [] : [target]), plan];
       const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[drawnError(error)], logX: true, logY: true, series, mark };
       if (chart === null) chart = lines(place, spec);
       else chart.update(spec);

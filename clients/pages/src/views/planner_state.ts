@@ -7,9 +7,10 @@ import { fromAddress, givenOf, readParameters, toAddress, type Faults, type Type
 
 /** Rounds can be worked out for a panel only. */
 export type Solved = "error" | "users" | "epsilon" | "rounds";
-export type Criterion = "margin" | "l2" | "change";
+/** The last two are for periods and for words only. */
+export type Criterion = "margin" | "l2" | "change" | "share";
 /** What an error is called: a panel has one of its own, the largest of all rounds. */
-export type ErrorName = Criterion | "error" | "change";
+export type ErrorName = Criterion | "error";
 
 /** Whether it is asked once, in a number of periods, or in windows of so many without an end. */
 export type Repeats = "once" | "periods" | "windows";
@@ -37,7 +38,7 @@ const ROUNDS = "rounds";
 export const MAX_USERS = 10 ** 10;
 export const MAX_ROUNDS = 65_536;
 export const MAX_PERIODS = 3660;
-const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1, change: 0.02 };
+const FIRST_ERRORS: Record<ErrorName, number> = { margin: 0.01, l2: 0.05, error: 0.1, change: 0.02, share: 0.005 };
 
 /** The parameters that a plan needs: of a panel whatever its domain; its rounds are one of the four that are solved for. */
 export const plannedParameters = (question: QuestionEntry): ParameterEntry[] =>
@@ -47,6 +48,16 @@ export const errorName = ({ question, criterion }: PlanState): ErrorName => (isP
 
 /** Whether it is asked in every period; a panel never is. */
 export const isTracking = ({ question, repeats }: PlanState): boolean => repeats !== "once" && !isPanel(question);
+
+/** Whether words are asked for, which a plan can be made to find. */
+export const isOfWords = ({ question }: PlanState): boolean => question.kind === "words";
+
+/** The errors that a plan can be made by. */
+export const criteriaOf = (state: PlanState): Criterion[] => [
+  "margin",
+  isOfWords(state) ? "share" : "l2",
+  ...(isTracking(state) ? (["change"] as const) : []),
+];
 
 /** The periods as the collector takes them. */
 export const periodsOf = (state: PlanState): Record<string, number> =>
@@ -63,7 +74,7 @@ export function stateOf(search: string, declared: Questions): PlanState {
   const error = (name: ErrorName): number => number(name, FIRST_ERRORS[name], Number.MIN_VALUE, Number.MAX_VALUE, false);
   const solved: readonly string[] = isPanel(question) ? ["users", "epsilon", "rounds"] : ["users", "epsilon"];
   const solve = told.get("solve") ?? "";
-  return {
+  const state: PlanState = {
     question,
     typed: fromAddress(declared.questions.flatMap(plannedParameters), told),
     users: number("users", declared.defaults.users, 1, MAX_USERS, true),
@@ -71,17 +82,11 @@ export function stateOf(search: string, declared: Questions): PlanState {
     rounds: number(ROUNDS, 20, 1, MAX_ROUNDS, true),
     repeats: told.has("periods") ? "periods" : told.has("renews") ? "windows" : "once",
     periods: number(told.has("periods") ? "periods" : "renews", 52, 2, MAX_PERIODS, true),
-    errors: { margin: error("margin"), l2: error("l2"), error: error("error"), change: error("change") },
-    criterion: criterionIn(told),
+    errors: { margin: error("margin"), l2: error("l2"), error: error("error"), change: error("change"), share: error("share") },
+    criterion: "margin",
     solve: solved.includes(solve) ? (solve as Solved) : "error",
   };
-}
-
-/** A change is between periods: it means nothing where there are none. */
-function criterionIn(told: URLSearchParams): Criterion {
-  const said = told.get("criterion");
-  const repeated = told.has("periods") || told.has("renews");
-  return said === "l2" || (said === "change" && repeated) ? said : "margin";
+  return { ...state, criterion: criteriaOf(state).find((one) => one === told.get("criterion")) ?? "margin" };
 }
 
 /** The parameters that are given, one of each group. */
@@ -115,8 +120,8 @@ export const roundsOf = (state: PlanState): { rounds?: number } =>
 export const criterionOf = (state: PlanState): { criterion?: Criterion } =>
   !isPanel(state.question) && state.solve === "error" ? { criterion: designedBy(state) } : {};
 
-/** By which error designs are compared: a change between two periods is a multiple of the margin of one. */
-const designedBy = ({ criterion }: PlanState): Criterion => (criterion === "change" ? "margin" : criterion);
+/** By which error designs are compared: a change between two periods is a multiple of the margin of one, and words are found by it. */
+const designedBy = ({ criterion }: PlanState): Criterion => (criterion === "l2" ? "l2" : "margin");
 
 /** What `POST /v1/plans` takes; what is wrong with the parameters goes to `faults`. */
 export function requestOf(state: PlanState, faults: Faults): Record<string, unknown> {

@@ -1,7 +1,7 @@
 /** What the planner's numbers mean, in sentences. */
 import type { Planned, PlannedOption } from "../parts/api_types.js";
 import { atMost, times } from "../parts/at_most.js";
-import { count, figure } from "../parts/format.js";
+import { count, figure, percent } from "../parts/format.js";
 import { accuracyWords, marginWords, type Measure } from "../questions/accuracy.js";
 import type { ErrorName, PlanState } from "./planner_state.js";
 
@@ -13,6 +13,7 @@ export const ERRORS: Record<ErrorName, string> = {
   l2: "L2 over all answers",
   error: "Largest error",
   change: "Smallest change seen between two periods",
+  share: "Least share of a word that is found (90\u00a0%)",
 };
 
 /** 1,200,000 as "1.2 million people". */
@@ -32,6 +33,7 @@ export function errorWords(name: ErrorName, measure: Measure, value: number): st
   if (name === "margin") return `${measure.one} is known to about ${marginWords(measure, value)}, 95 times in 100`;
   if (name === "l2") return "expected distance between all estimated answers and the true ones";
   if (name === "change") return `a change of ${changeWords(measure, value)} is found significant 80 times in 100 (at 95\u00a0%)`;
+  if (name === "share") return `a word that ${percent(value)} of the people have is found 9 times in 10`;
   return "expected largest error of any round";
 }
 
@@ -39,7 +41,7 @@ export function errorWords(name: ErrorName, measure: Measure, value: number): st
 export function headline({ solve, criterion }: PlanState, measure: Measure, found: Planned): { large: string; sentence: string } {
   const people = `${count(found.users)} people`;
   const epsilon = `epsilon ${figure(found.epsilon)}`;
-  const told = exactness(measure, found);
+  const told = `${exactness(measure, found)}${recallWords(found)}`;
   const exact = found.tracking === null ? told : `In each period ${small(told)}`;
   if (solve === "users") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
   if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
@@ -47,9 +49,16 @@ export function headline({ solve, criterion }: PlanState, measure: Measure, foun
   if (found.tracking !== null && criterion === "change") {
     return { large: changeWords(measure, found.tracking.change), sentence: `is the smallest change between two periods that is seen (at 95\u00a0%, 80 times in 100), with ${people} at ${epsilon}. ${exact}` };
   }
+  if (found.recall && criterion === "share") {
+    return { large: percent(found.recall.share), sentence: `of the people must have a word for it to be found 9 times in 10, with ${people} at ${epsilon}. ${exactness(measure, found)}` };
+  }
   const large = found.margin === null ? `Error below ${figure(atMost(found.error ?? NaN))}` : marginWords(measure, found.margin);
   return { large, sentence: `With ${people} at ${epsilon}: ${small(exact)}` };
 }
+
+/** Which words are found, of those that take longest. */
+const recallWords = ({ recall }: Planned): string =>
+  recall ? ` A word that ${percent(recall.share)} of them have is found ${percent(recall.probability)} of the time, however long it is.` : "";
 
 /** The same words with a small first letter, to go on with. */
 const small = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -15,6 +15,7 @@ import { endView } from "./survey_end.js";
 import { headView, tooFew } from "./survey_head.js";
 import { showTracking } from "./tracking.js";
 import { Refetch } from "./survey_refetch.js";
+import { wordsView } from "./words.js";
 
 export async function showSurvey(page: HTMLElement, context: Context): Promise<void> {
   const id = context.id ?? "";
@@ -33,6 +34,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
     files.level(estimate.choice.level);
     pictures.wanted();
   });
+  const words = wordsView(id);
   const bound = boundView(first);
   const certificate = certificateView(id);
   const end = endView(session, first);
@@ -40,7 +42,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
   const people = peopleLink(id);
   const waiting = el("div");
   const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, files.element, end.element);
-  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, guaranteesCard(first.central), bound.element, certificate.element), side);
+  const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, words.element, guaranteesCard(first.central), bound.element, certificate.element), side);
   fill(page, place, kept, head.element, root);
 
   const pictures = new Refetch<Picture>(
@@ -48,6 +50,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
     (picture) => {
       ready(true);
       estimate.update(picture);
+      words.update(picture);
       certificate.update(picture);
       bound.seen(picture);
       tell(null);
@@ -70,7 +73,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
   /** Whether there are enough reports for an estimate. */
   function ready(enough: boolean): void {
     estimate.element.hidden = files.element.hidden = !enough;
-    if (!enough) certificate.element.hidden = true;
+    if (!enough) certificate.element.hidden = words.element.hidden = true;
     waiting.hidden = enough;
     fill(waiting, enough ? null : tooFew(status));
   }
@@ -98,6 +101,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
 
   function stop(): void {
     pictures.stop();
+    words.stop();
     unfollow();
   }
 

@@ -5,14 +5,18 @@ import type { HeatmapSpec } from "../charts/heatmap.js";
 import type { LinesSpec } from "../charts/lines_data.js";
 import type { RangesSpec } from "../charts/ranges.js";
 import { figure, percent } from "../parts/format.js";
+import { plain } from "../parts/plain.js";
+import { wordPanels, type WordsPanel } from "./words_told.js";
 
 type Numbers = (number | null)[];
 
 /** How a slice of the answers is looked at; or the histogram, which the picture holds beside them. */
-export type Panel = Picture["panels"][number] | { view: "histogram"; title: string; start: number; stop: number; shares: boolean };
+export type Panel = Picture["panels"][number] | { view: "histogram"; title: string; start: number; stop: number; shares: boolean } | WordsPanel;
 
 /** Every panel of a picture. */
-export function panelsOf({ panels, histogram }: Picture): Panel[] {
+export function panelsOf(picture: Picture): Panel[] {
+  const { panels, histogram } = picture;
+  if (picture.certain !== null) return wordPanels(picture.certain, picture.words);
   if (histogram === null) return panels;
   const title = `share of people in each bin${histogram.unit && ` (${histogram.unit})`}`;
   return [...panels, { view: "histogram", title, start: 0, stop: histogram.value.length, shares: true }];
@@ -41,6 +45,8 @@ export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): 
   switch (panel.view) {
     case "bars":
       return { chart: "bars", spec: { name, labels: cut(picture.labels), value, raw, low, high, order, show, share, level: picture.level } };
+    case "words":
+      return { chart: "bars", spec: listed(name, picture, panel, show) };
     case "histogram":
       return { chart: "bars", spec: binned(name, picture, show) };
     case "cdf":
@@ -50,6 +56,13 @@ export function drawn(picture: Picture, panel: Panel, { order, show }: Choice): 
     case "ranges":
       return { chart: "ranges", spec: { ...cells, lows: panel.lows, highs: panel.highs, ...(panel.names ? { names: panel.names } : {}) } };
   }
+}
+
+/** Words below each other, the most common first. */
+function listed(name: string, picture: Picture, { places }: WordsPanel, show: Choice["show"]): BarsSpec {
+  const of = <Kind>(list: readonly Kind[]): Kind[] => places.map((place) => list[place] as Kind);
+  const [value, raw, low, high] = [picture.value, picture.raw, picture.low, picture.high].map(of) as [Numbers, Numbers, Numbers, Numbers];
+  return { name, labels: of(picture.labels).map(plain), value, raw, low, high, order: "value", show, share: true, level: picture.level, listed: true };
 }
 
 /** Bins beside each other, in their order. */

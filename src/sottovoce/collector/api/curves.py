@@ -11,16 +11,18 @@ from msgspec import Meta
 
 from sottovoce.collector.api.curve_structs import CurveBody, DifferenceBody
 from sottovoce.collector.api.reading import aggregate_of, check_minimum
-from sottovoce.collector.api.rendered import TAG, rendered_from, response_of
+from sottovoce.collector.api.rendered import TAG, at_hand, rendered_from, response_of
 from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import Response
 from sottovoce.collector.api.route import route
-from sottovoce.collector.api.service import Service
+from sottovoce.collector.api.searching import BYTES_PER_COUNTER, searched
+from sottovoce.collector.api.service import CURVE_BYTES, Service
 from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
 from sottovoce.questions.number import Number
+from sottovoce.questions.words import Words
 from sottovoce.surveys.curve import Curve
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.series import answer_over_time
@@ -75,14 +77,17 @@ async def get_curve(
     record, tracking, standing = await service.wait_for_store(_standing, service, survey_id)
     # Which periods are closed, and which were deleted, decides as much as how many reports there are.
     version = hash(tuple((one.id, one.counted, _is_unfinished(one)) for one in standing))
+    name = ("curve", answer, level, smooth)
+    if (known := at_hand(service, record, version, name)) is not None:
+        return response_of(request, known)
+    words = await _words_of(service, record, tracking, standing)
 
     def make() -> tuple[int, list[bytes]]:
-        curve = _curve(service, record, tracking, standing)
+        curve = _curve(service, record, tracking, standing, words)
         service.estimating.check_stop()
         with _as_refusals():
             return version, [msgspec.json.encode(_body(curve, tracking, answer, level, smooth=smooth))]
 
-    name = ("curve", answer, level, smooth)
     made = await rendered_from(service, service.estimating, record, version, name, make)
     return response_of(request, made)
 
@@ -98,7 +103,8 @@ async def get_difference(
 ) -> DifferenceBody:
     """By how much an answer changed from one period to another, with its interval."""
     record, tracking, standing = await service.wait_for_store(_standing, service, survey_id)
-    return await service.compute(_difference, service, record, tracking, standing, later, earlier, answer, level)
+    words = await _words_of(service, record, tracking, standing)
+    return await service.compute(_difference, service, record, tracking, standing, words, later, earlier, answer, level)
 
 
 def _standing(service: Service, survey_id: str) -> tuple[SurveyRecord, Tracking, list[RoundStanding]]:
@@ -114,41 +120,90 @@ def _is_unfinished(period: RoundStanding) -> bool:
     return period.state == "open" or period.waiting > 0
 
 
-def _curve(service: Service, record: SurveyRecord, tracking: Tracking, standing: list[RoundStanding]) -> Curve:
-    """The curve; estimates of periods that have no new reports are those of the last time."""
-    known = service.period_estimates.get(record.id) or {}
+async def _words_of(
+    service: Service, record: SurveyRecord, tracking: Tracking, standing: list[RoundStanding]
+) -> dict[int, Estimate] | None:
+    """Estimates of periods of words: each by a search that waits for its turn, and is kept even if the asker leaves.
+
+    None for any other question, whose estimates are made at once.
+    """
+    if not isinstance(tracking.question, Words):
+        return None
+    size = _held_bytes(tracking, standing)
     estimates: dict[int, Estimate] = {}
-    for one in standing:
-        if one.counted >= max(1, record.minimum_reports):
+    for one in _enough(record, standing):
+        found = (service.period_estimates.get(record.id) or {}).get(one.round)
+        if found is None or found.n_reports < one.counted:
+            period = await service.wait_for_store(service.record, one.id)
+            found = await searched(service, period, tracking.period(one.round))
+            known = service.period_estimates.get(record.id) or {}
+            service.period_estimates.put(record.id, {**known, one.round: found}, size)
+        estimates[one.round] = found
+    return estimates
+
+
+def _enough(record: SurveyRecord, standing: list[RoundStanding]) -> list[RoundStanding]:
+    """Periods with enough reports to tell anything."""
+    return [one for one in standing if one.counted >= max(1, record.minimum_reports)]
+
+
+def _curve(
+    service: Service,
+    record: SurveyRecord,
+    tracking: Tracking,
+    standing: list[RoundStanding],
+    words: dict[int, Estimate] | None,
+) -> Curve:
+    """The curve; estimates of periods that have no new reports are those of the last time."""
+    estimates = words or {}
+    if words is None:
+        known = service.period_estimates.get(record.id) or {}
+        for one in _enough(record, standing):
             found = known.get(one.round)
             if found is None or found.n_reports != one.counted:
                 period = tracking.period(one.round)
                 found = period.estimate(aggregate_of(service, service.record(one.id), period))
                 service.estimating.check_stop()
             estimates[one.round] = found
-    size = _BYTES_PER_ANSWER * sum(map(len, estimates.values()))
-    service.period_estimates.put(record.id, estimates, size)
+        size = _BYTES_PER_ANSWER * sum(map(len, estimates.values()))
+        service.period_estimates.put(record.id, estimates, size)
     unfinished = frozenset(one.round for one in standing if _is_unfinished(one))
     return Curve(tracking, estimates, range(1, standing[-1].round + 1), unfinished)
 
 
+def _held_bytes(tracking: Tracking, standing: list[RoundStanding]) -> int:
+    """What estimates of words take, which hold their counts; a refusal where there is no room."""
+    size = BYTES_PER_COUNTER * tracking.once.mechanism.cells * sum(one.counted > 0 for one in standing)
+    if size > CURVE_BYTES:
+        raise Refusal(
+            409,
+            "too_much",
+            f"the counts of so many periods of words take {size:,} bytes, and {CURVE_BYTES:,} are held here: ask for "
+            "one period, or estimate the curve elsewhere, with 'sottovoce estimate'",
+        )
+    return size
+
+
 def _body(curve: Curve, tracking: Tracking, answer: str | None, level: float, *, smooth: bool) -> dict[str, Any]:
-    labels = _labels(tracking)
-    followed = answer if answer is not None else _first(tracking)
+    labels = _labels(curve, tracking)
+    followed = answer if answer is not None else _first(curve, tracking)
     body = curve.to_dict(followed, level, smooth)
     if body["trend"] is not None:
         body["trend"]["statement"] = str(curve.trend(followed, level))
     return {**body, "answers": labels}
 
 
-def _first(tracking: Tracking) -> str | None:
-    """What is followed where nothing is named."""
-    question = tracking.question
-    return None if isinstance(question, Number) else question.label(0)
+def _first(curve: Curve, tracking: Tracking) -> str | None:
+    """What is followed where nothing is named; of words only those that were found can be offered."""
+    if isinstance(tracking.question, Words):
+        return next(iter(curve.first_answers(1)), None)
+    return None if isinstance(tracking.question, Number) else tracking.question.label(0)
 
 
-def _labels(tracking: Tracking) -> list[str]:
+def _labels(curve: Curve, tracking: Tracking) -> list[str]:
     question = tracking.question
+    if isinstance(question, Words):
+        return [name for name in curve.first_answers(_MOST_LABELS) if name is not None]
     named = _FIGURES[question.wants] if isinstance(question, Number) else []
     return named + [question.label(index) for index in range(min(question.n_answers, _MOST_LABELS))]
 
@@ -158,13 +213,14 @@ def _difference(
     record: SurveyRecord,
     tracking: Tracking,
     standing: list[RoundStanding],
+    words: dict[int, Estimate] | None,
     later: int,
     earlier: int,
     answer: str | None,
     level: float,
 ) -> DifferenceBody:
-    curve = _curve(service, record, tracking, standing)
-    followed = answer if answer is not None else _first(tracking)
+    curve = _curve(service, record, tracking, standing, words)
+    followed = answer if answer is not None else _first(curve, tracking)
     with _as_refusals():
         found = curve.difference(later, earlier, followed, level)
         picked = answer_over_time(tracking.question, followed)

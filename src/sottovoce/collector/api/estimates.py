@@ -15,6 +15,7 @@ from sottovoce.collector.api.rendered import MOST_ROWS, TAG, check_rows, rendere
 from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import Response
 from sottovoce.collector.api.route import route
+from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import EstimateBody, HandedIn, Level, SurveyId
 from sottovoce.collector.counting.live import as_checkpoint
@@ -25,6 +26,8 @@ from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.core.words import plural
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes
 from sottovoce.formats.sharded import check_possible, in_shards
+from sottovoce.questions.words import Words
+from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.influence import influence
 from sottovoce.surveys.survey import Survey
 
@@ -91,18 +94,23 @@ async def get_estimate(
 ) -> Response:
     """Answers with intervals from all reports so far; all of them, or a page."""
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
-    size = page_size or survey.n_answers
+    is_listed = not isinstance(survey.question, Words)
+    size = page_size or (survey.n_answers if is_listed else MOST_ROWS)
     check_rows(record, size, f"ask for pages, with page_size up to {MOST_ROWS:,}")
-    pages = check_page(page, survey.n_answers, size)
+    if is_listed:
+        check_page(page, survey.n_answers, size)
     await _all_counted(service, record, wait)
 
     def write(table: EstimateTable, check_stop: CheckStop) -> list[bytes]:
-        return to_json(table.page(page, size), check_stop, n_answers=survey.n_answers, page=page, pages=pages)
+        n_answers = table.stop
+        pages = check_page(page, n_answers, size)
+        return to_json(table.page(page, size), check_stop, n_answers=n_answers, page=page, pages=pages)
 
     made = await rendered_table(service, service.estimating, record, survey, level, ("page", page, size), write)
     told = {"waiting": await service.wait_for_store(service.store.waiting, record.id), "influence": None}
     if hostile is not None:
-        told["influence"] = await service.compute(_influence, survey, made.n_reports, hostile)
+        estimate = None if is_listed else await searched(service, record, survey)
+        told["influence"] = await service.compute(_influence, survey, made.n_reports, hostile, estimate)
     return response_of(request, made, b"," + msgspec.json.encode(told)[1:])
 
 
@@ -115,8 +123,10 @@ async def _all_counted(service: Service, record: SurveyRecord, seconds: float) -
         await asyncio.sleep(_LOOK_EVERY)
 
 
-def _influence(survey: Survey, n_reports: int, hostile: float) -> Any:
-    return influence(survey, n_reports, hostile).to_dict()
+def _influence(survey: Survey, n_reports: int, hostile: float, estimate: Estimate | None) -> Any:
+    """Of listed answers by the number of reports; of words also by those that were found."""
+    found = influence(survey, n_reports, hostile) if estimate is None else estimate.influence(hostile)
+    return found.to_dict()
 
 
 @route(

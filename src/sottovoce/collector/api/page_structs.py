@@ -8,6 +8,7 @@ from msgspec import Meta, field
 
 from sottovoce.collector.api.structs import AnswerRow, ErrorBound, EstimateSummary, RequestStruct, ResponseStruct
 from sottovoce.collector.reading.figures import NumberFigure, NumberHistogram
+from sottovoce.collector.reading.findable import Findable
 from sottovoce.collector.reading.panels import Panel
 from sottovoce.formats.service_json import CentralGuarantee, Count, Delta, Hex64
 from sottovoce.questions.parameter import Kind
@@ -134,6 +135,12 @@ class PlanRequest(_Asked, kw_only=True):
     margin: float | None = None
     l2: float | None = None
     error: float | None = None
+    share: Annotated[
+        float | None, Meta(description="for words, instead of a margin: the share of people with a word to be found")
+    ] = None
+    probability: Annotated[
+        float | None, Meta(description="for words: the probability with which it is to be found; null for 0.9")
+    ] = None
     periods: Annotated[Whole | None, Meta(description="number of periods; null with `renews` for no end")] = None
     renews: Annotated[Whole | None, Meta(description="number of periods in which everybody answers once")] = None
     change: Annotated[float | None, Meta(description="instead of a margin: seen at 95 %, with a power of 80 %")] = None
@@ -168,6 +175,14 @@ class Picture(EstimateSummary, kw_only=True):
     raw: Annotated[Numbers, Meta(description="the unbiased answers")]
     low: Numbers
     high: Numbers
+    certain: Annotated[
+        list[bool] | None,
+        Meta(description="of words: whether people have each, but for the stated probability; null for others"),
+    ]
+    findable: Annotated[
+        list[Findable] | None,
+        Meta(description="of words: the least share that so many reports find, by length; null for others"),
+    ]
     panels: list[Panel]
     figures: Annotated[
         list[NumberFigure],
@@ -252,6 +267,25 @@ class PlannedTracking(ResponseStruct):
     every_period: EveryPeriodCost
 
 
+class RecallByLength(ResponseStruct):
+    """What is found of the words of one length."""
+
+    length: Annotated[int | None, Meta(description="in letters of one unit, or bytes; null for integers")]
+    share: Annotated[float, Meta(description="the least share found with the probability asked for; 1 for none")]
+    probabilities: Annotated[list[float], Meta(description="for each of `shares`")]
+
+
+class PlannedRecall(ResponseStruct):
+    """The probability that a word is found and certain, by the share of people who have it."""
+
+    probability: Annotated[float, Meta(description="with which words are to be found")]
+    target: Annotated[float | None, Meta(description="the share that was asked for, if any")]
+    share: Annotated[float, Meta(description="the least share found with that probability, by words of any length")]
+    statement: str
+    shares: list[float]
+    lengths: list[RecallByLength]
+
+
 class Planned(ResponseStruct):
     """A survey that can be run; `solved_for` names what was computed.
 
@@ -276,6 +310,7 @@ class Planned(ResponseStruct):
     strategy: str | None
     mechanism: str
     reason: str
+    recall: Annotated[PlannedRecall | None, Meta(description="of a survey of words; null for others")]
     options: Annotated[list[PlannedOption], Meta(description="best first; those that cannot be chosen last")]
     curves: PlannedCurves
     survey: Annotated[Hex64 | None, Meta(description="the id of the planned survey, without a title")]

@@ -10,12 +10,16 @@ from msgspec import Meta
 from sottovoce.collector.api.page_structs import BoundCurveBody, Picture
 from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of
 from sottovoce.collector.api.route import route
+from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.reading.figures import figures_of, histogram_of
+from sottovoce.collector.reading.findable import findable_of
 from sottovoce.collector.reading.picture import columns_of, projection_of
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.questions.words import Words
 from sottovoce.surveys.bound_curve import bound_curve
+from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]
@@ -40,9 +44,14 @@ Most = Annotated[
 async def get_picture(service: Service, survey_id: SurveyId, level: Level = 0.95, most: Most = 10_000) -> Picture:
     """Answers with intervals from all reports so far, as a page draws them."""
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
-    picture = await service.wait_for_store(_at_hand, service, record, level, int(most))
-    if picture is None:
-        picture = await service.compute(_picture, service, record, survey, level, int(most))
+    if isinstance(survey.question, Words):
+        words = await searched(service, record, survey)
+        picture = await service.compute(_drawn, record, words, level, int(most))
+    else:
+        known: Picture | None = await service.wait_for_store(_at_hand, service, record, level, int(most))
+        if known is None:
+            known = await service.compute(_picture, service, record, survey, level, int(most))
+        picture = known
     return msgspec.structs.replace(picture, waiting=await service.wait_for_store(service.store.waiting, record.id))
 
 
@@ -69,19 +78,23 @@ def _at_hand(service: Service, record: SurveyRecord, level: float, most: int) ->
 
 
 def _picture(service: Service, record: SurveyRecord, survey: Survey, level: float, most: int) -> Picture:
-    estimate = estimate_of(service, record, survey)
-    picture = Picture(
+    picture = _drawn(record, estimate_of(service, record, survey), level, most)
+    size = _BYTES_PER_ANSWER * len(picture.value)
+    return service.surveys.put_result(record.id, picture.n_reports, "picture", level, most, result=picture, size=size)
+
+
+def _drawn(record: SurveyRecord, estimate: Estimate, level: float, most: int) -> Picture:
+    return Picture(
         **estimate.summary(level),
         minimum_reports=record.minimum_reports,
         waiting=0,
-        projection=projection_of(survey),
+        projection=projection_of(estimate.survey),
         answers=len(estimate),
         figures=figures_of(estimate, level),
         histogram=histogram_of(estimate, level),
+        findable=findable_of(estimate),
         **columns_of(estimate, level, most, record.labels)._asdict(),
     )
-    size = _BYTES_PER_ANSWER * len(picture.value)
-    return service.surveys.put_result(record.id, picture.n_reports, "picture", level, most, result=picture, size=size)
 
 
 ROUTES: Final = (get_picture, get_bound)

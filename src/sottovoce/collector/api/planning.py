@@ -21,8 +21,10 @@ from sottovoce.collector.api.page_structs import (
     PlannedCurve,
     PlannedCurves,
     PlannedOption,
+    PlannedRecall,
     PlannedTracking,
     PlanRequest,
+    RecallByLength,
 )
 from sottovoce.collector.api.structs import ErrorBound
 from sottovoce.core.errors import SurveyError
@@ -58,6 +60,7 @@ def _question(asked: PlanRequest) -> Planned:
     question = question_of(asked)
     people = population_of(question, asked)
     aim = {"users": asked.users, "margin": asked.margin, "l2": asked.l2, "population": people}
+    aim |= {"share": asked.share, "probability": asked.probability}
     aim |= {"central_epsilon": asked.central_epsilon, "least": asked.least}
     if asked.periods is None and asked.renews is None:
         if asked.change is not None:
@@ -84,6 +87,7 @@ def _planned(
         "users": users or found.users,
         "bound": ErrorBound(**told["bound"]),
         "options": [PlannedOption(**option) for option in told["options"]],
+        "recall": None if told["recall"] is None else _recall(told["recall"]),
         "curves": PlannedCurves(users=_curve(by_users, periods), epsilon=_curve(by_epsilon)),
     }
     limits = [] if central is None or not central.limit_note else [central.limit_note]
@@ -91,6 +95,10 @@ def _planned(
     notes += [*limits, *notes_of(survey)]
     told["survey"] = survey.id if tracking is None else None
     return Planned(**told, notes=notes, rounds=None, radius=None, error=None, tracking=tracking)
+
+
+def _recall(told: dict[str, Any]) -> PlannedRecall:
+    return PlannedRecall(**told | {"lengths": [RecallByLength(**one) for one in told["lengths"]]})
 
 
 def _curve(found: curves.ErrorCurve, periods: int = 1) -> PlannedCurve:
@@ -141,6 +149,7 @@ def _panel(asked: PlanRequest) -> Planned:
             f"Everybody answers one of {plural(rounds, 'round')} with one bit; the largest error over all of them "
             f"stays below {line.bound:.3g}, and is about {line.predicted:.3g}: {found.statement}"
         ),
+        recall=None,
         options=[option],
         curves=_panel_curves(rounds, radius, found.epsilon, found.users),
         survey=None,

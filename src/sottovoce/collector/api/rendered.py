@@ -9,14 +9,17 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from sottovoce.collector.api.reading import check_minimum, estimate_of
 from sottovoce.collector.api.request import Request
 from sottovoce.collector.api.response import JSON, Response
+from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.slow_work import SlowWork
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.questions.words import Words
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["MOST_ROWS", "TAG", "Rendered", "check_rows", "rendered", "rendered_from", "rendered_table", "response_of"]
+__all__ = ["MOST_ROWS", "TAG", "Rendered", "at_hand", "check_rows", "rendered", "rendered_from", "rendered_table"]
+__all__ += ["response_of"]
 
 MOST_ROWS: Final = 2**20
 """Most answers of one body: more would be some hundred megabytes."""
@@ -56,11 +59,17 @@ async def rendered_from(
     service: Service, work: SlowWork, record: SurveyRecord, n_reports: int, name: tuple[object, ...], make: Make
 ) -> Rendered:
     """The same where it is known how many reports are counted, and that they are enough."""
-    name = ("rendered", *name)
-    found: Rendered | None = service.surveys.result(record.id, n_reports, *name)
+    found = at_hand(service, record, n_reports, name)
     if found is not None:
         return found
+    name = ("rendered", *name)
     return await work.once((record.id, n_reports, *name), _render, service, record, name, make)
+
+
+def at_hand(service: Service, record: SurveyRecord, n_reports: int, name: tuple[object, ...]) -> Rendered | None:
+    """What was made under that name from exactly so many reports, if it is still here."""
+    found: Rendered | None = service.surveys.result(record.id, n_reports, "rendered", *name)
+    return found
 
 
 def _render(service: Service, record: SurveyRecord, name: tuple[object, ...], make: Make) -> Rendered:
@@ -83,12 +92,15 @@ async def rendered_table(
     write: Callable[[EstimateTable, CheckStop], list[bytes]],
 ) -> Rendered:
     """The same of an estimate with intervals of that level."""
+    words = await searched(service, record, survey) if isinstance(survey.question, Words) else None
 
     def make() -> tuple[int, list[bytes]]:
-        estimate = estimate_of(service, record, survey)
+        estimate = estimate_of(service, record, survey) if words is None else words
         work.check_stop()
         return estimate.n_reports, write(table_of(estimate, level, record.labels), work.check_stop)
 
+    if words is not None:
+        return await rendered_from(service, work, record, words.n_reports, (level, *name), make)
     return await rendered(service, work, record, (level, *name), make)
 
 

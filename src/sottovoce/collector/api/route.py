@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias, final, get_args, get_type_hints
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, final, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -45,10 +45,16 @@ class QueryParameter(NamedTuple):
         """Whether it cannot be left out."""
         return self.default is inspect.Parameter.empty
 
-    def read(self, text: str) -> Any:
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether it is a list, whose entries are given one by one under the same name."""
+        bare = get_args(self.type)[0] if get_origin(self.type) is Annotated else self.type
+        return get_origin(bare) is list
+
+    def read(self, texts: list[str]) -> Any:
         """The value, or a refusal that says what is allowed."""
         try:
-            return msgspec.convert(text, self.type, strict=False)
+            return msgspec.convert(texts if self.is_repeatable else texts[0], self.type, strict=False)
         except msgspec.ValidationError:
             message = f"{self.name} must be {describe(self.type)}"
         raise Refusal(400, "invalid_parameter", message, field=self.name)
@@ -134,16 +140,20 @@ class Route:
     def _read_query(self, query_string: bytes) -> dict[str, Any]:
         known = {one.name: one for one in self.query}
         values = {one.name: one.default for one in self.query if not one.is_required}
-        given = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True)
-        names = [name for name, _ in given]
-        if len(set(names)) < len(names) or not known.keys() >= set(names):
-            message = f"the parameters here are {', '.join(known)}, each at most once"
+        given: dict[str, list[str]] = {}
+        for name, text in parse_qsl(query_string.decode("latin-1"), keep_blank_values=True):
+            given.setdefault(name, []).append(text)
+        if any(
+            name not in known or (len(texts) > 1 and not known[name].is_repeatable) for name, texts in given.items()
+        ):
+            repeated = "".join(f" (but {one.name})" for one in self.query if one.is_repeatable)
+            message = f"the parameters here are {', '.join(known)}, each at most once{repeated}"
             raise Refusal(400, "invalid_parameter", message)
-        missing = next((one for one in self.query if one.is_required and one.name not in names), None)
+        missing = next((one for one in self.query if one.is_required and one.name not in given), None)
         if missing is not None:
             message = f"{missing.name} is missing: it must be {describe(missing.type)}"
             raise Refusal(400, "invalid_parameter", message, field=missing.name)
-        return values | {name: known[name].read(text) for name, text in given}
+        return values | {name: known[name].read(texts) for name, texts in given.items()}
 
 
 def _without_none(hint: Any) -> Any:

@@ -40,7 +40,7 @@ from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["Elsewhere", "Service"]
+__all__ = ["CURVE_BYTES", "Elsewhere", "Service"]
 
 P = TypeVar("P")
 
@@ -57,13 +57,15 @@ _ESTIMATE_THREADS: Final = 2
 
 _MOST_ESTIMATES: Final = 64
 _MOST_TABLES: Final = 8
-"""Requests that may wait for these threads; most estimates take milliseconds, tables of a million answers seconds."""
+_MOST_SEARCHES: Final = 64
+"""Requests that may wait for these threads; most estimates take milliseconds, tables of a million answers and searches
+for words seconds."""
 
 _MOST_PLANS: Final = 256
 _MOST_CERTIFICATES: Final = 1024
 
 _MOST_CURVES: Final = 32
-_CURVE_BYTES: Final = 2**27
+CURVE_BYTES: Final = 2**27
 """Of estimates by period, all curves together."""
 
 
@@ -128,11 +130,12 @@ class Service:
         self.metrics.watch_queue(lambda: self.committer.depth)
         self.plans: LruCache[bytes, Planned] = LruCache(_MOST_PLANS)
         self.certificates: LruCache[str, CentralGuarantee] = LruCache(_MOST_CERTIFICATES)
-        self.period_estimates: LruCache[str, dict[int, Estimate]] = LruCache(_MOST_CURVES, _CURVE_BYTES)
+        self.period_estimates: LruCache[str, dict[int, Estimate]] = LruCache(_MOST_CURVES, CURVE_BYTES)
         self.files = load_files()
         self._store_threads = ThreadPoolExecutor(_STORE_THREADS, "sottovoce-store")
         self.estimating = SlowWork("estimate", _ESTIMATE_THREADS, _MOST_ESTIMATES)
         self.tables = SlowWork("table", 1, _MOST_TABLES)
+        self.searching = SlowWork("search", 1, _MOST_SEARCHES)
         self.note_estimate: Callable[[float], object] = self.metrics.estimate_seconds.observe
 
     def _check_clock(self) -> None:
@@ -146,6 +149,7 @@ class Service:
             self.elsewhere.stop()
         self.streams.close()
         self.estimating.stop()
+        self.searching.stop()
         self.tables.stop()
 
     async def finish(self) -> None:
@@ -158,6 +162,7 @@ class Service:
         self.opening.close()
         self.committer.close()
         self.estimating.close()
+        self.searching.close()
         self.tables.close()
         self.readiness.close()
         self._store_threads.shutdown(wait=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from sottovoce.collector.refusal import ErrorDetail, RefusedReport
 from sottovoce.collector.tokens import SCOPES, Scope
@@ -49,15 +49,24 @@ __all__ = [
     "TimeAnswer",
     "TokenRevoked",
     "Tokens",
+    "WordsAnswer",
+    "WordsAsked",
+    "WordsFound",
 ]
 
 MAX_MINIMUM: Final = 10**12
 MAX_LABEL: Final = 1000
+MAX_WORDS: Final = 10_000
+"""Most words of one request."""
+MAX_TYPED_WORD: Final = 200
+"""Longest text of one of them: more than any word, also where bytes are typed as hexadecimal digits."""
 
 StandingState = Literal["open", "sealed"]
 Line = Annotated[str, Meta(max_length=200, pattern=LINE)]
 Minimum = Annotated[int, Meta(ge=1, le=MAX_MINIMUM)]
 Level = Annotated[float, Meta(gt=0, lt=1, description="with what probability each interval contains the truth")]
+
+Word = Annotated[str, Meta(max_length=MAX_TYPED_WORD)]
 
 SurveyId = Annotated[str, Meta(pattern=HEX_64, description="the survey's id: the SHA-256 of its canonical JSON")]
 Digest = Annotated[str, Meta(pattern=HEX_64, description="the SHA-256 of the attachment")]
@@ -111,6 +120,13 @@ class NewToken(RequestStruct):
 
     scopes: Annotated[list[Scope], Meta(min_length=1, max_length=len(SCOPES))]
     note: Line = ""
+
+
+class WordsAsked(RequestStruct):
+    """Words whose shares are asked for; bytes as 0x and hexadecimal digits, integers as decimal digits."""
+
+    words: Annotated[list[Word], Meta(min_length=1, max_length=MAX_WORDS)]
+    level: Level = 0.95
 
 
 class LogLevel(RequestStruct):
@@ -195,6 +211,60 @@ class AnswerRow(ResponseStruct):
     raw: float | None
     low: float | None
     high: float | None
+    certain: Annotated[
+        bool | UnsetType, Meta(description="of a word: whether people have it, but for the stated probability")
+    ] = UNSET
+
+
+class OtherShare(ResponseStruct):
+    """The share of people whose value is no word of the survey."""
+
+    value: float
+    raw: float
+    low: float
+    high: float
+
+
+class HostileNumber(ResponseStruct):
+    """How many devices suffice for a word of so many characters, and which share of all reports that is.
+
+    `devices` is null where no number of them suffices, for want of reports.
+    """
+
+    characters: Count
+    devices: Count | None
+    share: float
+
+
+class HostileDevices(ResponseStruct):
+    """For the shortest and the longest words."""
+
+    shortest: HostileNumber
+    longest: HostileNumber
+    statement: str
+
+
+class WordsFound(ResponseStruct):
+    """How words were found that nobody listed."""
+
+    false_discovery: Annotated[float, Meta(description="the largest probability that any certain word is nobody's")]
+    expected_doubtful: Annotated[float, Meta(description="words that are not certain: so many are expected by chance")]
+    other: OtherShare | None
+    prefixes_kept: Annotated[list[Count], Meta(description="the prefixes kept at every level of the search")]
+    candidates: Annotated[Count, Meta(description="words that were tried")]
+    cut: Annotated[bool, Meta(description="whether prefixes were dropped for want of memory")]
+    hostile_devices: Annotated[
+        HostileDevices, Meta(description="malicious devices that suffice to put any chosen word on the list")
+    ]
+
+
+class WordsAnswer(ResponseStruct):
+    """The shares of the words that were asked for, in their order."""
+
+    survey: Hex64
+    n_reports: Count
+    level: float
+    answers: list[AnswerRow]
 
 
 class InfluenceBody(ResponseStruct):
@@ -232,12 +302,13 @@ class EstimateSummary(ResponseStruct, kw_only=True):
     projection_gap: float
     level: float
     method: Annotated[str, Meta(description="why the intervals hold")]
+    words: Annotated[WordsFound | UnsetType, Meta(description="of a survey of words")] = UNSET
 
 
 class EstimateBody(EstimateSummary, kw_only=True):
     """Answers with intervals; `waiting` more reports are durable and not yet counted."""
 
-    n_answers: Annotated[Count, Meta(description="of the survey, on all pages together")]
+    n_answers: Annotated[Count, Meta(description="of the survey, or words found, on all pages together")]
     page: Annotated[int, Meta(ge=1)]
     pages: Annotated[int, Meta(ge=1)]
     answers: list[AnswerRow]

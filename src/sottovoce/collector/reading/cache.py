@@ -129,6 +129,11 @@ class SurveyCache:
         n, found = self._results.get((survey_id, *name)) or (-1, None)
         return found if n == n_reports else None
 
+    def result_since(self, survey_id: str, n_reports: int, *name: object) -> Any:
+        """What was computed under that name from so many reports or more; None where it is not here."""
+        n, found = self._results.get((survey_id, *name)) or (-1, None)
+        return found if n >= n_reports else None
+
     def put_result(self, survey_id: str, n_reports: int, *name: object, result: P, size: int) -> P:
         """Store a result of about `size` bytes."""
         self._results.put((survey_id, *name), (n_reports, result), size)

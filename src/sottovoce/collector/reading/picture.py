@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.collector.reading.named import columns_with_certainty, label_of
 from sottovoce.collector.reading.panels import Bars, Panel, panels_of
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.terms import Terms
+from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["Columns", "columns_of", "largest", "projection_of"]
 
@@ -24,6 +26,7 @@ class Columns(NamedTuple):
     raw: list[float]
     low: list[float]
     high: list[float]
+    certain: list[bool] | None
     panels: list[Panel]
 
 
@@ -40,20 +43,29 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     >>> columns_of(estimate, 0.95, most=2).labels
     ['tea', 'water']
     """
-    survey = estimate.survey
-    panels, chosen = panels_of(survey), None
+    panels, chosen = _panels(estimate), None
     if len(estimate) > most:
         whole = [panel for panel in panels if panel.stop <= most]
         chosen = np.arange(max(panel.stop for panel in whole)) if whole else largest(estimate.values, most)
         several = f"the {most:,} largest answers"
         panels = whole or [Bars(several, 0, most, all(panel.shares for panel in panels))]
     places = range(len(estimate)) if chosen is None else chosen.tolist()
-    labels = [names[place] for place in places] if names else [survey.answer_label(place) for place in places]
+    label = label_of(estimate, names)
     columns = {
         name: (column if chosen is None else column[chosen]).tolist()
-        for name, column in estimate.columns(level).items()
+        for name, column in columns_with_certainty(estimate, level).items()
     }
-    return Columns(positions=None if chosen is None else chosen.tolist(), labels=labels, panels=panels, **columns)
+    positions = None if chosen is None else chosen.tolist()
+    return Columns(
+        positions=positions, labels=[label(place) for place in places], panels=panels, **{"certain": None, **columns}
+    )
+
+
+def _panels(estimate: Estimate) -> list[Panel]:
+    """Those of the survey; of words, bars of as many as were found."""
+    if isinstance(estimate, WordsEstimate):
+        return [Bars("share of people with each word", 0, len(estimate), shares=True)]
+    return panels_of(estimate.survey)
 
 
 def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:

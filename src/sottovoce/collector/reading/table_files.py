@@ -15,16 +15,14 @@ from importlib import import_module
 from typing import Any, Final, TypeAlias
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.api.structs import AnswerRow
+from sottovoce.collector.reading.named import columns_with_certainty, label_of
 from sottovoce.core.errors import MissingExtraError
-from sottovoce.surveys.estimate import Answer, Estimate
+from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["CheckStop", "EstimateTable", "never_stop", "table_of", "to_arrow", "to_csv", "to_json", "to_parquet"]
-
-_HEADER: Final = Answer._fields
 
 _FORMULA: Final = re.compile(r"[=+\-@\t\r\n]")
 """How a cell begins that a spreadsheet may run instead of showing it."""
@@ -50,8 +48,8 @@ class EstimateTable:
     about: dict[str, Any]
     label: Callable[[int], str]
     """Of each answer, by its place."""
-    columns: Mapping[str, NDArray[np.float64]]
-    """Of all answers: value, raw, low and high."""
+    columns: Mapping[str, NDArray[Any]]
+    """Of all answers: value, raw, low and high; of words also whether each is certain."""
     start: int
     stop: int
     """Which of the answers are in the table."""
@@ -72,8 +70,8 @@ class EstimateTable:
 
 def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> EstimateTable:
     """The table of an estimate; `names` are those of a round's choices."""
-    label = names.__getitem__ if names else estimate.survey.answer_label
-    return EstimateTable(estimate.summary(level), label, estimate.columns(level), 0, len(estimate))
+    columns = columns_with_certainty(estimate, level)
+    return EstimateTable(estimate.summary(level), label_of(estimate, names), columns, 0, len(estimate))
 
 
 def to_json(table: EstimateTable, check_stop: CheckStop = never_stop, **more: Any) -> list[bytes]:
@@ -90,7 +88,7 @@ def to_csv(table: EstimateTable, check_stop: CheckStop = never_stop) -> list[byt
 
     A label that a spreadsheet would take for a formula gets an apostrophe in front; plain numbers stay as they are.
     """
-    parts = [_csv([_HEADER])]
+    parts = [_csv([("label", *table.columns)])]
     for block in table.blocks(check_stop):
         labels, *columns = block.values()
         parts.append(_csv(zip(map(_harmless, labels), *map(_shown, columns), strict=True)))
@@ -104,7 +102,9 @@ def _csv(rows: Iterable[Sequence[Any]]) -> bytes:
     return out.getvalue().encode()
 
 
-def _shown(column: list[float]) -> list[Any]:
+def _shown(column: list[Any]) -> list[Any]:
+    if any(isinstance(one, bool) for one in column):
+        return ["yes" if one else "no" for one in column]
     if all(map(math.isfinite, column)):
         return column
     return [number if math.isfinite(number) else "" for number in column]
@@ -135,7 +135,10 @@ def to_arrow(table: EstimateTable, check_stop: CheckStop = never_stop) -> list[b
 
 def _written(table: EstimateTable, writer_of: Callable[[Any, Any], Any], check_stop: CheckStop) -> list[bytes]:
     pa = _pyarrow("pyarrow")
-    fields = [pa.field(name, pa.string() if name == "label" else pa.float64(), nullable=False) for name in _HEADER]
+    kinds = {"label": pa.string()} | {
+        name: pa.bool_() if column.dtype == bool else pa.float64() for name, column in table.columns.items()
+    }
+    fields = [pa.field(name, kind, nullable=False) for name, kind in kinds.items()]
     about = {f"sottovoce.{name}": msgspec.json.encode(held) for name, held in table.about.items()}
     schema, out = pa.schema(fields, metadata=about), pa.BufferOutputStream()
     with writer_of(out, schema) as writer:

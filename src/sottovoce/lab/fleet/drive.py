@@ -17,7 +17,7 @@ from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, check_integer
 from sottovoce.device import CollectorClient, Device, Http, MemoryStore, Patience
 from sottovoce.device.fetch import Published, check_survey_id
 from sottovoce.lab.fleet.batches import BatchSender, bodies
-from sottovoce.lab.fleet.people import MOST_USERS, REPORTS, Respondents, Urn, respondents_for, seed_of
+from sottovoce.lab.fleet.people import MOST_USERS, REPORTS, Respondents, Unlisted, Urn, respondents_for, seed_of
 from sottovoce.lab.fleet.sent import Ended, SendCounter, Sent
 from sottovoce.lab.fleet.truth import true_answers
 from sottovoce.surveys.panel import Panel
@@ -132,8 +132,10 @@ def run(
             stopped.set()  # wakes threads that wait for a retry
         pool.shutdown(cancel_futures=True)
         http.close()
-    labels = asked.answer_labels() if isinstance(asked, Survey) else []
-    truth = true_answers(asked, shares).tolist()
+    truth = crowd.shares if isinstance(crowd, Unlisted) else None
+    if truth is None:
+        labels = asked.answer_labels() if isinstance(asked, Survey) else []
+        truth = list(zip(labels, true_answers(asked, shares).tolist(), strict=True))
     return Sent(
         survey=survey_id,
         kind=found.survey.kind,
@@ -148,7 +150,7 @@ def run(
         rounds=tuple(rounds),
         seconds=time.monotonic() - began,
         ended=ended,
-        truth=list(zip(labels, truth, strict=True)),
+        truth=truth,
     )
 
 

@@ -17,6 +17,7 @@ from sottovoce.domain import Domain
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
 from sottovoce.lab.populations.vectors import people_with_vectors
+from sottovoce.lab.populations.words import ZIPF, WordPeople, read_words
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.vector import Vector
 from sottovoce.surveys.panel import Panel
@@ -108,6 +109,11 @@ class Unlisted:
     def __init__(self, population: UnlistedPeople, n: int, rng: np.random.Generator) -> None:
         self._population, self.left, self._rng = population, n, rng
 
+    @property
+    def shares(self) -> list[tuple[str, float]] | None:
+        """The true share of every word that people have; None where answers are listed by the survey."""
+        return [*self._population.shares.items()] if isinstance(self._population, WordPeople) else None
+
     def take(self, survey: Survey, n: int) -> People:
         """n of them, as people who answer this survey."""
         self.left -= n
@@ -154,6 +160,8 @@ def respondents_for(
         return Vectors(survey.question, n, seed), None
     rng = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(_ORDER,))))
     population = None if isinstance(survey, Panel) or survey.seat is not None else population_of(survey.question)
+    if isinstance(population, WordPeople) and isinstance(distribution, str) and distribution != ZIPF:
+        population = read_words(population.question, distribution)
     if population is not None:
         return Unlisted(population, n, rng), None
     domain = domain_of(survey)

@@ -1,4 +1,4 @@
-"""Invented people whose values cannot be listed: numbers, sets of options, records of several fields.
+"""Invented people whose values cannot be listed: numbers, sets of options, records of several fields, words.
 
 Everybody is drawn independently, and what a perfect estimate would say is known.
 """
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from sottovoce.domain import Domain
 from sottovoce.domain.number import NumberGrid
+from sottovoce.lab.populations.words import WordPeople
 from sottovoce.questions.base import Question
 from sottovoce.questions.choices import Choices
 from sottovoce.questions.number import Number
 from sottovoce.questions.records import Records
+from sottovoce.questions.words import Words
 from sottovoce.workloads.naming import value_at
 
 __all__ = ["FormPeople", "NumberPeople", "SetPeople", "UnlistedPeople", "population_of"]
@@ -54,6 +56,8 @@ def population_of(question: Question) -> UnlistedPeople | None:
             return SetPeople(question)
         case Records():
             return FormPeople(question)
+        case Words():
+            return WordPeople.invented(question)
     return None
 
 

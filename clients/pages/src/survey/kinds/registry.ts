@@ -7,6 +7,7 @@ import { numberKind } from "./number.js";
 import { recordsKind } from "./records.js";
 import { valueKind } from "./value.js";
 import { vectorKind } from "./vector.js";
+import { wordsKind } from "./words.js";
 
 /** How this survey is asked: a tracking survey as its periods are; a panel, or a round of one, of the panel's records. */
 export function kindOf(survey: Asked): Kind {
@@ -21,6 +22,8 @@ export function kindOf(survey: Asked): Kind {
       return recordsKind(question, survey.mechanism as TablesMechanism);
     case "choices":
       return choicesKind(question);
+    case "words":
+      return wordsKind(question);
     default:
       return valueKind(survey, question.domain);
   }

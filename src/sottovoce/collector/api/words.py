@@ -1,0 +1,80 @@
+"""The shares of single words, from all reports of a survey of words so far."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from msgspec import Meta
+
+from sottovoce.collector.api.reading import answerable_survey
+from sottovoce.collector.api.route import route
+from sottovoce.collector.api.searching import searched
+from sottovoce.collector.api.service import Service
+from sottovoce.collector.api.structs import AnswerRow, Level, SurveyId, Word, WordsAnswer, WordsAsked
+from sottovoce.collector.refusal import Refusal
+from sottovoce.domain.word_codes import WordCode
+from sottovoce.questions.words import Words
+from sottovoce.surveys.words import WordsEstimate
+
+__all__ = ["ROUTES"]
+
+_MOST_IN_ADDRESS: Final = 10
+"""Words in an address; a body takes more."""
+
+_MAX_BYTES: Final = 2**24
+
+_ABOUT: Final = {
+    "scopes": ("read",),
+    "errors": {
+        409: "there are too few reports, or the survey does not ask for words, or its rounds or periods have them",
+        422: "one of them is no word of this survey; `field` says where it was given, and the message which it is",
+        503: "too many requests are in progress, or the database is unavailable; try again later",
+    },
+}
+
+Asked = Annotated[
+    list[Word],
+    Meta(min_length=1, max_length=_MOST_IN_ADDRESS, description="a word, given again for every further one"),
+]
+
+
+@route("GET", "/v1/surveys/{survey_id}/words", **_ABOUT)
+async def get_words(service: Service, survey_id: SurveyId, word: Asked, level: Level = 0.95) -> WordsAnswer:
+    """The share of people with each of these words, with intervals, from all reports so far."""
+    return await _shares(service, survey_id, word, level, "word")
+
+
+@route("POST", "/v1/surveys/{survey_id}/words", max_bytes=_MAX_BYTES, **_ABOUT)
+async def ask_words(service: Service, survey_id: SurveyId, body: WordsAsked) -> WordsAnswer:
+    """The same for a longer list; nothing is stored."""
+    return await _shares(service, survey_id, body.words, body.level, "words")
+
+
+async def _shares(service: Service, survey_id: str, texts: list[str], level: float, field: str) -> WordsAnswer:
+    record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
+    if not isinstance(survey.question, Words):
+        message = f"survey {record.id[:12]} does not ask for words: its answers are listed, see its estimate"
+        raise Refusal(409, "survey_not_of_words", message)
+    values = _values(survey.question.code, texts, field)
+    estimate = await searched(service, record, survey)
+    return await service.compute(_answer, estimate, values, level)
+
+
+def _values(code: WordCode, texts: list[str], field: str) -> list[object]:
+    """The words that were typed; none of them is repeated in a refusal."""
+    values = []
+    for place, text in enumerate(texts, 1):
+        value = code.typed(text)
+        if not code.admits(value):
+            message = f"number {place} of the given words is none of this survey; allowed: {code.allowed}"
+            raise Refusal(422, "invalid_word", message, field=field)
+        values.append(value)
+    return values
+
+
+def _answer(estimate: WordsEstimate, values: list[object], level: float) -> WordsAnswer:
+    rows = [AnswerRow(*one) for one in estimate.of_many(values, level)]
+    return WordsAnswer(estimate.survey.id, estimate.n_reports, level, rows)
+
+
+ROUTES: Final = (get_words, ask_words)

@@ -1,0 +1,135 @@
+"""The code of words in any script."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, ClassVar, Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain.spelling import spelt
+from sottovoce.domain.word_code import ENDED, WordCode, check_case, check_longest, joined_units, units_of
+from sottovoce.domain.word_rows import AsciiUnits
+
+__all__ = ["UnicodeCode"]
+
+_NEAR: Final = "0123456789 -'.,/@_&+:#!?()*%=;$~"
+"""The characters of two units, after the small letters of one."""
+
+_NATIVE: Final = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
+
+
+@final
+@dataclass(frozen=True)
+class UnicodeCode(WordCode):
+    """Any text of at most `longest` UTF-16 code units, in units of five bits: the more usual a character, the shorter.
+
+    The letters a to z take one unit, digits and usual punctuation two, code units below 2,048 three (Latin, Greek,
+    Cyrillic, Hebrew, Arabic), all others four. A character beyond the basic plane, such as most emoji, is two code
+    units, as JavaScript counts them.
+
+    Examples
+    --------
+    >>> code = UnicodeCode(4, "lower")
+    >>> code.bits, [len(character_units(ord(letter))) for letter in "h7é字"]
+    (80, [1, 2, 3, 4])
+    >>> code.value(int.from_bytes(code.row("Hi 7"), "big"))
+    'hi 7'
+    """
+
+    longest: int
+    case: str
+
+    kind: ClassVar[str] = "unicode"
+
+    def __post_init__(self) -> None:
+        check_longest(self)
+        check_case(self.case)
+
+    @property
+    def unit_bits(self) -> int:
+        return 5
+
+    @property
+    def units(self) -> int:
+        return 4 * self.longest
+
+    @property
+    def ends_anywhere(self) -> bool:
+        return True
+
+    def step(self, state: int) -> NDArray[np.int64]:
+        """A state is the number of units that the present character still takes."""
+        if state > 0:
+            return np.full(32, state - 1, dtype=np.int64)
+        return np.array([ENDED, *[0] * 26, 1, 2, 2, 3, 3], dtype=np.int64)
+
+    def _number(self, value: object) -> int:
+        text = spelt(value, self.case) if isinstance(value, str) else None
+        codes = memoryview((text or "").encode("utf-16-be"))
+        if len(codes) > 2 * self.longest:
+            return 0
+        units = [
+            unit for place in range(0, len(codes), 2) for unit in character_units(codes[place] << 8 | codes[place + 1])
+        ]
+        return joined_units(units, self)
+
+    def _value(self, number: int) -> str | None:
+        units = units_of(number, self)
+        codes, place = [], 0
+        padded = [*units, 0, 0, 0]  # zeros at the end of the last character were taken for the end
+        while place < len(units):
+            first, *rest = padded[place : place + 4]
+            if first == 0:
+                return None
+            if first <= 26:
+                codes.append(first + 0x60)
+                place += 1
+            elif first == 27:
+                codes.append(ord(_NEAR[rest[0]]))
+                place += 2
+            elif first <= 29:
+                codes.append((first - 28) << 10 | rest[0] << 5 | rest[1])
+                place += 3
+            else:
+                codes.append((first - 30) << 15 | rest[0] << 10 | rest[1] << 5 | rest[2])
+                place += 4
+        return array("H", codes).tobytes().decode(_NATIVE, "replace")
+
+    def _counted(self, value: str) -> Any:
+        return spelt(value, self.case)
+
+    @cached_property
+    def _ascii_units(self) -> AsciiUnits:
+        letters = [spelt(chr(point), self.case) or " " * (point == 0x20) for point in range(128)]
+        units = tuple(character_units(ord(letter)) if letter else () for letter in letters)
+        return AsciiUnits(units, self.longest, self.units, self.unit_bits, self.case == "lower")
+
+    def shown(self, value: str) -> str:
+        return value
+
+    def typed(self, text: str) -> str:
+        return text
+
+    @property
+    def allowed(self) -> str:
+        return f"words of 1 to {self.longest} characters; one beyond the basic plane, such as an emoji, counts twice"
+
+    def to_statement(self) -> dict[str, Any]:
+        return {"code": self.kind, "longest": self.longest, "case": self.case}
+
+
+@cache
+def character_units(code: int) -> tuple[int, ...]:
+    """The units of one UTF-16 code unit."""
+    if 0x61 <= code <= 0x7A:
+        return (code - 0x60,)
+    if chr(code) in _NEAR:
+        return 27, _NEAR.index(chr(code))
+    if code < 0x800:
+        return 28 + (code >> 10), code >> 5 & 31, code & 31
+    return 30 + (code >> 15), code >> 10 & 31, code >> 5 & 31, code & 31

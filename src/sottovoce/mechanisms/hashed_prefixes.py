@@ -1,0 +1,280 @@
+"""Hashed prefixes: a public row hashes a prefix of a code to a point of a projective space, which is randomized.
+
+For values that nobody listed: whatever the number of possible ones, a report is a few bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import Any, ClassVar, Final, Self, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
+from sottovoce.core.limits import SHARD_CELLS, check_epsilon, check_integer
+from sottovoce.mechanisms.base import Batch, Counts, Mechanism, Report
+from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
+from sottovoce.mechanisms.projective_space import ProjectiveSpace
+from sottovoce.mechanisms.support import Support
+from sottovoce.randomness import Source, epsilon_of
+from sottovoce.randomness.philox import PREFIX_HASHES, Key, words
+from sottovoce.theory.blanket import Blanket
+
+__all__ = ["MAX_CODE_BITS", "MAX_ROWS", "HashedPrefixes"]
+
+MAX_CODE_BITS: Final = 1536
+"""Most bits of a value's code."""
+MAX_ROWS: Final = 4096
+"""Most rows of all levels together."""
+
+
+@final
+@dataclass(frozen=True)
+class HashedPrefixes(Mechanism):
+    """One of R public rows, drawn alike for all; its hash of a prefix of the value, by projective geometry response.
+
+    Guarantee
+        Pure epsilon-LDP: the row is drawn alike for all; given it, a report is one of an epsilon-LDP mechanism on the
+        prefix's bucket, whatever the hash is.
+    Error
+        A report supports the sender's own prefix with probability P1, and any other one with s/K on average over the
+        public hashes: `support`.
+    Symbols
+        A level is a prefix length, `ends` in bits, with `rows` rows. K = (q^t - 1)/(q - 1) points are the buckets, q
+        `order` and t `dimension`; s of them lie in a hyperplane. The report r K + point is one integer.
+    Deviations
+        Local hashing draws a function per person, and a candidate then costs as many steps as there are people. Here a
+        row's function hashes to many buckets, and within them projective geometry response is as accurate; a candidate
+        costs one look-up per row. A row's hash is linear over GF(2): the XOR of one word for every bit that is set.
+    """
+
+    bits: int
+    epsilon: float
+    ends: tuple[int, ...]
+    rows: tuple[int, ...]
+    order: int
+    dimension: int
+    key: Key = field(default=(0, 0), repr=False)
+
+    name: ClassVar[str] = "hashed_prefixes"
+    summary: ClassVar[str] = "a public row, and a point for the bucket of a prefix"
+    use_when: ClassVar[str] = "words, byte strings or integers that nobody listed"
+    serves: ClassVar[str] = "words"
+    stated_by_survey: ClassVar[frozenset[str]] = frozenset({"bits", "epsilon", "key"})
+    counted_as = "number"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bits", check_integer("bits", self.bits, 1, MAX_CODE_BITS))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        self._check_parameters()
+        self._check_report_size()
+
+    def _check_parameters(self) -> None:
+        for name in ("ends", "rows"):
+            given = getattr(self, name)
+            if not isinstance(given, tuple | list) or not given:
+                raise SurveyError(f"{name} must be a list of integers, one for every level")
+            most = self.bits if name == "ends" else MAX_ROWS
+            object.__setattr__(self, name, tuple(check_integer(f"an entry of {name}", one, 1, most) for one in given))
+        if any(a >= b for a, b in pairwise(self.ends)) or self.ends[-1] != self.bits:
+            raise SurveyError(f"ends must increase, and the last must be the {self.bits} bits of a whole code")
+        if len(self.rows) != len(self.ends) or sum(self.rows) > MAX_ROWS:
+            raise SurveyError(f"rows must be one number for every level, at most {MAX_ROWS:,} together")
+        self._check_own("order", 2, 2**31)
+        self._check_own("dimension", 2, 64)
+        if ProjectiveSpace(self.order, self.dimension).points * sum(self.rows) > 2**62:
+            raise SurveyError("order, dimension and rows give more reports than a 64-bit integer can number")
+        _ = self.inner
+
+    @classmethod
+    def miniatures(cls, epsilon: float) -> tuple[Self, ...]:
+        """One level and two, one row and several, a prime order and a prime power."""
+        return (
+            cls(2, epsilon, (2,), (1,), 2, 3),
+            cls(3, epsilon, (1, 3), (1, 2), 2, 2),
+            cls(2, epsilon, (1, 2), (1, 1), 3, 2),
+            cls(1, epsilon, (1,), (2,), 4, 2),
+        )
+
+    @classmethod
+    def typical(cls, bits: int, epsilon: float) -> Self:
+        """Two levels over codes of so many bits."""
+        ends = (bits,) if bits < 2 else (bits // 2, bits)
+        return cls(bits, epsilon, ends, (2,) * len(ends), 5, 3)
+
+    @cached_property
+    def inner(self) -> ProjectiveGeometry:
+        """The mechanism on buckets."""
+        points = ProjectiveSpace(self.order, self.dimension).points
+        return ProjectiveGeometry(points, self.epsilon, self.order, self.dimension)
+
+    @property
+    def buckets(self) -> int:
+        """K."""
+        return self.inner.cells
+
+    @cached_property
+    def codec(self) -> IndexCodec:
+        """The row, times K, plus the point."""
+        return IndexCodec(self.cells)
+
+    @property
+    def cells(self) -> int:
+        """One count for every row and point."""
+        return sum(self.rows) * self.buckets
+
+    @property
+    def largest_step(self) -> int:
+        """A report is counted once."""
+        return 1
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The first row of every level, and the number of all rows."""
+        return tuple(accumulate(self.rows, initial=0))
+
+    @cached_property
+    def row_ends(self) -> NDArray[np.int64]:
+        """The bits of the prefix that each row hashes."""
+        return np.repeat(np.array(self.ends), self.rows)
+
+    # --- the hash -----------------------------------------------------------------------------
+
+    def _words(self, row: int) -> NDArray[np.uint32]:
+        """A row's word for every bit of the code; zero beyond its prefix."""
+        found: NDArray[np.uint32] = words(self.key, self.bits, layers=1, rotation=row, purpose=PREFIX_HASHES)[0]
+        found[self.row_ends[row] :] = 0
+        return found
+
+    @cached_property
+    def tables(self) -> NDArray[np.uint32]:
+        """For every row, every byte of a code and every value of it: the XOR of the words of the bits that are set."""
+        size = (self.bits + 7) // 8
+        found = np.zeros((sum(self.rows), size, 256), dtype=np.uint32)
+        for row in range(len(found)):
+            own = np.zeros(8 * size, dtype=np.uint32)
+            own[: self.bits] = self._words(row)
+            for bit in range(8):  # of a byte, the highest first
+                low = 1 << (7 - bit)
+                set_too = np.flatnonzero(np.arange(256) & low)
+                found[row][:, set_too] ^= own.reshape(size, 8)[:, bit, None]
+        found.flags.writeable = False
+        return found
+
+    def bucket(self, code: NDArray[np.uint8], row: int) -> int:
+        """The bucket of a code's prefix: its hash, a word, times K, over 2^32."""
+        set_bits = np.unpackbits(code)[: self.bits].astype(bool)
+        # Every word is taken, set or not, so that the work tells nothing.
+        hashed = int(np.bitwise_xor.reduce(np.where(set_bits, self._words(row), np.uint32(0))))
+        return hashed * self.buckets >> 32
+
+    # --- the device -------------------------------------------------------------------------------
+
+    def randomize(self, code: Any, source: Source) -> Report:
+        """One device's report on the code of its value, as bytes. An error never names it."""
+        held = np.asarray(code)
+        if held.dtype != np.uint8 or held.shape != ((self.bits + 7) // 8,) or np.unpackbits(held)[self.bits :].any():
+            raise ValueOutsideDomainError(f"the value is no code of {self.bits} bits")
+        row = source.below(sum(self.rows))
+        point = self.inner.randomize(self.bucket(held, row), source)
+        return row * self.buckets + cast(int, point)
+
+    # --- the collector ----------------------------------------------------------------------------
+
+    def count_into(self, counts: Counts, batch: Batch) -> None:
+        """Histogram of reports."""
+        from sottovoce.kernels.counting import count_into
+
+        count_into(counts, batch)
+
+    def whole(self, counts: Any) -> Counts:
+        """Counts as one array of a row per hash, also if they come in shards."""
+        if not isinstance(counts, np.ndarray):
+            found = self.empty()
+            for number, part in counts.shards():
+                found[number * SHARD_CELLS :][: len(part)] = part
+            counts = found
+        return np.asarray(counts.reshape(sum(self.rows), self.buckets))
+
+    def supporting(self, counts: Any) -> NDArray[Any]:
+        """For every row and bucket, how many reports support it: in 32 bits where all reports fit into them."""
+        rows = self.whole(counts)
+        held = np.int32 if int(rows.sum()) < 2**31 else np.int64
+        found = np.empty(rows.shape, dtype=held)
+        for place, row in enumerate(rows):
+            found[place] = self.inner._supporting(row)
+        return found
+
+    @property
+    def support(self) -> Support:
+        """P1, and s/K: over the public hashes, another prefix is in each bucket alike."""
+        return Support(self.inner._support.own, Fraction(self.inner.space.hyperplane_points, self.buckets))
+
+    # --- the simulation -------------------------------------------------------------------------
+
+    def randomize_many(self, codes: NDArray[np.uint8], rng: np.random.Generator) -> Batch:
+        """Reports of many people at once, by the same law. Codes are trusted."""
+        from sottovoce.kernels.words import buckets
+
+        drawn = rng.integers(0, sum(self.rows), size=len(codes))
+        points = self.inner.randomize_many(buckets(self.tables, codes, drawn, self.buckets), rng)
+        return np.asarray(drawn * self.buckets + points)
+
+    @property
+    def simulation_words(self) -> int:
+        """Numbers held for one simulated report."""
+        return 4
+
+    # --- the auditor ----------------------------------------------------------------------------
+
+    def probability(self, report: Report, code: Any) -> Fraction:
+        """That of the point for the bucket in the row, over the number of rows."""
+        row, point = divmod(cast(int, report), self.buckets)
+        return self.inner.probability(point, self.bucket(np.asarray(code), row)) / sum(self.rows)
+
+    def privacy_ratio(self) -> Fraction:
+        """That of the points: two values fall into different buckets of a row, or have the same chances there."""
+        return self.inner.privacy_ratio()
+
+    @property
+    def exact_epsilon(self) -> float:
+        """The epsilon of the rounded channel; never above the stated one."""
+        return epsilon_of(self.privacy_ratio())
+
+    def blanket(self) -> Blanket:
+        """As if two values were in different buckets of every row.
+
+        The row is drawn alike for all, and given it L is that of two buckets, the same one or two different ones. The
+        cover of the mechanism on buckets is above both in convex order, and mixtures over rows keep that order. Which
+        buckets values take depends on the hashes, so no pair's own law is stated.
+        """
+        why = "no row tells two values apart better than one that hashes them to different buckets"
+        return Blanket((), why, self.inner.blanket())
+
+    def codes(self) -> Iterator[NDArray[np.uint8]]:
+        """Every possible code. Only for miniatures."""
+        size = (self.bits + 7) // 8
+        for code in range(1 << self.bits):
+            yield np.frombuffer((code << (8 * size - self.bits)).to_bytes(size, "big"), dtype=np.uint8)
+
+    def outputs(self) -> Iterator[Report]:
+        """All rows and points."""
+        return iter(range(self.cells))
+
+    def for_key(self, key: Key) -> Self:
+        """The same with other hashes."""
+        return replace(self, key=key)
+
+    def citation(self) -> str:
+        """Local hashing: Wang, Blocki, Li and Jha 2017; prefixes: Wang, Li and Jha 2021."""
+        return (
+            "@article{wang2021locally, author={Wang, Tianhao and Li, Ninghui and Jha, Somesh}, title={Locally "
+            "Differentially Private Heavy Hitter Identification}, journal={IEEE Transactions on Dependable and Secure "
+            "Computing}, volume={18}, number={2}, year={2021}}"
+        )

@@ -1,0 +1,129 @@
+"""Words: which words, byte strings or integers do people have, of which nobody listed any?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.core.entries import entries_of
+from sottovoce.core.errors import SimulationError, SurveyError
+from sottovoce.domain.spelling import CASES
+from sottovoce.domain.word_codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
+from sottovoce.questions.base import Question
+from sottovoce.questions.parameter import Parameter
+from sottovoce.questions.people import People
+from sottovoce.workloads.words import OneWord
+
+__all__ = ["OTHER", "Words"]
+
+OTHER = "other"
+"""What a value that is no word of the survey is counted as."""
+
+
+@final
+@dataclass(frozen=True)
+class Words(Question):
+    """The most common words, found without a list; and the share of any word, asked afterwards.
+
+    A value is normalised as the survey states. What is no word then, or too long, answers as "other".
+
+    Examples
+    --------
+    >>> question = Words.of(longest=16, alphabet="latin")
+    >>> question.code.bits, question.code.admits(" Covid "), question.code.admits("日本")
+    (80, True, False)
+    """
+
+    code: WordCode
+
+    kind: ClassVar[str] = "words"
+    summary: ClassVar[str] = "the most common words, of which none is listed"
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "longest",
+            "integer",
+            "the most characters of a word; longer ones answer as other",
+            "16",
+            default=16,
+            low=1,
+            high=LONGEST,
+        ),
+        Parameter(
+            "alphabet",
+            "alphabet",
+            f"unicode, {', '.join(ALPHABETS)}, bytes, or the characters themselves",
+            "latin",
+            default="unicode",
+            choices=("unicode", *ALPHABETS, "bytes"),
+        ),
+        Parameter("case", "choice", "what becomes of capital letters", "lower", default="lower", choices=CASES),
+        Parameter(
+            "below", "integer", "instead of words, integers below this", "1000000", optional=True, low=2, high=2**64
+        ),
+    )
+    strategies: ClassVar[tuple[str, ...]] = ("prefixes",)
+    projected_on: ClassVar[str] = "shares that add up to at most one"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.code, WordCode):
+            raise SurveyError("code must be a WordCode; use Words.of").at("code")
+
+    @classmethod
+    def _of(cls, **given: Any) -> Self:
+        return cls(word_code(given["alphabet"], given["longest"], given["case"], given.get("below")))
+
+    @classmethod
+    def _fields(cls) -> tuple[str, ...]:
+        return ("code",)
+
+    @classmethod
+    def _from_statement(cls, statement: dict[str, Any]) -> Self:
+        return cls(code_from_statement(statement["code"]))
+
+    def _statement(self) -> dict[str, Any]:
+        return {"code": self.code.to_statement()}
+
+    @cached_property
+    def workload(self) -> OneWord:
+        return OneWord(self.code)
+
+    @property
+    def domain(self) -> None:
+        return None
+
+    def private_input(self, value: object) -> NDArray[np.uint8]:
+        """The value's code; "other" for what is no word, since an error would tell something."""
+        return self.code.row(value)
+
+    def people(self, values: Any) -> People:
+        rows = self.code.rows(entries_of(values))
+        return People(len(rows), lambda start, stop: rows[start:stop])
+
+    def people_of_histogram(self, histogram: ArrayLike) -> NoReturn:
+        """Words are not listed, and so not counted."""
+        raise SimulationError("words cannot be counted by value; give values, one word per person").at("histogram")
+
+    @property
+    def answers_are_shares(self) -> bool:
+        return True
+
+    @property
+    def listed_by_size(self) -> bool:
+        return True
+
+    def find(self, name: object) -> int:
+        """Words have no numbers."""
+        raise SurveyError("words are not listed: ask an estimate for the share of one, with estimate.of(word)")
+
+    def shown(self, value: object) -> str:
+        """A word as it is counted and shown, once it is normalised; `code.admits` says whether it is one."""
+        code = self.code
+        number = int.from_bytes(code.row(value).tobytes(), "big") >> (8 * code.row_bytes - code.bits)
+        return code.shown(code.value(number))
+
+    def label(self, index: int) -> str:
+        return self.workload.name(index)

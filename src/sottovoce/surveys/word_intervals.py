@@ -1,0 +1,162 @@
+"""Intervals of the share of a word: chosen beforehand, or found by the same reports.
+
+Both are of the binomial number of supporting reports, in the rows where no known word has the word's bucket.
+People with unknown words in shared buckets add to its variance; they are taken for a design effect, reports and support
+being divided by it (Korn and Graubard 1998). That is exact where the effect is one, and normal in what it adds.
+
+A word is found because its support passed a threshold, so of those listed support is too large on average. Their
+intervals are given that it passed (Fithian, Sun and Taylor 2014), and so hold for each word on the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.domain.word_codes import ENDED, WordCode
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.surveys.intervals import Interval
+from sottovoce.surveys.word_search import Found, LevelRule, WordSearch
+from sottovoce.theory.binomial import limit_given_passing, log_tail
+from sottovoce.theory.binomial_limits import limits_of_many
+
+__all__ = ["ChosenWords", "chosen_words", "first_levels", "raw_share", "selected_interval"]
+
+Floats = NDArray[np.float64]
+
+METHOD: Final = "binomial limits, given that the word was found; people in shared buckets as a design effect"
+
+_AT_ONCE: Final = 2**14
+
+
+class ChosenWords(NamedTuple):
+    """Raw shares of words chosen beforehand, their intervals, and which are certain."""
+
+    raw: Floats
+    low: Floats
+    high: Floats
+    certain: NDArray[np.bool_]
+
+
+def first_levels(code: WordCode, mechanism: HashedPrefixes, rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """The first level at which each code has ended, so that no other word has its prefix there."""
+    last = len(mechanism.ends) - 1
+    if not code.ends_anywhere:
+        return np.full(len(rows), last, dtype=np.int64)
+    return np.concatenate(
+        [_first_levels(code, mechanism, rows[start : start + _AT_ONCE]) for start in range(0, len(rows), _AT_ONCE)]
+        or [np.zeros(0, dtype=np.int64)]
+    )
+
+
+def _first_levels(code: WordCode, mechanism: HashedPrefixes, rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    bits = np.unpackbits(rows, axis=1)[:, : code.bits].reshape(len(rows), code.units, code.unit_bits)
+    tables, states = {0: code.step(0)}, np.zeros(len(rows), dtype=np.int64)
+    ended_after = np.full(len(rows), code.units, dtype=np.int64)
+    for place in range(code.units):
+        unit = np.zeros(len(rows), dtype=np.int16)
+        for bit in bits[:, place].T:
+            unit = unit << 1 | bit
+        following = np.full(len(rows), ENDED)
+        for state in np.unique(states[states != ENDED]).tolist():
+            table = tables.setdefault(state, code.step(state))
+            here = states == state
+            following[here] = table[unit[here]]
+        ended_after[(following == ENDED) & (states != ENDED)] = place + 1
+        states = following
+        if (states == ENDED).all():
+            break
+    return np.searchsorted(np.array(mechanism.ends), ended_after * code.unit_bits)
+
+
+def raw_share(mechanism: HashedPrefixes, hits: Any, trials: Any) -> Floats:
+    """The share of supporting reports, with chance and the noise taken off: unbiased over the public hashes."""
+    support = mechanism.support
+    share = np.asarray(hits) / np.maximum(np.asarray(trials), 1)
+    return np.asarray((share - float(support.other)) / float(support.signal))
+
+
+def chosen_words(
+    mechanism: HashedPrefixes, code: WordCode, search: WordSearch, rows: NDArray[np.uint8], level: float
+) -> ChosenWords:
+    """Raw shares and intervals of codes chosen without looking at the answers.
+
+    That any word called certain is nobody's has probability `false_discovery` at most (Bonferroni), by the same tails
+    as those of words found, which shared buckets are part of.
+    """
+    first = first_levels(code, mechanism, rows)
+    numbers = _numbers(search, rows)
+    raw, low, high = np.zeros(len(rows)), np.zeros(len(rows)), np.ones(len(rows))
+    certain, sure = np.zeros(len(rows), dtype=bool), search.rule.false_discovery / max(1, len(rows))
+    for at in np.unique(first).tolist():
+        mine = np.flatnonzero(first == at)
+        hits, n = search.known.counted_many(rows[mine], mechanism.starts[at], numbers[mine])
+        raw[mine] = np.where(n > 0, raw_share(mechanism, hits, n), 0.0)
+        low[mine], high[mine] = _shares(mechanism, _chosen_limits(hits, n, search.levels[at], (1 - level) / 2), n)
+        certain[mine] = _certain(mechanism, search.levels[at], hits, n, low[mine] > 0, sure)
+    return ChosenWords(raw, low, high, certain)
+
+
+def _numbers(search: WordSearch, rows: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Of each code its number among the known words, or none."""
+    codes = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel().tolist()
+    return np.fromiter(map(search.numbers.get, codes, repeat(-1)), dtype=np.int32, count=len(codes))
+
+
+def _certain(
+    mechanism: HashedPrefixes, rule: LevelRule, hits: Any, n: Any, likely: NDArray[np.bool_], sure: float
+) -> NDArray[np.bool_]:
+    """Which have so much support by chance with probability `sure` at most; that takes long, so few are tried."""
+    found = np.zeros(len(hits), dtype=bool)
+    tried = np.flatnonzero(likely)
+    tried = tried[log_tail(hits[tried], n[tried], float(mechanism.support.other)) <= np.log(sure)]
+    for start in range(0, len(tried), _AT_ONCE):
+        some = tried[start : start + _AT_ONCE]
+        found[some] = rule.shared.tail(hits[some], n[some]) <= sure
+    return found
+
+
+def _chosen_limits(hits: Any, n: Any, rule: LevelRule, miss: float) -> tuple[Floats, Floats]:
+    """Limits of the chance of support of very many words."""
+    effect = rule.shared.design_effect
+    low = limits_of_many(hits / effect, n / effect, float(np.log(miss)))
+    high = limits_of_many(hits / effect + 1, n / effect, float(np.log1p(-miss)))
+    return np.where(hits > 0, low, 0.0), np.where(hits < n, high, 1.0)
+
+
+def selected_interval(mechanism: HashedPrefixes, search: WordSearch, level: float, simultaneous: bool) -> Interval:
+    """Intervals of words that were found: given that each has passed its threshold."""
+    found: Sequence[Found] = search.found
+    low, high = np.zeros(len(found)), np.ones(len(found))
+    miss = (1 - level) / 2 / (max(1, len(found)) if simultaneous else 1)
+    levels = np.array([one.level for one in found])
+    hits, least, n = (np.array([getattr(one, name) for one in found]) for name in ("supporting", "least", "trials"))
+    for at in np.unique(levels).tolist():
+        mine = levels == at
+        ends = _limits(hits[mine], least[mine], n[mine], search.levels[at], miss)
+        low[mine], high[mine] = _shares(mechanism, ends, n[mine])
+        # Where all of its support may be another word's, nothing is said against that.
+        borrowed = np.array([one.tail > search.levels[at].listed_tail for one in found])
+        low[mine & borrowed] = 0.0
+    return Interval(low, high, METHOD)
+
+
+def _limits(hits: Any, least: Any, n: Any, rule: LevelRule, miss: float) -> tuple[Floats, Floats]:
+    """Limits of the chance of support, given that it reached the least."""
+    seen, passed, reports = (column / rule.shared.design_effect for column in (hits, least, n))
+    low = limit_given_passing(seen, passed, reports, float(np.log(miss)))
+    high = limit_given_passing(seen + 1, passed, reports, float(np.log1p(-miss)))
+    return np.where(hits > 0, low, 0.0), np.where(hits < n, high, 1.0)
+
+
+def _shares(mechanism: HashedPrefixes, chances: tuple[Floats, Floats], n: Any) -> tuple[Floats, Floats]:
+    """Shares from chances: of the lower end with as many people in shared buckets as can be, of the upper with none."""
+    inner, other = mechanism.inner._support, float(mechanism.support.other)
+    signal = float(mechanism.support.signal)
+    low = np.clip((chances[0] - other) / signal, 0.0, 1.0)
+    high = np.clip((chances[1] - float(inner.other)) / signal, 0.0, 1.0)
+    return np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)

@@ -1,0 +1,305 @@
+"""An estimate of words that nobody listed: those that were found, and the share of any one that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.entries import entries_of
+from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
+from sottovoce.core.extras import import_pandas
+from sottovoce.core.limits import check_integer
+from sottovoce.core.words import guarantee, plural
+from sottovoce.domain.word_codes import WordCode
+from sottovoce.figures.bars import plot_answers
+from sottovoce.figures.html_table import answers_html
+from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.projections.capped import project_capped
+from sottovoce.projections.projected import Projected
+from sottovoce.questions.words import OTHER, Words
+from sottovoce.surveys.estimate import Estimate
+from sottovoce.surveys.influence import Influence
+from sottovoce.surveys.intervals import Interval, check_level
+from sottovoce.surveys.terms import Terms
+from sottovoce.surveys.word_answers import WordAnswer, WordAnswers
+from sottovoce.surveys.word_influence import intrusions, word_influence
+from sottovoce.surveys.word_intervals import chosen_words, raw_share, selected_interval
+from sottovoce.surveys.word_scan import Tallies
+from sottovoce.surveys.word_search import Found, SearchRule, WordSearch, search_words
+
+__all__ = ["SearchProgress", "WordsEstimate", "estimate_words"]
+
+Floats = NDArray[np.float64]
+SearchProgress = Callable[[int, int], object]
+"""Is called with the steps done and of how many."""
+
+_ROWS_IN_HTML = 20
+_NOT_COMBINED = "words are not listed, so their answers cannot be combined; use estimate.of or of_many"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class WordsEstimate(Estimate):
+    """The words found, the most common first, as answers; and `of` and `of_many` for any others.
+
+    Attributes
+    ----------
+    search
+        How the words were found.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.words(8, "latin", epsilon=4.0, users=10_000)
+    >>> estimate = survey.estimate(survey.simulate(["tea"] * 6000 + ["coffee"] * 4000, seed=1))
+    >>> estimate.labels(), estimate.certain.tolist()
+    (['tea', 'coffee'], [True, True])
+    >>> answer = estimate.of("cocoa")
+    >>> answer.low, answer.high < 0.05
+    (0.0, True)
+    """
+
+    search: WordSearch | None = None
+
+    # --- the words found -----------------------------------------------------------------------
+
+    @property
+    def _search(self) -> WordSearch:
+        if self.search is None:
+            raise SurveyError("an estimate of words comes with its search; make it with survey.estimate").at("search")
+        return self.search
+
+    @property
+    def _mechanism(self) -> HashedPrefixes:
+        return _mechanism_of(self.survey)
+
+    @property
+    def _code(self) -> WordCode:
+        return _code_of(self.survey)
+
+    @property
+    def found(self) -> tuple[Found, ...]:
+        """The words found, the most common first, with the evidence for each."""
+        return self._search.found
+
+    def labels(self) -> list[str]:
+        return [self._code.shown(one.value) for one in self.found]
+
+    @property
+    def certain(self) -> NDArray[np.bool_]:
+        """Whether each word found is certain: that any such is nobody's has probability `false_discovery` at most."""
+        return np.array([one.certain for one in self.found], dtype=bool)
+
+    @cached_property
+    def standard_errors(self) -> Floats:
+        """Standard error of every raw share, including the sampling of people and shared buckets (plug-in)."""
+        support = self._mechanism.support
+        effects = [self._search.levels[one.level].shared.design_effect for one in self.found]
+        pairs = zip(np.clip(self.raw, 0, 1), self.found, effects, strict=True)
+        errors = np.array([float(effect * support.variance(f, one.trials)) ** 0.5 for f, one, effect in pairs])
+        errors.flags.writeable = False
+        return errors
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Interval:
+        """Confidence intervals of the words found, each given that it was found; see `word_intervals`."""
+        check_level(level)
+        if not isinstance(simultaneous, bool):
+            raise SurveyError("simultaneous must be True or False").at("simultaneous")
+        key = level, bool(simultaneous)
+        if key not in self._intervals:
+            self._intervals[key] = selected_interval(self._mechanism, self._search, level, simultaneous)
+        return self._intervals[key]
+
+    def _answer(self, index: int, interval: Interval) -> WordAnswer:  # type: ignore[override]
+        one = self.found[index]
+        columns = (self.values, self.raw, interval.low, interval.high)
+        value, raw, low, high = (float(column[index]) for column in columns)
+        return WordAnswer(self._code.shown(one.value), value, raw, low, high, one.certain)
+
+    def top(self, k: int = 10, level: float = 0.95) -> list[WordAnswer]:  # type: ignore[override]
+        """The k most common words found, with their intervals."""
+        count = check_integer("k", k, 1, 2**53)
+        interval = self.interval(level)
+        return [self._answer(index, interval) for index in range(min(count, len(self)))]
+
+    # --- any word ------------------------------------------------------------------------------
+
+    def of(self, word: Any, level: float = 0.95) -> WordAnswer:
+        """The share of people with one word, chosen without looking at the answers, with its interval."""
+        if not self._code.admits(word):
+            raise ValueOutsideDomainError(f"this is no word of this survey; allowed: {self._code.allowed}").at("word")
+        found: WordAnswer = self.of_many([word], level)[0]
+        return found
+
+    def of_many(self, words: Iterable[Any], level: float = 0.95, skip_invalid: bool = False) -> WordAnswers:
+        """`of` for many words, in their order, as columns.
+
+        Words are normalised as devices do. `certain` holds for all words of one call together: that any called so is
+        nobody's has probability `false_discovery` at most, if they were chosen without looking at the answers. The more
+        are asked for, the more evidence it takes, so that a word may be certain alone and not among a million.
+
+        Parameters
+        ----------
+        skip_invalid
+            Leave out what is no word of this survey, instead of raising an error.
+        """
+        check_level(level)
+        if isinstance(words, str | bytes):
+            raise SurveyError("words must be a list of words; for a single one use of").at("words")
+        given = entries_of(words)
+        rows, labels = self._code.labelled_rows(given.tolist() if isinstance(given, np.ndarray) else list(given))
+        words_there: NDArray[np.bool_] = np.asarray(rows.any(axis=1))
+        if skip_invalid:
+            labels = [label for label, there in zip(labels, words_there.tolist(), strict=True) if there]
+            rows = np.ascontiguousarray(rows[words_there])
+        elif not words_there.all():
+            raise ValueOutsideDomainError(
+                f"the candidate at position {int(np.argmin(words_there))} is no word of this survey; allowed: "
+                f"{self._code.allowed}; skip_invalid=True leaves such candidates out"
+            ).at("words")
+        return self._answers(labels, rows, level)
+
+    def _answers(self, labels: list[str], rows: NDArray[np.uint8], level: float) -> WordAnswers:
+        raw, low, high, certain = chosen_words(self._mechanism, self._code, self._search, rows, level)
+        # Of words found, also the support that may be another's.
+        sure = self._search.rule.false_discovery / max(1, len(labels))
+        weak = {one.code.tobytes() for one in self.found if one.tail > sure}
+        for place in np.flatnonzero(certain).tolist():
+            certain[place] = rows[place].tobytes() not in weak
+        return WordAnswers(labels, np.clip(raw, 0.0, 1.0), raw, low, high, certain)
+
+    @cached_property
+    def other(self) -> WordAnswer:
+        """The share of people whose value is no word of this survey, with its 95 % interval."""
+        return self._other(0.95)
+
+    def _other(self, level: float) -> WordAnswer:
+        nothing = np.zeros((1, self._code.row_bytes), dtype=np.uint8)
+        found: WordAnswer = self._answers([OTHER], nothing, level)[0]
+        return found
+
+    def __getitem__(self, value: object) -> WordAnswer:  # type: ignore[override]
+        """The answer for one word: as it is listed if it was found, and by `of` if not."""
+        row = self._code.row(value)
+        for index, one in enumerate(self.found):
+            if row.any() and one.code.tobytes() == row.tobytes():
+                return self._answer(index, self.interval())
+        return self.of(value)
+
+    # --- malicious devices -----------------------------------------------------------------------
+
+    def influence(self, hostile: int | float = 0.01) -> Influence:
+        """How far malicious devices can move the share of a listed word, and how many bring a word onto the list."""
+        return word_influence(self._mechanism, self._code, self._search, self.n_reports, hostile)
+
+    # --- what other estimates have, and words have not ---------------------------------------------
+
+    @property
+    def _combinable(self) -> NoReturn:
+        raise SurveyError(_NOT_COMBINED)
+
+    def likeliest(self, *_: Any, **__: Any) -> NoReturn:
+        """Not for words."""
+        raise SurveyError("words are not listed, so no distribution over them is the likeliest; use estimate.top")
+
+    # --- other forms -------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return (
+            f"<estimate of {plural(len(self), 'word')} found in {plural(self.n_reports, 'report')}, "
+            f"{int(self.certain.sum()):,} of them certain, {guarantee(self.epsilon, self.delta)}>"
+        )
+
+    def summary(self, level: float = 0.95) -> dict[str, Any]:
+        """As of all estimates; and how words were found, the share of others, and what malicious devices can do."""
+        search, other = self._search, self._other(level)
+        return {
+            **super().summary(level),
+            "words": {
+                "false_discovery": search.rule.false_discovery,
+                "expected_doubtful": search.rule.doubtful * sum(one.candidates > 0 for one in search.levels),
+                "other": {name: getattr(other, name) for name in ("value", "raw", "low", "high")},
+                "prefixes_kept": list(search.kept),
+                "candidates": search.candidates,
+                "cut": search.cut,
+                "hostile_devices": intrusions(self._mechanism, self._code, search, self.n_reports),
+            },
+        }
+
+    def columns(self, level: float = 0.95) -> dict[str, NDArray[Any]]:
+        """The words found as columns: value, raw, low, high and certain, the most common first."""
+        return {**super().columns(level), "certain": self.certain}
+
+    def to_dict(self, level: float = 0.95) -> dict[str, Any]:
+        return {**self.summary(level), "answers": [one._asdict() for one in self._listed(level)]}
+
+    def _listed(self, level: float) -> list[WordAnswer]:
+        interval = self.interval(level)
+        return [self._answer(index, interval) for index in range(len(self))]
+
+    def to_pandas(self, level: float = 0.95) -> Any:
+        """A DataFrame indexed by word, with columns value, raw, low, high, certain. Needs pandas."""
+        pd = import_pandas()
+        return pd.DataFrame(self.columns(level), index=pd.Index(self.labels(), name="label"))
+
+    def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
+        """Bars of the k most common words with intervals, those that are not certain with a question mark."""
+        caption = f"{self.n_reports:,} reports, {guarantee(self.epsilon, self.delta)}, {100 * level:g} % intervals"
+        listed = self.top(k, level)
+        if not all(one.certain for one in listed):
+            caption += "; (?) may be there by chance"
+        return plot_answers([_doubted(one) for one in listed], caption, ax)
+
+    def _repr_html_(self) -> str:
+        return answers_html([_doubted(one) for one in self.top(_ROWS_IN_HTML)], repr(self).strip("<>"), len(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy's arrays are read-only too.
+        fields = (self.survey, self.n_reports, self.raw, self.values, self.gap, self.bound, None, self.counts)
+        return WordsEstimate, (*fields, self.search)
+
+
+def _doubted(one: WordAnswer) -> tuple[str, float, float, float, float]:
+    return (one.label if one.certain else f"{one.label} (?)", *one[1:5])
+
+
+def _mechanism_of(survey: Terms) -> HashedPrefixes:
+    mechanism = survey.mechanism
+    assert isinstance(mechanism, HashedPrefixes)
+    return mechanism
+
+
+def _code_of(survey: Terms) -> WordCode:
+    question = survey.question
+    assert isinstance(question, Words)
+    return question.code
+
+
+def estimate_words(
+    survey: Terms,
+    counts: Any,
+    n_reports: int,
+    rule: SearchRule | None = None,
+    progress: SearchProgress | None = None,
+) -> WordsEstimate:
+    """Find the common words in the counts of a survey.
+
+    Values are the raw shares projected on those that are at least 0 and add up to at most 1.
+    """
+    if rule is not None and not isinstance(rule, SearchRule):
+        raise SurveyError("rule must be a SearchRule, or None").at("rule")
+    if progress is not None and not callable(progress):
+        raise SurveyError("progress must be a function of the steps done and of how many, or None").at("progress")
+    mechanism = _mechanism_of(survey)
+    whole = mechanism.whole(counts)
+    tallies = Tallies(mechanism, mechanism.supporting(whole), np.asarray(whole.sum(axis=1)))
+    search = search_words(tallies, _code_of(survey), rule, progress)
+    raw = raw_share(mechanism, [one.supporting for one in search.found], [one.trials for one in search.found])
+    projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
+    found = projected.values, projected.gap, survey.bound(n_reports)
+    return WordsEstimate(survey, n_reports, raw, *found, None, whole.ravel(), search)

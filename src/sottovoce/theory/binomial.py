@@ -1,0 +1,127 @@
+"""Tails of binomial numbers, also those too small for a floating-point number, and limits given a threshold passed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["borrowed_tail", "least_count", "limit_given_passing", "log_tail"]
+
+Floats = NDArray[np.float64]
+
+_SMALLEST: Final = -640.0
+"""A tail whose logarithm is below this is summed from its first term."""
+
+_HALVINGS: Final = 52
+
+_MOST_EXACT: Final = 2**40
+"""Of more trials, one more or less is not told apart."""
+
+
+def log_tail(least: Any, n: Any, chance: Any) -> Floats:
+    """log P(B >= least) for B binomial with n trials; real numbers of trials and successes are interpolated.
+
+    The incomplete beta function, or, where that underflows, the first term over one less the ratio of the next two: an
+    upper bound, since the ratios fall.
+
+    Examples
+    --------
+    >>> log_tail(np.array([0, 3]), 3, 0.5).round(4)
+    array([ 0.    , -2.0794])
+    >>> float(log_tail(3_000, 10_000, 0.1).round(1))  # the tail itself underflows
+    -1541.1
+    """
+    from scipy.special import betainc
+
+    k, trials, p = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in (least, n, chance)))
+    inside = (k > 0) & (k <= trials)
+    some = np.where(inside, k, 1.0)
+    rest = np.where(inside, trials - some, 0.0)
+    with np.errstate(divide="ignore", under="ignore"):
+        found = np.array(np.log(betainc(some, rest + 1, p)))
+    deep = found < _SMALLEST
+    if deep.any():
+        found[deep] = _summed(some[deep], rest[deep], p[deep])
+    return np.asarray(np.where(k <= 0, 0.0, np.where(k > trials, -np.inf, found)))
+
+
+def _summed(k: Floats, rest: Floats, p: Floats) -> Floats:
+    from scipy.special import gammaln
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = gammaln(k + rest + 1) - gammaln(k + 1) - gammaln(rest + 1) + k * np.log(p)
+        first = first + np.where(rest > 0, rest * np.log1p(-p), 0.0)
+        ratio = np.where(p < 1, rest / (k + 1) * p / (1 - p), 0.0)
+    return np.asarray(np.minimum(first - np.log1p(-np.minimum(ratio, 0.999)), _SMALLEST))
+
+
+def least_count(trials: float, chance: float, tail: float) -> int:
+    """The smallest count that a binomial number reaches with at most this probability; one above all if there is none.
+
+    Examples
+    --------
+    >>> least_count(10, 0.5, 0.05), least_count(2, 0.5, 0.05), least_count(1000, 0.1, 1e-3)
+    (9, 3, 131)
+    """
+    from scipy.special import ndtri
+
+    n, z = math.floor(trials), -float(ndtri(tail))
+    # Cornish and Fisher 1938: the normal quantile, corrected for the skewness of a binomial number.
+    guess = n * chance + z * math.sqrt(n * chance * (1 - chance)) + (1 - 2 * chance) * (z * z - 1) / 6 + 0.5
+    least = min(max(1, math.ceil(guess)), n + 1)
+    if n > _MOST_EXACT:
+        return least
+    while least <= n and log_tail(least, n, chance) > math.log(tail):
+        least += 1
+    while least > 1 and log_tail(least - 1, n, chance) <= math.log(tail):
+        least -= 1
+    return least
+
+
+def borrowed_tail(
+    hits: float, trials: float, rows: int, share: float, buckets: int, chances: tuple[float, float]
+) -> float:
+    """P(support >= hits) of a value nobody has, if all people have values of one share, in any of K buckets of a row.
+
+    `chances` are those of support of a value nobody has, over all hashes, and what a report of a value in the same
+    bucket has more. The number of such values in all rows is Poisson.
+
+    Examples
+    --------
+    >>> f"{borrowed_tail(560, 1000, 3, 1.0, 50, (0.1, 0.5)):.0e}"  # as if it shared all three buckets
+    '3e-05'
+    """
+    from scipy.special import gammaln, pdtrc, xlogy
+
+    chance, more = chances
+    rate, added = rows / (max(share, 1e-12) * buckets), trials / rows * share * more
+    most = int(np.ceil(max(0.0, hits - trials * chance) / max(added, 1e-12) + rate))
+    number = np.arange(most)  # with as many as `most` or more, the rest is what chance gives
+    mean = np.clip(chance + (number - rate) * added / trials, 0.0, 1.0)
+    logs = xlogy(number, rate) - rate - gammaln(number + 1) + log_tail(hits, trials, mean)
+    return min(1.0, float(np.exp(logs).sum()) + (float(pdtrc(most - 1, rate)) if most else 1.0))
+
+
+def limit_given_passing(seen: Any, least: Any, n: Any, log_probability: float) -> Floats:
+    """The chance at which P(B >= seen | B >= least) has this logarithm; it grows with the chance.
+
+    With `seen` + 1 and log(1 - miss) this is an upper limit, since P(B <= seen | B >= least) is then `miss`.
+
+    Examples
+    --------
+    >>> float(limit_given_passing(60, 0, 100, np.log(0.025)).round(3))  # Clopper and Pearson's
+    0.497
+    >>> float(limit_given_passing(60, 58, 100, np.log(0.025)).round(3))
+    0.186
+    """
+    k, t, trials = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in (seen, least, n)))
+    low, high = np.zeros(k.shape), np.ones(k.shape)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        with np.errstate(invalid="ignore"):
+            below = ~(log_tail(k, trials, middle) - log_tail(t, trials, middle) >= log_probability)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return high

@@ -1,0 +1,53 @@
+"""Words that nobody listed: whatever is asked later, the share of people with one word is one answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from numpy.typing import ArrayLike
+
+from sottovoce.core.errors import SurveyError
+from sottovoce.domain.word_codes import WordCode
+from sottovoce.workloads.base import Floats
+from sottovoce.workloads.body import Body
+
+__all__ = ["OneWord"]
+
+
+@final
+@dataclass(frozen=True)
+class OneWord(Body):
+    """The share of people with a word: any one, since none is listed. People hold it or do not."""
+
+    code: WordCode
+
+    @property
+    def radius(self) -> float:
+        """One person's answer is 0 or 1."""
+        return 1.0
+
+    @property
+    def n_queries(self) -> int:
+        return 1
+
+    @property
+    def answer_range(self) -> tuple[float, float]:
+        """A share."""
+        return 0.0, 1.0
+
+    @property
+    def diameter(self) -> float:
+        return 1.0
+
+    def columns(self, values: ArrayLike) -> Floats:
+        """There is no word to compare with."""
+        raise SurveyError("words are not listed: ask an estimate for the share of one, with estimate.of(word)")
+
+    def name(self, query: int) -> str:
+        """What it is."""
+        return "share of a word"
+
+    def find(self, name: str) -> int:
+        """The only one."""
+        raise SurveyError("words are not listed: ask an estimate for the share of one, with estimate.of(word)")

@@ -1,0 +1,81 @@
+"""Simulated words: invented ones, the lines of a file, and what is said beside the truth."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.core.errors import SimulationError
+from sottovoce.lab.populations.words import WordPeople, read_words
+from sottovoce.questions.words import Words
+
+ASKED = ("simulate", "words", "--longest", "4", "--alphabet", "abcdef", "--epsilon", "3", "--seed", "3")
+LINES = ["Face"] * 250 + ["bad "] * 130 + ["far too long"] * 20
+
+
+def test_every_line_of_a_file_is_one_person(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("\n".join(LINES))
+    told = run(*ASKED, "--population", str(path), "--json").json
+    assert (told["users"], told["false_certain"]) == (400, 0)
+    truth = {one["label"]: one["truth"] for one in told["answers"]}
+    assert (truth["face"], truth["bad"]) == (0.625, 0.325)
+    for one in told["answers"][:2]:
+        assert one["certain"]
+        assert one["low"] <= one["truth"] <= one["high"]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    piped = run(*ASKED, "--population", "-", "--json").json
+    assert piped["answers"] == told["answers"]
+    shown = " ".join(run(*ASKED, "--population", str(path)).out.split())
+    for words in ("face", "0.6250", "certain, and nobody has it 0", "seed 3"):
+        assert words in shown
+
+
+def test_people_are_drawn_from_a_file_if_their_number_is_given(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("face\nbad\n")
+    told = run(*ASKED, "--users", "500", "--population", str(path), "--repeats", "2", "--json").json
+    assert (told["users"], told["repeats"]) == (500, 2)
+    assert {"face", "bad"} == {one["label"] for one in told["answers"] if one["certain"]}
+    assert told["standard_errors"]["largest_error"] >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "helpful"),
+    [
+        ((), "--users"),
+        (("--population", "nowhere.txt"), "nowhere.txt"),
+        (("--users", "100", "--smooth"), "--histories"),
+        (("--users", "0"), "number of people"),
+    ],
+)
+def test_mistakes_are_named(run: Any, options: tuple[str, ...], helpful: str) -> None:
+    outcome = run(*ASKED, *options)
+    assert outcome.status == 2
+    assert helpful in outcome.err
+
+
+@pytest.mark.parametrize(
+    "given", [{"alphabet": "ab", "longest": 2}, {"alphabet": "unicode"}, {"alphabet": "bytes"}, {"below": 2**64}]
+)
+def test_invented_people_have_words_of_the_survey(given: dict[str, Any]) -> None:
+    people = WordPeople.invented(Words.of(**given))
+    assert len(people.labels) == len(set(people.labels)) == (6 if given == {"alphabet": "ab", "longest": 2} else 1000)
+    assert people.answers.sum() == pytest.approx(1)
+    assert (np.diff(people.answers) <= 0).all()
+    again = WordPeople.invented(Words.of(**given))
+    assert again.labels == people.labels
+    assert all(people.question.code.admits(value) for value in people.draw(50, np.random.default_rng(1)))
+
+
+def test_a_file_must_have_people_and_be_text(tmp_path: Path) -> None:
+    question = Words.of(longest=4)
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
+    for name, told in (("empty", "no people"), ("bytes", "UTF-8"), (".", "irectory")):
+        with pytest.raises(SimulationError, match=told):
+            read_words(question, str(tmp_path / name))
