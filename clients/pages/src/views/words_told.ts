@@ -18,7 +18,7 @@ export interface WordsPanel {
   note: string;
 }
 
-/** One picture of the certain words, one of the others; none of a kind that there is not. The collector sends the largest first. */
+/** A picture of the certain words and one of the others; a kind without words has none. The collector sends the largest first. */
 export function wordPanels(certain: readonly boolean[], told: WordsFound | undefined): WordsPanel[] {
   return [true, false].flatMap((isCertain) => {
     const all = certain.flatMap((one, at) => (one === isCertain ? [at] : []));
