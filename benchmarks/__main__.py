@@ -29,6 +29,7 @@ MODULES = (
     "scale_kernels",
     "scale_files",
     "scale_spark",
+    "stream_spark",
     "simulation",
     "codebook",
     "hull",

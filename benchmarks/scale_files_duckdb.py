@@ -1,4 +1,4 @@
-"""DuckDB's side of `scale_files`, run by the peers' Python: processor time of two questions over a folder's files."""
+"""DuckDB's side of `scale_files`, run by the peers' Python: processor time of three questions over a folder's files."""
 
 import json
 import os
@@ -14,6 +14,7 @@ def main() -> None:
     once = f"SELECT min(report) AS report FROM {files} GROUP BY report_id"
     questions = {
         "group": f"SELECT report, count(*) FROM {files} GROUP BY report",
+        "both": f"SELECT report, count(*), max(report_id) FROM {files} GROUP BY report",
         "exact": f"SELECT report, count(*) FROM ({once}) GROUP BY report",
     }
     connection = duckdb.connect()

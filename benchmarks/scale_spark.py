@@ -1,8 +1,9 @@
-"""Spark's overhead: the same reports counted by one core of this machine's engine, and by Spark with 1, 2 and 4 tasks.
+"""Spark per core against the local engine per core: the same files, the same number of cores, in one run.
 
-All in one run over one set of Parquet files; of several turns the best counts. Starting Java, and a first small job,
-are told apart and not in the ratios: they cost the same for ten reports and for ten billion.
-`python -m benchmarks.scale_spark --quick` counts a tenth of the reports.
+Three questions for each number of counters: ids with repeats removed, the same where one row in a hundred is a repeat,
+and ids that are declared to be unique. Turns alternate and the best of each counts. Starting Java, and a first job,
+are told apart and not in the ratios: they cost the same for ten reports and for ten billion. Shuffled bytes are Spark's
+own figure. `python -m benchmarks.scale_spark --quick` counts a tenth of the reports.
 """
 
 from __future__ import annotations
@@ -15,110 +16,130 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import numpy as np
+import pyarrow.parquet as pq
 
 import sottovoce as sv
+from benchmarks.scale_files import write
 from sottovoce import engines
 from sottovoce.core.errors import MissingExtraError, ServiceError
-from sottovoce.engines.spark_session import session
+from sottovoce.engines.cluster.session import session
+from sottovoce.formats.report_files import LAYOUT
+from sottovoce.kernels.threads import cores
 
-__all__ = ["run"]
+__all__ = ["run", "write_files"]
 
 Row = dict[str, object]
 
-SURVEY = sv.Survey.distribution(1024, 1.0, title="benchmark")
-TASKS = (1, 2, 4)
-REPORTS = 10_000_000
-QUICK = 1_000_000
+OUTPUTS = (2**11, 2**20)
+SURVEY = sv.Survey.distribution(OUTPUTS[0] - 1, 1.0, "hadamard")
+REPORTS = 100_000_000
+QUICK = 10_000_000
 _FILES = 16
+_REPEATED = 100
+"""One row of so many comes again."""
+
 _TURNS = 2
 _ANSWER_SECONDS = 300.0
 
 
 def run(reports: int = REPORTS) -> list[Row]:
-    """One row for every number of tasks, and one for the usual way to take duplicates out."""
-    with tempfile.TemporaryDirectory() as folder:
-        small, large = Path(folder, "small"), Path(folder, "large")
-        _write(small, 1000)
-        _write(large, reports)
-        ours = _best(lambda: engines.local(cores=1).aggregate(SURVEY, large))
-        wanted = engines.local(cores=1).aggregate(SURVEY, large)
-        _say(f"local, one core: {reports / ours / 1e6:.2f} million reports a second")
-        rows: list[Row] = []
-        try:
-            for tasks in TASKS:
-                rows.append(_on_spark(tasks, small, large, wanted, ours))
-        except (ServiceError, MissingExtraError) as error:
-            rows.append({"name": "Spark", "note": f"not measured: {error}"})
+    """Four rows for every number of counters."""
+    rows: list[Row] = []
+    try:
+        with session(f"local[{cores()}]", answer_seconds=_ANSWER_SECONDS) as spark:
+            for outputs in OUTPUTS:
+                with tempfile.TemporaryDirectory() as folder:
+                    survey = sv.Survey.distribution(outputs - 1, 1.0, "hadamard")
+                    rows += _measured(spark, survey, Path(folder), reports)
+    except (ServiceError, MissingExtraError) as error:
+        rows.append({"name": "Spark", "note": f"not measured: {error}"})
     return rows
 
 
-def _on_spark(tasks: int, small: Path, large: Path, wanted: sv.Aggregate, ours: float) -> Row:
+def _measured(spark: Any, survey: sv.Survey, folder: Path, reports: int) -> list[Row]:
+    write_files(folder / "once", reports, survey)
+    _write_again(folder / "once", folder / "again")
+    once, again = folder / "once", [folder / "once", folder / "again"]
+    here, there = engines.local(), engines.spark(spark)
     began = perf_counter()
-    with session(f"local[{tasks}]", answer_seconds=_ANSWER_SECONDS) as spark:
-        started = perf_counter() - began
-        engine = engines.spark(spark)
-        began = perf_counter()
-        engine.aggregate(SURVEY, small)
-        first = perf_counter() - began
-        if engine.aggregate(SURVEY, large) != wanted:
+    there.aggregate(survey, again[1])
+    _say(f"first small job: {perf_counter() - began:.1f} s")
+    rows: list[Row] = []
+    name = f"Spark per core, {reports:.0e} reports, K = {survey.mechanism.cells:,}"
+    for what, files, unique, target in (
+        ("duplicates removed", once, False, 0.5),
+        ("one in a hundred a duplicate", again, False, 0.5),
+        ("ids unique", once, True, 0.8),
+    ):
+        if there.aggregate(survey, files, ids_unique=unique) != here.aggregate(survey, files, ids_unique=unique):
             raise RuntimeError("the engines do not agree")
-        seconds = _best(lambda: engine.aggregate(SURVEY, large))
-        table = spark.read.parquet(str(large))
-        through_java = _best(lambda: engine.aggregate(SURVEY, table))
-        grouped = _best(lambda: _grouped(table)) if tasks == 1 else None
-    n = wanted.n_reports
-    shown = f"{n / seconds / 1e6:.2f} million reports a second from files, {n / through_java / 1e6:.2f} from a table"
-    _say(f"Spark, {tasks} at a time: {shown}; {started:.1f} s to start, {first:.1f} s for a first job")
-    more: Row = {
-        "seconds": seconds,
-        "local_seconds": ours,
-        "table_seconds": through_java,
-        "start_seconds": started,
-        "first_job_seconds": first,
-    }
-    if grouped is not None:
-        _say(f"groupBy(report_id).agg(min(report)) alone: {grouped / through_java:.2f} of the time from a table")
-        more["group_by_seconds"] = grouped
-    return {
-        "name": f"reports/s on Spark, {tasks} at a time",
-        "against": "local, one core",
-        "ratio": ours / seconds,
-    } | more
+        before = _shuffled(spark)
+        there.aggregate(survey, files, ids_unique=unique)
+        moved = _shuffled(spark) - before
+        ours, theirs = _alternating(
+            lambda files=files, unique=unique: there.aggregate(survey, files, ids_unique=unique),
+            lambda files=files, unique=unique: here.aggregate(survey, files, ids_unique=unique),
+        )
+        rows.append(
+            {
+                "name": f"{name}, {what}",
+                "against": "the local engine on as many cores",
+                "ratio": theirs / ours,
+                "target": f">= {target}",
+                "met": theirs / ours >= target,
+                "seconds": ours,
+                "local_seconds": theirs,
+                "shuffled_bytes": moved,
+            }
+        )
+        _say(f"{what}: {reports / ours / 1e6:.1f} million a second, {theirs / ours:.2f} of the local engine")
+        if what == "duplicates removed":
+            packed = reports * (16 + survey.mechanism.report_bytes)
+            ratio = moved / packed
+            rows.append(
+                {
+                    "name": f"{name}, bytes shuffled",
+                    "against": "ids plus payloads",
+                    "ratio": ratio,
+                    "target": "<= 1.15",
+                    "met": ratio <= 1.15,
+                }
+            )
+    return rows
 
 
-def _grouped(table: Any) -> None:
-    """Only take duplicates out, as one would in SQL; nothing is sifted or counted."""
-    table.groupBy("report_id").agg({"report": "min"}).write.format("noop").mode("overwrite").save()
-
-
-def _write(folder: Path, reports: int) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def write_files(folder: Path, reports: int, survey: sv.Survey = SURVEY) -> None:
+    """Reports in 16 files as exports are."""
     folder.mkdir()
-    rng = np.random.default_rng(reports)
-    width = len(SURVEY.tag) + SURVEY.mechanism.report_bytes
-    for number, n in enumerate(np.diff(np.linspace(0, reports, _FILES + 1).astype(int)).tolist()):
-        batch = SURVEY.simulate(rng.integers(0, 1024, n), seed=number).batch
-        bodies = np.empty((n, width), dtype=np.uint8)
-        bodies[:, : len(SURVEY.tag)] = np.frombuffer(SURVEY.tag, dtype=np.uint8)
-        bodies[:, len(SURVEY.tag) :] = SURVEY.mechanism.codec.encode_many(batch)
-        columns = {"report_id": rng.integers(0, 256, (n, 16), dtype=np.uint8), "report": bodies}
-        arrays = [
-            pa.FixedSizeBinaryArray.from_buffers(pa.binary(rows.shape[1]), n, [None, pa.py_buffer(rows.tobytes())])
-            for rows in columns.values()
-        ]
-        pq.write_table(pa.table(arrays, names=list(columns)), folder / f"{number:02}.parquet", use_dictionary=False)
+    for number in range(_FILES):
+        write(survey, folder / f"{number:02}.parquet", reports // _FILES, number, "exported")
 
 
-def _best(work: Callable[[], object]) -> float:
-    times = []
+def _write_again(folder: Path, copies: Path) -> None:
+    """Some rows of every file once more."""
+    copies.mkdir()
+    for file in folder.iterdir():
+        rows = pq.read_table(file)
+        pq.write_table(rows.slice(0, len(rows) // _REPEATED), copies / file.name, **LAYOUT)
+
+
+def _shuffled(spark: Any) -> int:
+    """Bytes that the session's tasks have written for others to fetch."""
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    executors = context.statusStore().executorList(False)
+    return sum(int(executors.apply(i).totalShuffleWrite()) for i in range(executors.size()))
+
+
+def _alternating(one: Callable[[], object], other: Callable[[], object]) -> tuple[float, float]:
+    """Best seconds of each, in turns."""
+    times: tuple[list[float], list[float]] = ([], [])
     for _ in range(_TURNS):
-        began = perf_counter()
-        work()
-        times.append(perf_counter() - began)
-    return min(times)
+        for work, taken in zip((one, other), times, strict=True):
+            began = perf_counter()
+            work()
+            taken.append(perf_counter() - began)
+    return min(times[0]), min(times[1])
 
 
 def _say(message: str) -> None:

@@ -51,12 +51,13 @@ LONGEST = (
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is collected stays until the end: the garbage collector need not look at it again and again."""
+    """What is collected stays until the end: the garbage collector need not look at it, nor that often at the rest."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
         gc.enable()
 
 

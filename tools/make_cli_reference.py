@@ -21,7 +21,8 @@ def written(action: argparse.Action) -> str:
     """An option with its metavariable, or a word that must be given."""
     if not action.option_strings:
         return f"{action.metavar} ..."
-    name = action.option_strings[-1]
+    # Of --x and --no-x the first.
+    name = action.option_strings[0 if isinstance(action, argparse.BooleanOptionalAction) else -1]
     return f"{name} {action.metavar}" if action.metavar else name
 
 

@@ -47,11 +47,13 @@ _ASSUMED = f"""\
   of Spark and small tasks dominate.
 * **Every core of a worker is as fast as the one measured**, with the same memory bandwidth. On machines of many
   cores that share it, counting into a million counters is slower.
-* **Disks and networks are fast enough.** A task reads some tens of megabytes per second and sends as much through the
-  shuffle that removes duplicates; {CORES} tasks of a worker need a disk and a network that carry {CORES} times that.
+* **Disks and networks are fast enough.** A task reads a hundred megabytes per second or more and sends half of that
+  through the shuffle that finds duplicates; {CORES} tasks of a worker need a disk and a network that carry {CORES}
+  times that.
+* **No id comes twice.** Where some do, the parts of files that hold them are read once more.
 * **Reports are spread evenly** over files and tasks, and nobody else uses the machines. No task is run twice.
-* **Merging** adds every task's counts once; a codebook survey of more than 2^27 counters is shuffled by shard instead,
-  and no machine ever holds all of its counts.
+* **Merging** adds every task's counts once. Where a survey has more than 2^22 counters and a report moves one of them,
+  reports travel to the counters instead, and no machine ever holds all counts.
 * **The estimate** is computed on one machine from the counts; its time does not depend on the number of reports.
 * **Storage** is that of Parquet with zstd, of which most is the reports' ids: 16 random bytes each, which do not
   compress. If duplicates cannot occur, or have been removed, ids need not be stored.
@@ -104,7 +106,7 @@ def _rates(rates: Rates) -> str:
     listed = [
         (f"reports from Parquet, duplicates taken out, {rates.cores} cores, 2,048 counters", rates.near_rows),
         ("the same, 1,048,576 counters", rates.far_rows),
-        ("reports for one Spark task", rates.spark_rows or 0.0),
+        ("reports for one Spark task, duplicates taken out", rates.spark_rows or 0.0),
         (f"counters of a codebook folded, {rates.cores} cores", rates.folded_cells),
         ("counters of a distribution transformed and projected", rates.decoded_cells),
     ]

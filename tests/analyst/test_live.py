@@ -211,6 +211,8 @@ def test_an_export_is_counted_to_the_same_integers(service, collector, tmp_path)
     # However the collector put its segments together meanwhile.
     assert read_export(survey, tmp_path / "new" / "folder") == live.aggregate()
     assert live.aggregate().n_reports == 740
+    with sv.engines.local().count(survey, tmp_path / "new" / "folder") as found:
+        assert (found.ids, found.aggregate()) == ("stated", live.aggregate())
 
 
 def test_an_export_goes_on_after_an_interruption(service, collector, tmp_path):

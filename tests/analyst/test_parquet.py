@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shutil
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +14,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.analyst.parquet import Folder, read_export
 from sottovoce.core.errors import MismatchError, ReportError, ServiceError
+from sottovoce.engines.files import find_files, scan_files
 from sottovoce.formats.service_json import SegmentEntry
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 
@@ -54,7 +57,65 @@ def test_the_schema_is_the_documented_one(tmp_path):
         "statement": SURVEY.to_json(),
         "segment": "12",
         "reports": "7",
+        "rows": "7",
+        "unique_in": told["unique_in"],
     }
+    assert re.fullmatch("[0-9a-f]{32}", told["unique_in"])
+
+
+def export(folder, segments, written=frozenset()):
+    """One run of an export: segments by their numbers."""
+    held = Folder(SURVEY, folder)
+    held.prepare()
+    for number, pairs in segments.items():
+        held.write(SegmentEntry(number, 5, len(pairs)), encode_batch(SURVEY.id, pairs), set(written))
+
+
+def believed(*paths):
+    """Whether an engine believes that ids are unique in these files."""
+    return scan_files(SURVEY, find_files(paths)).ids_unique
+
+
+def test_ids_are_unique_in_a_folder_whatever_run_wrote_its_files(tmp_path):
+    early, late = rows(20), rows(10, seed=2)
+    export(tmp_path, {1: early, 2: rows(5, seed=3)})
+    export(tmp_path, {7: sorted(early + late)}, {report_id for report_id, _ in early})
+    assert believed(tmp_path)
+    assert believed(tmp_path / "reports-0000000007.parquet")
+    counted = sv.engines.local().count(SURVEY, tmp_path)
+    assert (counted.ids, counted.n_reports) == ("stated", 35)
+
+
+def test_what_is_more_than_one_export_is_not_believed(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    export(one, {1: rows(20), 2: rows(5, seed=3)})
+    export(other, {3: rows(9, seed=4)})
+    assert believed(other)
+    assert not believed(one, other)
+    assert not believed(one, _raw(tmp_path / "sent.svr"))
+    # A copy, under whatever name, and in a folder that an export is then continued in.
+    shutil.copy(one / "reports-0000000002.parquet", tmp_path / "copy.parquet")
+    assert not believed(one, tmp_path / "copy.parquet")
+    shutil.copy(one / "reports-0000000002.parquet", other)
+    export(other, {4: rows(3, seed=5)})
+    assert not believed(other)
+
+
+def test_metadata_that_programs_copied_are_not_believed(tmp_path):
+    export(tmp_path, {1: rows(20), 2: rows(5, seed=3)})
+    table = pq.read_table(tmp_path / "reports-0000000001.parquet")
+    pq.write_table(table.slice(0, 10), tmp_path / "fewer.parquet")
+    pq.write_table(pa.concat_tables([table, table]), tmp_path / "more.parquet")
+    pq.write_table(table.replace_schema_metadata(None), tmp_path / "plain.parquet")
+    for name in ("fewer", "more", "plain"):
+        assert not believed(tmp_path / f"{name}.parquet")
+    counted = sv.engines.local().count(SURVEY, tmp_path / "more.parquet")
+    assert (counted.ids, counted.n_reports, counted.tally.duplicates) == ("removed", 20, 20)
+
+
+def _raw(place):
+    place.write_bytes(encode_batch(SURVEY.id, rows(3, seed=8)))
+    return place
 
 
 def test_what_stands_is_not_fetched_again(tmp_path):

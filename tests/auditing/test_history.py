@@ -13,7 +13,7 @@ from sottovoce.auditing.history import all_histories, audit_histories, seat_devi
 from sottovoce.core.errors import MechanismError
 from sottovoce.lab.published.memoised import memoised_device, rappor_device
 from sottovoce.mechanisms import create
-from sottovoce.randomness import within_epsilon
+from sottovoce.randomness import ONE, within_epsilon
 
 EPSILON = 1.0
 COIN = create("randomized_response", 2, EPSILON)
@@ -90,7 +90,7 @@ def test_a_delta_is_that_of_the_windows_whatever_the_history(seats: int, windows
         for first in range(0, len(history), seats):
             seat = source.below(seats)  # type: ignore[attr-defined]
             value = history[first + seat]
-            plain = source.below(64) == 0  # type: ignore[attr-defined]
+            plain = source.bernoulli(ONE // 64)  # type: ignore[attr-defined]
             sent += bytes([seat, 2 + value]) if plain else bytes([seat, COIN.randomize(value, source)])  # type: ignore[arg-type, list-item]
         return bytes(sent)
 

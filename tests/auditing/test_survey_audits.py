@@ -71,7 +71,7 @@ def test_vector_surveys_are_sampled(mechanism: str) -> None:
     mean = sv.Survey.mean(3, 2.0, 1.0, delta, mechanism, users=2000)
     queries = sv.Survey.queries(Prefix(6), 1.0, delta, mechanism, strategy="direct", users=2000)
     for survey in (mean, queries):
-        found = sv.audit(survey, samples=100, seconds=4.0 if mechanism == "codebook" else 1.5)
+        found = sv.audit(survey, samples=100, seconds=2.0 if mechanism == "codebook" else 0.75)
         assert (found.verdict, found.survey) == ("sampled", survey.id)
         assert 0 < found.fault_size < 1
 

@@ -7,23 +7,22 @@ audited too: the domain, the query of a round, clipping, a design's columns, the
 
 from __future__ import annotations
 
-from collections import defaultdict
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing.channel import Channel, Enumerator, worst_ratio
+from sottovoce.auditing.channel import Channel, row_of, worst_ratio
 from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, SetMechanism, Tables, serving
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.registry import create
 from sottovoce.questions import Choices, Queries, Vector
-from sottovoce.randomness import within_epsilon
+from sottovoce.randomness import Source, within_epsilon
 from sottovoce.strategies import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy
@@ -48,19 +47,18 @@ ONE_QUERY = Dense([[0.5, -1.0, 0.25, 2.0]])
 
 def device(survey: sv.Survey, values: list[Any], monkeypatch: pytest.MonkeyPatch) -> Channel:
     """For every value, the exact probability of every report that a device would send."""
-    channel: Channel = {}
-    for place, value in enumerate(values):
-        source, row = Enumerator(), defaultdict[bytes, Fraction](Fraction)
-        monkeypatch.setattr(survey_module, "os_source", lambda source=source: source)
-        while True:
-            report = survey.randomize(value)
-            assert report.startswith(survey.tag)
-            row[report] += source.probability
-            if not source.advance():
-                break
-        assert sum(row.values()) == 1
-        assert {len(report) for report in row} == {len(survey.tag) + survey.mechanism.report_bytes}
-        channel[place] = row
+    draws: list[Source] = []
+    monkeypatch.setattr(survey_module, "os_source", lambda: draws[-1])
+
+    def sent(value: Any, source: Source) -> bytes:
+        draws[:] = [source]
+        report = survey.randomize(value)
+        assert report.startswith(survey.tag)
+        assert len(report) == len(survey.tag) + survey.mechanism.report_bytes
+        return report
+
+    channel = {place: row_of(partial(sent, value)) for place, value in enumerate(values)}
+    assert all(sum(row.values()) == 1 for row in channel.values())
     return channel
 
 

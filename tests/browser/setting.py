@@ -26,7 +26,7 @@ FLAGS: Final = (
 def browser() -> str | None:
     """The path of a Chromium, if there is one."""
     given = os.environ.get("SOTTOVOCE_TEST_BROWSER", "")
-    names = (given, "chromium", "chromium-browser", "google-chrome")
+    names = (given, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.counting.compaction import due, merged
-from sottovoce.collector.counting.report_ids import id_order, id_rows
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import Arrival, Checkpoint, Segment, SegmentInfo
 from sottovoce.collector.store.sql import SqlStore
@@ -29,6 +28,7 @@ from sottovoce.core.errors import (
     StoreFullError,
     StoreUnavailableError,
 )
+from sottovoce.formats.report_ids import id_order, id_rows
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix

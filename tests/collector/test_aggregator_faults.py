@@ -71,7 +71,7 @@ def test_ids_that_cannot_be_read_back_are_read_from_the_segments(
     send(store, list(range(20)))
     assert aggregator.step() == 20
     (state,) = aggregator._counted.values()
-    os.ftruncate(state.seen._runs[0]._file.fileno(), 0)
+    os.ftruncate(state.seen._runs[0].ids._file.fileno(), 0)
     send(store, list(range(25)))
     with caplog.at_level(logging.ERROR):
         assert aggregator.step() == 0

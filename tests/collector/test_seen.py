@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.collector.counting.report_ids import id_order, id_rows, ordered_ids
 from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.core.errors import ReportError
+from sottovoce.formats.report_ids import id_order, id_rows, ordered_ids
 
 # Few distinct halves: ids that share the first or the last eight bytes, zeros and extremes among them.
 HALVES = st.sampled_from(

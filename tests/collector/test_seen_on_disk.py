@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from collector.test_seen import IDS, counting_up, expected, one_beginning, spread, steps
-from sottovoce.collector.counting import seen_runs
-from sottovoce.collector.counting.report_ids import id_rows, ordered_ids
 from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.collector.counting.seen_filter import IdHash
 from sottovoce.collector.counting.seen_runs import DiskRun, merged_pieces
 from sottovoce.core.errors import StoreError, StoreFullError
+from sottovoce.formats import id_blocks
+from sottovoce.formats.report_ids import id_rows, ordered_ids
 
 Make = Callable[[int, np.random.Generator], NDArray[np.uint8]]
 
@@ -65,9 +65,9 @@ def open_files() -> int:
 @pytest.fixture
 def tiny_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few dozen ids are many blocks and pieces."""
-    monkeypatch.setattr(seen_runs, "_BLOCK", 3)
-    monkeypatch.setattr(seen_runs, "_BLOCKS_AT_ONCE", 4)
-    monkeypatch.setattr(seen_runs, "_PIECE", 5)
+    monkeypatch.setattr(id_blocks, "_BLOCK", 3)
+    monkeypatch.setattr(id_blocks, "_BLOCKS_AT_ONCE", 4)
+    monkeypatch.setattr(id_blocks, "_PIECE_BLOCKS", 2)
 
 
 @given(
@@ -145,7 +145,7 @@ def test_no_id_costs_a_step_of_its_own(make: Make) -> None:
 def test_an_id_takes_two_bytes_of_memory_and_merges_take_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(2)
     n, hashed = 1 << 14, IdHash()
-    monkeypatch.setattr(seen_runs, "_PIECE", 1 << 9)
+    monkeypatch.setattr(id_blocks, "_PIECE_BLOCKS", 2)
     runs = [DiskRun(None, n, hashed, [ordered_ids(spread(n, rng))[1]]) for _ in range(8)]
     assert sum(run.nbytes for run in runs) <= 8 * n * (2 + 16 / 256) + 8 * 24
     tracemalloc.start()
@@ -156,7 +156,7 @@ def test_an_id_takes_two_bytes_of_memory_and_merges_take_no_more(monkeypatch: py
         tracemalloc.stop()
     assert kept < whole.nbytes + 2**16
     # Eight pieces as they were read, put together, in order, and their marks: below twelve times sixteen bytes an id.
-    assert peak < whole.nbytes + 12 * 16 * 8 * seen_runs._PIECE
+    assert peak < whole.nbytes + 12 * 16 * 8 * 512
 
 
 def test_runs_and_files_stay_few(tmp_path: Path) -> None:
@@ -214,8 +214,8 @@ def test_ids_that_cannot_be_read_back_are_told() -> None:
     rng = np.random.default_rng(7)
     seen, rows = SeenIds(in_memory=100, fan_in=2), spread(100, rng)
     seen.add(rows)
-    os.ftruncate(seen._runs[0]._file.fileno(), 800)
-    with pytest.raises(StoreError, match="ids of counted reports cannot be read back: their temporary file is shorter"):
+    os.ftruncate(seen._runs[0].ids._file.fileno(), 800)
+    with pytest.raises(StoreError, match="ids of counted reports cannot be read back: their file is shorter"):
         seen.new(rows)
     seen.add_new(spread(100, rng))
     assert [len(run) for run in seen._runs] == [100, 100]  # nothing was made of a run that ends too soon

@@ -37,7 +37,7 @@ def written(action: argparse.Action) -> str:
     """An option as the tables write it: with its metavariable."""
     if not action.option_strings:
         return f"{action.metavar} ..."
-    name = action.option_strings[-1]
+    name = action.option_strings[0 if isinstance(action, argparse.BooleanOptionalAction) else -1]
     return f"{name} {action.metavar}" if action.metavar else name
 
 
@@ -105,7 +105,10 @@ def test_no_command_is_documented_that_does_not_exist() -> None:
     assert {heading for heading in CLI if heading.startswith("sottovoce ")} == set(COMMANDS)
 
 
-OTHERS = {"cd", "cp", "curl", "export", "grep", "head", "kill", "ls", "mkdir", "pip", "python", "rm", "spark-submit"}
+OTHERS = {
+    *("cd", "cp", "curl", "export", "grep", "head", "kill", "kubectl", "ls", "mkdir", "pip", "python", "rm"),
+    *("spark-submit", "venv-pack"),
+}
 """Commands on the pages that are not this project's."""
 
 
@@ -128,7 +131,8 @@ def check_command(line: str) -> None:
 @pytest.mark.parametrize("page", every_page(), ids=lambda page: page.name)
 def test_commands_in_consoles_parse(page: Path) -> None:
     for block in re.findall(r"```console\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        for line in re.findall(r"^\s*\$ (.+?)(?:\s+#.*)?$", block, re.MULTILINE):
+        whole = re.sub(r"\\\n\s*", "", block)  # a command may go on on the next line
+        for line in re.findall(r"^\s*\$ (.+?)(?:\s+#.*)?$", whole, re.MULTILINE):
             check_command(line)
 
 

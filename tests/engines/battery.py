@@ -332,6 +332,99 @@ def check_damaged_pages(engine: Engine, folder: Path) -> None:
         assert [bad.path for bad in counted.tally.bad_files] == [str(place)]
 
 
+def check_ids_unique(engine: Engine, folder: Path) -> None:
+    """Ids declared unique that are, though many agree in half of their bytes; a copied file is refused."""
+    survey, reports = survey_of("hadamard"), reports_of("hadamard", 2000)
+    ids = [bytes(8) + report_id[8:] if i % 3 else report_id for i, report_id in enumerate(new_ids(2000, 10))]
+    rows: Rows = list(zip(ids, reports, strict=True))
+    for i in range(3):
+        write_parquet(folder / f"{i}.parquet", rows[i::3], group=300)
+    wanted = expected(survey, rows, 3)
+    with engine.count(survey, folder, ids_unique=True) as counted:
+        assert (counted.tally, counted.ids) == (wanted.tally, "declared")
+        assert counted.save(folder / "counted.bin").path.read_bytes() == wanted.file(folder)
+    (folder / "copy.parquet").write_bytes((folder / "1.parquet").read_bytes())
+    with pytest.raises(ReportError, match=r"declared unique, but 667 rows have the id .*Nothing was counted.*--no-ids"):
+        engine.count(survey, folder, ids_unique=True)
+
+
+def check_ids_stated(engine: Engine, folder: Path) -> None:
+    """Parts of one export are believed, unless the caller does not; and refused where they do not tell the truth."""
+    survey, reports = survey_of("hadamard"), reports_of("hadamard", 2000)
+    rows: Rows = list(zip(new_ids(900, 11), reports, strict=False))
+
+    def part(number: int, mine: Rows) -> None:
+        stated = {"unique_in": "one export", "segment": str(number), "rows": str(len(mine))}
+        metadata = {f"sottovoce.{name}": value for name, value in stated.items()}
+        write_parquet(folder / f"{number}.parquet", mine, stated=metadata)
+
+    part(1, rows[:400])
+    part(2, rows[400:800])
+    with engine.count(survey, folder) as counted:
+        assert (counted.tally, counted.ids) == (expected(survey, rows[:800], 2).tally, "stated")
+    part(3, rows[797:])
+    with pytest.raises(ReportError, match=r"the files' metadata state .* but 3 rows have the id of another row"):
+        engine.count(survey, folder)
+    with engine.count(survey, folder, ids_unique=False) as counted:
+        assert (counted.tally.duplicates, counted.ids) == (3, "removed")
+        assert counted.aggregate() == expected(survey, rows, 3).aggregate
+
+
+def check_mixed_schemas(engine: Engine, folder: Path) -> None:
+    """Files of several pipelines in one folder: bytes of every type, other columns, any order; text is named."""
+    survey, reports = survey_of("hadamard"), reports_of("hadamard", 2000)
+    rows: Rows = list(zip(new_ids(600, 10), reports, strict=False))
+    parts = [rows[:200], rows[150:300], rows[300:400], rows[400:500], rows[500:]]
+    kinds = [
+        (pa.binary(), pa.binary()),
+        (pa.binary(16), pa.large_binary()),
+        (pa.large_binary(), pa.binary(len(reports[0]))),
+    ]
+    for number, (id_type, report_type) in enumerate(kinds):
+        write_parquet(folder / f"{number}.parquet", parts[number], id_type=id_type, report_type=report_type)
+    worded, turned = ([pa.array(column) for column in zip(*part, strict=True)] for part in parts[3:])
+    words = pa.table({"report_id": worded[0].dictionary_encode(), "report": worded[1].dictionary_encode()})
+    pq.write_table(words, folder / "3.parquet", compression="gzip", row_group_size=30)
+    within = pa.StructArray.from_arrays(turned, ["report_id", "report"])
+    columns = {"report": turned[1], "nested": within, "other": turned[1], "report_id": turned[0]}
+    pq.write_table(pa.table(columns), folder / "4.parquet", compression="none", data_page_version="2.0")
+    texts = pa.table({"report_id": [one.hex() for one, _ in rows[:3] if one], "report": list(reports[:3])})
+    pq.write_table(texts, folder / "texts.parquet")
+    pq.write_table(pa.table({"nested": within}), folder / "within.parquet")
+    lists = pa.table({"report_id": [[one] for one, _ in rows[:3]], "report": list(reports[:3])})
+    pq.write_table(lists, folder / "lists.parquet")
+    told = {"lists": "column report_id is of type list", "texts": "column report_id is of type string"}
+    told["within"] = "it has no column report_id"
+    with pytest.raises(ReportError, match=r"3 files cannot be used: .*lists.*texts.*within"):
+        engine.count(survey, folder)
+    wanted = expected(survey, [row for part in parts for row in part], 5)
+    with engine.count(survey, folder, faults="skip") as counted:
+        assert counted.aggregate() == wanted.aggregate
+        tally = counted.tally
+    assert (tally.files, tally.rows, tally.duplicates) == (5, 650, 50)
+    assert {Path(bad.path).stem: bad.reason.split("<")[0] for bad in tally.bad_files} == {
+        name: reason if name != "texts" else f"{reason}, not of bytes (binary)" for name, reason in told.items()
+    }
+
+
+def check_other_files(engine: Engine, folder: Path) -> None:
+    """A folder as Spark leaves it, with whatever else lies about: only reports are read."""
+    survey, reports = survey_of("hadamard"), reports_of("hadamard", 2000)
+    rows: Rows = list(zip(new_ids(200, 11), reports, strict=False))
+    for number in range(2):
+        name = f"part-{number:05d}-0f8fad5b-d9cb-469f-a165-70867728950e-c000.snappy.parquet"
+        write_parquet(folder / name, rows[100 * number : 100 * number + 100])
+        (folder / f".{name}.crc").write_bytes(b"crc\0\0\0\2\0")
+    for name in ("_SUCCESS", ".hidden.parquet", "aggregate.bin", "README.md", "a.parquet.tmp", "b.PARQUET.bak"):
+        (folder / name).touch()
+    (folder / "survey.json").write_text(survey.to_json(), encoding="utf-8")
+    (folder / ("0" * 64)).write_bytes(b"an attachment")
+    for name in ("_temporary", "day=1", "folder.parquet"):
+        (folder / name).mkdir()
+        (folder / name / "deeper.parquet").touch()
+    agrees(engine, survey, folder, expected(survey, rows, 2), folder)
+
+
 CHECKS: Final[dict[str, Check]] = {
     **{f"mechanism {name}": partial(check_mechanism, name) for name in SURVEYS},
     "nothing": check_nothing,
@@ -341,6 +434,10 @@ CHECKS: Final[dict[str, Check]] = {
     "refusals": check_refusals,
     "bad files": check_bad_files,
     "damaged pages": check_damaged_pages,
+    "ids unique": check_ids_unique,
+    "ids stated": check_ids_stated,
+    "mixed schemas": check_mixed_schemas,
+    "other files": check_other_files,
 }
 """Every check by its name."""
 

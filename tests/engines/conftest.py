@@ -7,7 +7,7 @@ import pytest
 from browser.setting import required
 from engines.spark_cluster import java
 
-_ON_SPARK = ["test_spark_cluster.py", "test_spark_local.py"]
+_ON_SPARK = ["test_spark_cluster.py", "test_spark_connect.py", "test_spark_local.py", "test_spark_stream.py"]
 _LACKING = java() is None
 if _LACKING and "java" in required():
     raise pytest.UsageError("SOTTOVOCE_TEST_REQUIRE asks for java: tools/with_java finds or installs it")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["PretendSession"]
+__all__ = ["PretendSession", "PretendTable"]
 
 
 class PretendSession:
@@ -24,6 +24,19 @@ class PretendSession:
         self.persisted = 0
         self.shuffles: set[int] = set()
         """How many times the rows of a job were shuffled."""
+
+    def registerProgressHandler(self, handler: Any) -> None:  # noqa: N802
+        """As over Spark Connect; nothing is ever told."""
+
+    def removeProgressHandler(self, handler: Any) -> None:  # noqa: N802
+        """As over Spark Connect."""
+
+    def getTags(self) -> set[str]:  # noqa: N802
+        """None."""
+        return set()
+
+    def addTag(self, tag: str) -> None:  # noqa: N802
+        """Of what follows."""
 
     def createDataFrame(self, rows: list[tuple[bytes | None, bytes | None]]) -> PretendTable:  # noqa: N802
         """A table of reports."""
@@ -105,9 +118,13 @@ class PretendTable:
         self._session.persisted -= 1
 
     def filter(self, condition: str) -> PretendTable:
-        """Tallies, or all but them."""
-        keep = {"place = -1": lambda place: place == -1, "place <> -1": lambda place: place != -1}[condition]
+        """Counts, or all but them."""
+        keep = {"place < 0": lambda place: place < 0, "place >= 0": lambda place: place >= 0}[condition]
         return PretendTable(self._session, [_batches([row for row in self._rows() if keep(row[0])])])
+
+    def unionByName(self, other: PretendTable) -> PretendTable:  # noqa: N802
+        """The rows of both."""
+        return PretendTable(self._session, self._partitions + other._partitions, max(self._shuffles, other._shuffles))
 
     def orderBy(self, by: str) -> PretendTable:  # noqa: N802
         """By place."""

@@ -1,4 +1,4 @@
-"""A real Spark cluster on this machine: a standalone master and workers, each a process of its own, on loopback.
+"""Real Spark on this machine: a standalone master and workers, or a Connect server, each a process, on loopback.
 
 Every daemon is in a session of the system's of its own, in which its executors and their Python processes stay, so that
 killing that session leaves nothing behind, whatever became of the daemon. Should the tests themselves be killed, a pipe
@@ -12,13 +12,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Cluster", "Daemon", "java", "running_cluster"]
+__all__ = ["Cluster", "ConnectServer", "Daemon", "java", "running_cluster"]
 
 _START_SECONDS: Final = 120.0
 _LOOK_EVERY: Final = 0.05
@@ -33,9 +34,9 @@ def java() -> str | None:
 
 
 class Daemon:
-    """A master or a worker."""
+    """A master, a worker or a server: a class of Spark's, with its arguments."""
 
-    def __init__(self, kind: str, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, kind: str, *arguments: str, **more: str) -> None:
         import pyspark
 
         self.folder = folder
@@ -51,10 +52,11 @@ class Daemon:
             "SPARK_WORKER_DIR": str(folder / "work"),
             "SPARK_CONF_DIR": str(folder),
             "JDK_JAVA_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            **more,
         }
         with self._log.open("wb") as log:
             self.process = subprocess.Popen(
-                [*_GUARD, home / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}", *_ANYWHERE, *arguments],
+                [*_GUARD, home / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}", *arguments],
                 env=environment,
                 stdin=subprocess.PIPE,
                 stdout=log,
@@ -102,18 +104,23 @@ class Cluster:
     """A master and its workers."""
 
     def __init__(self, folder: Path, workers: int) -> None:
-        self.master = Daemon("master.Master", folder / "master")
+        self.master = Daemon(folder / "master", "master.Master", *_ANYWHERE)
         self.workers: list[Daemon] = []
+        self._folder = folder
         try:
             self.url = self.master.wait_for(r"Starting Spark master at (spark://\S+)")
-            for i in range(workers):
-                arguments = ("--cores", "1", "--memory", "512m", self.url)
-                self.workers.append(Daemon("worker.Worker", folder / f"worker{i}", *arguments))
-            for worker in self.workers:
+            for worker in [self.add_worker() for _ in range(workers)]:
                 worker.wait_for(r"(Successfully registered with master)")
         except BaseException:
             self.kill()
             raise
+
+    def add_worker(self) -> Daemon:
+        """Start one more."""
+        folder = self._folder / f"worker{len(self.workers)}"
+        arguments = ("--cores", "1", "--memory", "512m", self.url)
+        self.workers.append(Daemon(folder, "worker.Worker", *_ANYWHERE, *arguments))
+        return self.workers[-1]
 
     def kill(self) -> None:
         """Everything, whatever state it is in."""
@@ -129,3 +136,39 @@ def running_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
         yield cluster
     finally:
         cluster.kill()
+
+
+class ConnectServer:
+    """A Spark Connect server with a local master, whose workers have everything but this package."""
+
+    def __init__(self, folder: Path) -> None:
+        import pyspark
+
+        folder.mkdir()
+        python = folder / "python"
+        # Without site, folders that .pth files name are not on the path: an editable install is one.
+        packages = Path(pyspark.__file__).parents[1]
+        python.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}:$PYTHONPATH" exec {sys.executable} -S "$@"\n')
+        python.chmod(0o755)
+        settings = {
+            "spark.master": "local[2]",
+            "spark.ui.enabled": "false",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": "0",
+            "spark.sql.shuffle.partitions": "2",
+        }
+        self.daemon = Daemon(
+            folder / "server",
+            "SparkSubmit",
+            *("--class", "org.apache.spark.sql.connect.service.SparkConnectServer"),
+            *(word for name, value in settings.items() for word in ("--conf", f"{name}={value}")),
+            "spark-internal",
+            SPARK_DAEMON_MEMORY="768m",
+            PYSPARK_PYTHON=str(python),
+            PYTHONPATH="",
+        )
+        try:
+            self.url = f"sc://{self.daemon.wait_for(r'Spark Connect server started at: (127.0.0.1:[0-9]+)')}"
+        except BaseException:
+            self.daemon.kill()
+            raise

@@ -52,6 +52,17 @@ def test_counting_for_machines(run: Run) -> None:
     assert found["aggregate_bytes"] == Path("x.bin").stat().st_size
 
 
+def test_unique_ids_are_declared(run: Run) -> None:
+    done = run("aggregate", "--reports", "lake", "--ids-unique")
+    assert done.status == 2
+    assert "ids were declared unique, but 100 rows have the id of another row" in " ".join(done.err.split())
+    assert not Path("aggregate.bin").exists()
+    done = run("aggregate", "--reports", "lake/a.parquet", "--ids-unique")
+    assert "duplicates 0 ids declared unique; a sample was checked" in " ".join(done.out.split())
+    for words, ids in ((("--ids-unique",), "declared"), (("--no-ids-unique",), "removed"), ((), "removed")):
+        assert run("aggregate", "--reports", "lake/b.parquet", "--json", *words).json["ids"] == ids
+
+
 def test_faults_refuse_or_are_left_out(run: Run) -> None:
     Path("lake/c.parquet").write_text("hello")
     done = run("aggregate", "survey.json", "--reports", "lake")

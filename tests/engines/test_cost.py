@@ -55,8 +55,8 @@ def test_the_prediction_is_the_arithmetic_it_says() -> None:
     assert here.estimate_seconds == NEAR_CELLS / 2e7
     assert here.shuffle_bytes == 0
     spark = cost_on_spark(mechanism, n, RATES, workers=10, cores=4)
-    assert spark.count_seconds == pytest.approx(3.0 + n / (5e5 * 40) + NEAR_CELLS / 1e8)
-    assert spark.shuffle_bytes == n * (16 + 4 + mechanism.report_bytes) + 40 * 8 * NEAR_CELLS
+    assert spark.count_seconds == pytest.approx(3.0 + n / (5e5 * 40) + 120 * NEAR_CELLS / (1e8 / RATES.cores * 40))
+    assert spark.shuffle_bytes == 8 * n + 120 * 2 * NEAR_CELLS
     assert spark.storage_bytes == here.storage_bytes
 
 
@@ -75,7 +75,7 @@ def test_counters_beyond_memory_are_held_in_shards() -> None:
     assert many.cells > 2**33
     assert cost_here(many, 10**9, RATES).memory_bytes < cost_here(usual, 10**9, RATES).memory_bytes
     spark = cost_on_spark(many, 10**9, RATES, workers=4, cores=4)
-    assert spark.shuffle_bytes == 10**9 * (20 + many.report_bytes)
+    assert spark.shuffle_bytes == 10**9 * (8 + many.report_bytes)
     assert cost_here(usual, 10, RATES).estimate_seconds == 10 * usual.size / 1e8
 
 

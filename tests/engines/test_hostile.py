@@ -22,8 +22,8 @@ from engines.battery import Rows, expected, new_ids, reports_of, survey_of, writ
 from sottovoce import engines
 from sottovoce.core.errors import ReportError, SottovoceError
 from sottovoce.engines.local_counts import InMemory
-from sottovoce.engines.local_reading import columns, in_pieces
 from sottovoce.engines.local_resume import WorkFolder
+from sottovoce.engines.reading import columns, in_pieces
 from sottovoce.engines.rows import sift
 from sottovoce.engines.tally import Tally
 from sottovoce.formats.aggregate_file import AggregateFile, write_aggregate
@@ -38,7 +38,7 @@ class StopError(Exception):
 
 
 def stop_at(row: int) -> Any:
-    def progress(done: int, total: int) -> None:
+    def progress(done: int, total: int, step: str) -> None:
         if done >= row:
             raise StopError
 
@@ -81,7 +81,7 @@ def test_a_file_found_damaged_is_known_under_its_other_name(tmp_path: Path, monk
     engine = engines.local(work=work, memory_bytes=MEMORY, cores=1)
     told = [0]
 
-    def stop_when_it_begins_again(done: int, total: int) -> None:
+    def stop_when_it_begins_again(done: int, total: int, step: str) -> None:
         if done < told[-1]:
             raise StopError
         told.append(done)
@@ -209,7 +209,7 @@ def test_a_small_run_leaves_a_large_ones_folder_alone(tmp_path: Path) -> None:
     write_parquet(tmp_path / "b.parquet", rows[:10])
     small = engines.local(work=work).count(survey, tmp_path / "b.parquet")  # in memory; the folder is not there yet
 
-    def meanwhile(done: int, total: int) -> None:
+    def meanwhile(done: int, total: int, step: str) -> None:
         small.close()
 
     with engines.local(work=work, memory_bytes=MEMORY, cores=1).count(

@@ -51,6 +51,7 @@ def test_battery(name: str, tmp_path: Path) -> None:
         "refusals",
         "bad files",
         "damaged pages",
+        "ids unique",
     ],
 )
 def test_battery_in_little_memory(name: str, tmp_path: Path) -> None:
@@ -141,7 +142,7 @@ def test_a_file_that_changes_meanwhile_is_noticed(tmp_path: Path) -> None:
     rows: Rows = list(zip(new_ids(100, 5), reports_of("hadamard", 2000), strict=False))
     place = write_parquet(tmp_path / "a.parquet", rows)
     with pytest.raises(ReportError, match=r"a\.parquet changed while it was counted"):
-        engines.local().count(survey, place, progress=lambda done, total: write_parquet(place, rows[:50]))
+        engines.local().count(survey, place, progress=lambda *step: write_parquet(place, rows[:50]))
 
 
 def test_progress_reaches_its_end(tmp_path: Path) -> None:
@@ -149,9 +150,10 @@ def test_progress_reaches_its_end(tmp_path: Path) -> None:
     rows: Rows = list(zip(new_ids(100, 5), reports_of("hadamard", 2000), strict=False))
     write_parquet(tmp_path / "a.parquet", rows)
     write_parquet(tmp_path / "b.parquet", rows[:10])
-    engines.local().aggregate(survey, tmp_path, progress=lambda done, total: told.append((done, total)))
-    assert told[1][1] == 110
-    assert told[-1] == (220, 220)  # there are repeats: everything is read again
+    engines.local().aggregate(survey, tmp_path, progress=lambda *step: told.append(step))
+    assert told[1] == (110, 110, "reading and counting")
+    assert told[2] == (110, 110, "looking for repeated ids")
+    assert told[-1] == (220, 220, "reading repeated ids again")  # there are repeats: everything is read again
 
 
 def test_repeated_words_are_found_whatever_they_are() -> None:

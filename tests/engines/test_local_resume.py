@@ -25,7 +25,7 @@ import json, os, signal, sys
 import sottovoce as sv
 survey, folder, work, fatal = sv.Survey.from_json(open(sys.argv[1]).read()), sys.argv[2], sys.argv[3], int(sys.argv[4])
 told = []
-def progress(done, total):
+def progress(done, total, step):
     told.append(done)
     if done >= fatal:
         sys.stdout.write(json.dumps([told[0], done])); sys.stdout.flush()
@@ -57,7 +57,7 @@ def interrupted(lake: Path, work: Path, fatal: int) -> None:
     class StopError(Exception):
         pass
 
-    def progress(done: int, total: int) -> None:
+    def progress(done: int, total: int, step: str) -> None:
         if done >= fatal:
             raise StopError
 
@@ -166,6 +166,6 @@ def test_a_result_that_cannot_be_saved_is_not_lost(lake: Path, tmp_path: Path) -
     with pytest.raises(ReportError, match="cannot be written"), local(work).count(survey, lake) as counted:
         counted.save(tmp_path / "missing" / "counted.bin")
     began: list[int] = []
-    with local(work).count(survey, lake, progress=lambda done, total: began.append(done)) as counted:
+    with local(work).count(survey, lake, progress=lambda done, total, step: began.append(done)) as counted:
         counted.save(tmp_path / "counted.bin")
     assert began[0] >= 8000

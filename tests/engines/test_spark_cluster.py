@@ -1,4 +1,4 @@
-"""A real cluster of a master and two workers: the battery, failures in words, and a worker killed in the middle."""
+"""A real cluster of a master and two workers: the battery, failures in words, and workers killed in the middle."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from engines.battery import CHECKS, SURVEYS, expected, new_ids, reports_of, survey_of
-from engines.spark_cluster import Cluster, running_cluster
+from engines.spark_cluster import Cluster, Daemon, running_cluster
 from sottovoce import engines
 from sottovoce.core.errors import CapacityError, ReportError, ServiceError, SottovoceError
-from sottovoce.engines.spark_engine import SparkEngine
-from sottovoce.engines.spark_session import session as spark_session
+from sottovoce.engines.cluster.engine import SparkEngine
+from sottovoce.engines.cluster.session import session as spark_session
 
 # pyspark leaves the sockets that results came through to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
@@ -45,7 +45,7 @@ SETTINGS = {
     "spark.executor.memory": "512m",
     "spark.executor.cores": "1",
     "spark.sql.shuffle.partitions": "3",
-    "spark.task.maxFailures": "2",
+    "spark.task.maxFailures": "3",
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.cores.max": "2",
     "spark.driver.extraJavaOptions": JAVA,
@@ -82,12 +82,12 @@ def test_a_table_is_counted_like_its_rows(session: Any) -> None:
     wanted = expected(survey, rows, 0)
     assert wanted.tally.duplicates == 100
     table = session.createDataFrame([(i, r, 1) for i, r in rows], "report_id binary, report binary, other int")
-    steps: list[tuple[int, int]] = []
+    steps: list[tuple[int, int, str]] = []
     with engines.spark(session).count(survey, table, progress=lambda *step: steps.append(step)) as counted:
         assert counted.tally == wanted.tally
         assert counted.aggregate() == wanted.aggregate
     assert steps[-1][0] == steps[-1][1] > 0
-    assert steps == sorted(steps)
+    assert [step[:2] for step in steps] == sorted(step[:2] for step in steps)
     with pytest.raises(ReportError, match="were closed"):
         counted.aggregate()
 
@@ -134,12 +134,13 @@ def test_failures_are_told_in_words(session: Any, trouble: Any, kind: type[Sotto
 
 
 def _rows_one_by_one(folder: str, parts: list[list[tuple[bytes, bytes]]]) -> Any:
-    """A stage whose first two tasks end at once, and whose others wait until a worker has been killed."""
+    """A stage whose first two tasks end at once, and whose others wait until two workers have been killed."""
 
     def stage(batches: Any) -> Iterator[Any]:
         place = Path(folder)
         for batch in batches:
             for part in batch.column(0).to_pylist():
+                (place / f"begun-{part}-{os.getsid(0)}").touch()
                 while part > 1 and not (place / "killed").exists():
                     time.sleep(0.02)
                 ids, reports = zip(*parts[part], strict=True)
@@ -152,7 +153,13 @@ def _rows_one_by_one(folder: str, parts: list[list[tuple[bytes, bytes]]]) -> Any
     return stage
 
 
-def test_a_worker_is_killed_in_the_middle(session: Any, cluster: Cluster, tmp_path: Path) -> None:
+def _marks(folder: Path, what: str) -> list[tuple[int, int]]:
+    """Parts that are begun or done, and the worker, by its process, that did it."""
+    return [(int(part), int(home)) for _, part, home in (mark.name.split("-") for mark in folder.glob(f"{what}-*"))]
+
+
+def test_a_worker_is_lost_twice(session: Any, cluster: Cluster, tmp_path: Path) -> None:
+    """One is killed when it has done something, and the one that takes its place when it has begun something."""
     survey, reports = survey_of("hadamard"), reports_of("hadamard", 2000)
     rows = [*zip(new_ids(2000, 12), reports, strict=True)]
     rows += rows[:200]
@@ -160,18 +167,27 @@ def test_a_worker_is_killed_in_the_middle(session: Any, cluster: Cluster, tmp_pa
     table = session.range(0, 8, 1, 8).mapInArrow(
         _rows_one_by_one(str(tmp_path), parts), "report_id binary, report binary"
     )
+    lost: list[int] = []
 
-    def kill() -> None:
+    def kill(candidates: list[Daemon], what: str) -> None:
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            homes = {int(mark.name.rpartition("-")[2]) for mark in tmp_path.glob("done-*")}
-            if homes:
-                next(worker for worker in cluster.workers if worker.process.pid in homes).kill()
-                (tmp_path / "killed").touch()
-                return
+            homes = {home for _, home in _marks(tmp_path, what)}
+            for worker in candidates:
+                if worker.process.pid in homes:
+                    worker.kill()
+                    lost.append(worker.process.pid)
+                    return
             time.sleep(0.02)
 
-    killer = threading.Thread(target=kill)
+    def kill_twice() -> None:
+        try:
+            kill(list(cluster.workers), "done")
+            kill([cluster.add_worker()], "begun")
+        finally:
+            (tmp_path / "killed").touch()
+
+    killer = threading.Thread(target=kill_twice)
     killer.start()
     try:
         with engines.spark(session).count(survey, table) as counted:
@@ -180,15 +196,12 @@ def test_a_worker_is_killed_in_the_middle(session: Any, cluster: Cluster, tmp_pa
             assert counted.aggregate() == wanted.aggregate
     finally:
         killer.join()
-    assert (tmp_path / "killed").exists()
-    # What the killed worker had done was done again by the other one.
-    done = [mark.name.split("-") for mark in tmp_path.glob("done-*")]
-    (lost,) = {int(home) for _, _, home in done} - {
-        worker.process.pid for worker in cluster.workers if worker.members()
-    }
-    again = {part for _, part, home in done if int(home) == lost}
+    assert len(lost) == 2
+    # What was done by those that are lost was done again by the one that is left.
+    done = _marks(tmp_path, "done")
+    again = {part for part, home in done if home in lost}
     assert again
-    assert again <= {part for _, part, home in done if int(home) != lost}
+    assert again <= {part for part, home in done if home not in lost}
 
 
 def test_without_any_worker_left_the_job_ends(session: Any, cluster: Cluster, tmp_path: Path) -> None:

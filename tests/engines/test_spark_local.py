@@ -15,11 +15,14 @@ import pytest
 from engines.battery import Rows, expected, new_ids, reports_of, survey_of, write_parquet
 from sottovoce import engines
 from sottovoce.core.errors import ReportError, ServiceError
-from sottovoce.engines import spark_session
-from sottovoce.engines.spark_session import session as make_session
+from sottovoce.engines.cluster import session as spark_session
+from sottovoce.engines.cluster.session import session as make_session
 
 # pyspark leaves the sockets that results came through to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
+TOLD: list[str] = []
+"""What was said while the session of these tests was started."""
 
 PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
 SETTINGS = {
@@ -35,7 +38,7 @@ def blocks() -> list[str]:
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
-    with make_session(settings=SETTINGS, answer_seconds=300.0) as begun:
+    with make_session(settings=SETTINGS, answer_seconds=300.0, tell=TOLD.append) as begun:
         yield begun
 
 
@@ -46,18 +49,34 @@ def rows_of(survey: str, seed: int, n: int = 400) -> Rows:
 def test_a_master_that_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         free = taken.getsockname()[1]
-    for master in (f"spark://127.0.0.1:{free}", f"spark://127.0.0.1:{free},127.0.0.1:{free}", "spark://nowhere"):
-        with pytest.raises(ServiceError, match=rf"master at {re.escape(master)} does not answer"), make_session(master):
+    for master, what in (
+        (f"spark://127.0.0.1:{free}", "Spark master"),
+        (f"spark://127.0.0.1:{free},127.0.0.1:{free}", "Spark master"),
+        ("spark://nowhere", "Spark master"),
+        (f"k8s://https://127.0.0.1:{free}", "Kubernetes API server"),
+        (f"sc://127.0.0.1:{free}", "Spark Connect server"),
+    ):
+        words = rf"{what} at {re.escape(master)} does not answer"
+        with pytest.raises(ServiceError, match=words) as told, make_session(master):
             pass
-    with pytest.raises(ServiceError, match=r"it must be local, local\[N\]"), make_session("http://127.0.0.1"):
-        pass
+        assert told.value.code == "unreachable"
 
 
 def test_a_master_that_takes_connections_and_says_nothing() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        master = f"spark://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(ServiceError, match="does not answer"), make_session(master, answer_seconds=1.0):
+        place = f"127.0.0.1:{silent.getsockname()[1]}"
+        for master in (f"spark://{place}", f"sc://{place}/;token=secret"):
+            with pytest.raises(ServiceError, match="does not answer") as told, make_session(master, answer_seconds=1.0):
+                pass
+            assert "secret" not in str(told.value)
+
+
+def test_a_server_that_is_none() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        master = f"sc://127.0.0.1:{silent.getsockname()[1]}/path;token=secret"
+        with pytest.raises(ServiceError, match=r"write it like sc://host:15002") as told, make_session(master):
             pass
+    assert "secret" not in str(told.value)
 
 
 def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -76,6 +95,8 @@ def test_a_session_that_suits_counting(spark: Any) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.sparkContext.uiWebUrl is None
     assert "PYSPARK_PYTHON" not in os.environ
+    assert [words.partition(";")[0] for words in TOLD[:1]] == ["starting Java and Spark"]
+    assert "first job also starts Python" in TOLD[-1]
     with pytest.raises(ServiceError, match=r"has a Spark session already: give that to sottovoce\.engines\.spark"):
         make_session().__enter__()
 
@@ -100,7 +121,7 @@ def test_a_damaged_file_of_a_table_is_named(spark: Any, tmp_path: Path) -> None:
 
 
 def test_who_looks_at_progress_may_stop_the_job(spark: Any) -> None:
-    def stop(done: int, of: int) -> None:
+    def stop(done: int, total: int, step: str) -> None:
         raise KeyboardInterrupt
 
     table = spark.createDataFrame(rows_of("hadamard", 22), "report_id binary, report binary")
@@ -109,7 +130,8 @@ def test_who_looks_at_progress_may_stop_the_job(spark: Any) -> None:
 
 
 def test_the_code_of_the_page(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one_machine, standalone, managed, stream = blocks()
+    *counting, stream = blocks()
+    assert len(counting) == 5
     survey, folder = survey_of("hadamard"), tmp_path / "reports"
     folder.mkdir()
     rows = rows_of("hadamard", 23)
@@ -124,34 +146,17 @@ def test_the_code_of_the_page(spark: Any, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     page: dict[str, Any] = {"survey": survey, "folder": folder, "spark": spark}
     places = {"/shared/reports/*.parquet": f"{folder}/*.parquet", "s3a://lake/reports/": str(folder)}
-    for block in (one_machine, standalone, managed):
+    for block in counting:
         for stated, real in places.items():
             block = block.replace(stated, real)
         exec(block, page)  # noqa: S102 (the code is the documentation's own)
         assert page.pop("aggregate", wanted) == wanted
     assert engines.local().aggregate(survey, folder) == wanted
-    exec(stream, page)  # noqa: S102
-    check_stream(page, tmp_path)
-
-
-def check_stream(page: dict[str, Any], folder: Path) -> None:
-    """Segments come, the stream is started again, and a batch is replayed: all are counted once."""
-    survey, spark, incoming, state = page["survey"], page["spark"], folder / "incoming", folder / "state"
-    incoming.mkdir()
-    rows = rows_of("hadamard", 24)
-    write_parquet(incoming / "0.parquet", rows[:200] + rows[:50])
-    page["count_new_segments"](spark, survey, incoming, state)
-    first = (state / "batches" / "000000000.bin").read_bytes()
-    write_parquet(incoming / "1.parquet", rows[200:])
-    page["count_new_segments"](spark, survey, incoming, state)
-    wanted = expected(survey, rows, 0).aggregate
-    assert page["running_aggregate"](state).aggregate() == wanted
-    assert (state / "batches" / "000000000.bin").read_bytes() == first
-    # As if the driver had died after the batch was counted and before Spark took note of it; and before it was counted.
-    for lost in ([], [state / "batches" / "000000001.bin"]):
-        noted = state / "checkpoint" / "commits" / "1"
-        for file in (noted, noted.with_name(".1.crc"), *lost):
-            file.unlink()
-        page["count_new_segments"](spark, survey, incoming, state)
-        assert noted.exists()
-        assert page["running_aggregate"](state).aggregate() == wanted
+    for place in ("incoming", "state"):
+        stream = stream.replace(f"/shared/{place}", str(tmp_path / place))
+    (tmp_path / "incoming").mkdir()
+    for last in (250, 400):
+        write_parquet(tmp_path / "incoming" / f"{last}.parquet", rows[:last])
+        exec(stream, page)  # noqa: S102
+        assert page["stream"].tally.counted == last
+    assert page["aggregate"] == wanted

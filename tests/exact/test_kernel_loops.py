@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from sottovoce.kernels import reference
-from sottovoce.kernels.compiled import normals, rotations, simplex, triangular, walsh
+from sottovoce.kernels.compiled import normals, rotations, simplex, triangular, walsh, walsh_counts
 from sottovoce.kernels.counting import count_into
+from sottovoce.kernels.memory import uninitialized, zeros
 from sottovoce.kernels.normals import seed_normals
 from sottovoce.kernels.projective import hyperplane_sums, singer_polynomial
 from sottovoce.kernels.rotations import fold_counts, rotate
+from sottovoce.kernels.walsh import walsh_hadamard_of_counts
 from sottovoce.mechanisms.projective_space import ProjectiveSpace
 
 
@@ -39,38 +41,85 @@ def test_levels_over_all_memory() -> None:
     np.testing.assert_array_equal(x, expected)
 
 
+def test_blocks_of_counts_are_transformed_in_single_precision() -> None:
+    """All levels of every block; and counts that single precision might not hold are told."""
+    block = walsh.BLOCK
+    counts = np.random.default_rng(0).integers(0, 9, size=2 * block)
+    expected = np.concatenate([reference.walsh_hadamard(part.astype(float)) for part in np.split(counts, 2)])
+    found = np.full(2 * block, math.nan, dtype=np.float32)
+    assert walsh_counts.transform_blocks(counts, found, 1, 2) == counts[block:].sum()
+    assert walsh_counts.transform_blocks(counts, found, 0, 1) == counts[:block].sum()
+    np.testing.assert_array_equal(found, expected)
+    scaled = np.empty(100)
+    walsh_counts.scale(found[:100], 0.1, scaled)
+    np.testing.assert_array_equal(scaled, 0.1 * expected[:100])
+    for bad in (-1, -(2**63), walsh_counts.LARGEST, 2**63 - 1):
+        counts[block + 7] = bad
+        with np.errstate(over="ignore"):  # sums go round in compiled code, and in plain Python with a warning
+            assert walsh_counts.transform_blocks(counts, found, 1, 2) == -1
+
+
+@pytest.mark.parametrize("most", [9, 2000])
+def test_the_transform_of_counts_is_exact(most: int) -> None:
+    """Over all memory, whether their sum is below 2^24 or not."""
+    counts = np.random.default_rng(most).integers(0, most + 1, size=1 << 17)
+    expected = reference.walsh_hadamard(counts.astype(float))
+    np.testing.assert_array_equal(walsh_hadamard_of_counts(counts, 99_999, 0.25), 0.25 * expected[1:100_000])
+    few = counts[:8]
+    np.testing.assert_array_equal(
+        walsh_hadamard_of_counts(few, 7, 1.0), reference.walsh_hadamard(few.astype(float))[1:]
+    )
+
+
+@pytest.mark.parametrize("entries", [0, 5, 1 << 17, (1 << 18) + 1, 10**6])
+def test_large_arrays_begin_where_a_huge_page_does(entries: int) -> None:
+    held = zeros(entries, np.int64)
+    assert (held.shape, held.dtype, held.any()) == ((entries,), np.int64, False)
+    others = uninitialized(entries)
+    assert (others.shape, others.dtype, others.flags.writeable) == ((entries,), np.float64, True)
+    if entries >= 1 << 17:
+        assert held.ctypes.data % 2**21 == others.ctypes.data % 2**21 == 0
+        assert not np.shares_memory(held, others)
+
+
 SIZES = [1, 31, 32, 33, 200]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_largest_entry_and_whether_all_are_finite(size: int) -> None:
+@pytest.mark.parametrize("high", [-10.0, 0.0, 0.5])
+def test_the_largest_entry_and_whether_all_are_finite(size: int, high: float) -> None:
     raw = np.random.default_rng(size).normal(size=size)
-    assert simplex.survey(raw) == (raw.max(), True)
+    raw[size // 3] = 5.0
+    *_, largest, finite = simplex.excess(raw, high, 0.0, True)
+    assert (largest, finite) == (5.0, True)
     for bad in (math.nan, math.inf, -math.inf):
         for place in {0, size // 2, size - 1}:
             spoilt = raw.copy()
             spoilt[place] = bad
             with np.errstate(invalid="ignore"):
-                assert not simplex.survey(spoilt)[1]
+                assert not simplex.excess(spoilt, high, 0.0, True)[-1]
 
 
 @pytest.mark.parametrize("size", [*SIZES, simplex.RUN + 40])
-def test_heights_above_a_threshold(size: int) -> None:
+@pytest.mark.parametrize("above", [0.0, 0.5, 4.0], ids=["all rows", "most rows", "few rows"])
+def test_heights_above_a_threshold(size: int, above: float) -> None:
     raw = np.random.default_rng(size).integers(-1024, 1024, size=size) / 1024
-    high, low = 0.25, 2.0**-60
+    raw[:: 3 * simplex.LANES] += above
+    high, low = above, 2.0**-60
     heights = np.maximum(raw - high, 0.0)  # multiples of 2^-10: what lies above `high` lies above `low` more too
-    total, count = simplex.excess(raw, high, low)
+    total, count, *_ = simplex.excess(raw, high, low, False)
     assert math.isclose(total, heights.sum(), rel_tol=1e-12)
     assert count == (heights > 0).sum()
-    above = np.empty(count)
-    simplex.gather(raw, high, low, above)
-    assert above.tolist() == raw[heights > 0].tolist()
+    held = np.empty(count)
+    simplex.gather(raw, high, low, held)
+    assert held.tolist() == raw[heights > 0].tolist()
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_clipping_states_its_duality_gap(size: int) -> None:
+@pytest.mark.parametrize("spread", [0.01, 1.0], ids=["many above", "few above"])
+def test_clipping_states_its_duality_gap(size: int, spread: float) -> None:
     """<r, x> - min r, r = x - (raw - tau): nothing but rounding where tau is the solution, and its size elsewhere."""
-    raw = np.random.default_rng(size).normal(size=size)
+    raw = spread * np.random.default_rng(size).normal(size=size)
     tau, out = reference.simplex_threshold_by_sorting(raw), np.empty(size)
     product, least = simplex.clip(raw, tau, 0.0, out)
     np.testing.assert_array_equal(out, np.maximum(raw - tau, 0.0))

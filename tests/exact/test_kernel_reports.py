@@ -90,9 +90,20 @@ def test_rows_are_counted_where_they_stand(width: int) -> None:
 def test_bytes_that_go_round_carry(width: int) -> None:
     """Four at a time and the rest; 600 times the same, and what is too large in the last entry."""
     words, mask = rows_of([2] * 600 + [0, 1, 4, 200, 2], width)
-    table, carries = np.zeros(4, dtype=np.uint8), np.zeros(4, dtype=np.uint32)
-    counting.tally_rows(table, carries, words, mask)
-    assert (table + 256 * carries.astype(np.int64)).tolist() == [1, 1, 601, 2]
+    table, carries = np.zeros(4, dtype=np.uint8), np.zeros(5, dtype=np.uint32)
+    counting.tally_rows(table, carries, words[:255], mask)
+    assert not carries.any()
+    counting.tally_rows(table, carries, words[255:], mask)
+    assert carries[-1]
+    counts = np.array([10, 0, 0])
+    counting.add_table(counts, table, 0)
+    counting.add_table(counts, carries, 8)
+    assert counts.tolist() == [11, 1, 601]
+    assert (table[3], carries[3]) == (2, 0)
+    signed = np.array([10, 0])
+    counting.add_signed_table(signed, table, 0)
+    counting.add_signed_table(signed, carries, 8)
+    assert signed.tolist() == [10, 599]
 
 
 def test_pairs_of_bytes() -> None:
@@ -101,6 +112,17 @@ def test_pairs_of_bytes() -> None:
     counting.tally_pairs(tables, words)
     found = [dict(zip(*map(np.ndarray.tolist, (np.flatnonzero(t), t[t > 0])), strict=True)) for t in tables]
     assert found == [{1: 5}, {2: 5}, {3: 5}, {4: 4, 0xFFFF: 1}]
+    one = np.zeros((1, 1 << 16), dtype=np.uint32)
+    counting.tally_pairs(one, words)
+    assert one[0].tolist() == tables.sum(axis=0).tolist()
+
+
+def test_a_sample_of_words() -> None:
+    words = np.array([0, 7, 9, 15, 16, 2**64 - 1, 7], dtype=np.uint64)
+    held = np.zeros(14, dtype=np.uint64)
+    n = repeats.sample(held[:7], words[::2], np.uint64(3), np.uint64(2), np.uint64(5))
+    assert held[:n].tolist() == [0, 9, 7], "3 x 16 + 2 is 32 or more"
+    assert repeats.sample(held, words, np.uint64(3), np.uint64(1), np.uint64(4)) == 1, "a product that goes round"
 
 
 def test_words_that_occur_twice() -> None:

@@ -1,7 +1,9 @@
 """Reports as Parquet files, one per segment: written whole or not at all, resumable, never overwritten.
 
 Columns: ``report_id`` (16 bytes), ``report`` (the bytes a device sent), ``epoch`` (coarse time). The metadata
-has the format's version, the survey's id and statement, the segment's number and its number of reports.
+has the format's version, the survey's id and statement, the segment's number and its number of reports; and the
+export, a random name that the files of a folder share: report ids are unique among them. What the statement names by
+digest is in a file of that name.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -39,6 +42,7 @@ class _Described(NamedTuple):
 
     number: int
     n: int
+    export: str | None
 
 
 class Folder:
@@ -47,6 +51,7 @@ class Folder:
     def __init__(self, survey: Survey, path: str | os.PathLike[str]) -> None:
         self.survey, self.path = survey, Path(path)
         self._width = len(survey.tag) + survey.mechanism.report_bytes
+        self._export = secrets.token_hex(16)
         pyarrow()  # fails early if it is missing
 
     def prepare(self) -> None:
@@ -55,8 +60,13 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             for left in self.path.glob(".reports-*.part"):
                 left.unlink()
-        for path in self.files():
-            self._described(path)
+        exports = {self._described(path).export for path in self.files()}
+        # Files of an earlier version, or of two folders, are left to engines to look through.
+        if len(exports) == 1:
+            self._export = exports.pop() or self._export
+        for digest, content in self.survey.attachments.items():
+            with _write_errors(self.path), contextlib.suppress(FileExistsError), creating(self.path / digest) as part:
+                part.write_bytes(content)
 
     def files(self) -> list[Path]:
         """The exported files, in order."""
@@ -108,7 +118,7 @@ class Folder:
                 pa.array(reports, type=pa.binary(self._width)),
                 pa.array(np.full(len(ids), segment.epoch), type=pa.int64()),
             ],
-            schema=self._schema(segment),
+            schema=self._schema(segment, len(ids)),
         )
         place = self._place(segment.number)
         with _write_errors(self.path), creating(place) as part:
@@ -130,7 +140,7 @@ class Folder:
     def _place(self, number: int) -> Path:
         return self.path / f"reports-{number:010d}.parquet"
 
-    def _schema(self, segment: SegmentEntry) -> Any:
+    def _schema(self, segment: SegmentEntry, rows: int) -> Any:
         pa, _ = pyarrow()
         stated = {
             "format": str(EXPORT_FORMAT),
@@ -138,6 +148,8 @@ class Folder:
             "statement": self.survey.to_json(),
             "segment": str(segment.number),
             "reports": str(segment.n),
+            "rows": str(rows),
+            "unique_in": self._export,
         }
         return pa.schema(
             [
@@ -156,7 +168,8 @@ class Folder:
             metadata = pq.read_schema(path).metadata or {}
             stated = {name.decode(): value.decode() for name, value in metadata.items()}
             version, survey = stated[PREFIX + "format"], stated[PREFIX + "survey"]
-            described = _Described(int(stated[PREFIX + "segment"]), int(stated[PREFIX + "reports"]))
+            number, n = int(stated[PREFIX + "segment"]), int(stated[PREFIX + "reports"])
+            described = _Described(number, n, stated.get(PREFIX + "unique_in"))
         except (pa.ArrowException, OSError, KeyError, ValueError) as error:
             raise MismatchError(
                 f"{path} is not an exported file, or is damaged; it was not changed: name another folder"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.cli.steps import steps
 from sottovoce.core.words import delta_of, guarantee
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ The result is one file, byte for byte the same on any engine.
 _EXAMPLES = f"""\
 SURVEY is a file with the survey's JSON (.json), or a survey at a collector: its id, the beginning of its id, or its
 title. Without it, the survey is read from the metadata of the exported files, which must all be of one survey.
+An attachment that the survey names by digest is a file of that name, beside survey.json or among the reports.
 
 The same command resumes an interrupted run. Progress is kept in a folder beside the result, which is removed at the
 end; --restart starts again.
@@ -47,6 +48,11 @@ examples:
 _UNITS: Final = {"": 1, **{f"{letter}iB": 1 << 10 * power for power, letter in enumerate("KMGT", start=1)}}
 _UNITS.update({f"{letter}B": 1000**power for power, letter in enumerate("kMGT", start=1)})
 _BAD_SHOWN: Final = 10
+_IDS: Final = {
+    "removed": "each id counts once",
+    "declared": "ids declared unique; a sample was checked",
+    "stated": "ids unique, as the files state; a sample was checked",
+}
 
 
 def memory(text: str) -> int:
@@ -75,7 +81,11 @@ def register(parser: Parser) -> None:
         help="files, folders or globs; subfolders are not searched",
     )
     parser.add_argument("--engine", choices=("local", "spark"), default="local", help="where to count (default: local)")
-    parser.add_argument("--master", metavar="URL", help="of a Spark cluster, spark://host:7077 (default: this machine)")
+    parser.add_argument(
+        "--master",
+        metavar="URL",
+        help="of a Spark cluster: spark://host:7077, yarn, k8s://..., or sc://host:15002 (default: this machine)",
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("aggregate.bin"), metavar="FILE", help="the result (default: aggregate.bin)"
     )
@@ -85,9 +95,17 @@ def register(parser: Parser) -> None:
         help="skip rows and files that are not reports of the survey, and count them",
     )
     parser.add_argument(
+        "--ids-unique",
+        action=argparse.BooleanOptionalAction,
+        help="no two rows have one id, so that a sample of the ids is checked, and a repeated one is an error; "
+        "--no-ids-unique: remove duplicates, whatever files state (default: as the files' metadata state it)",
+    )
+    parser.add_argument(
         "--hand-in", action="store_true", help="also send the counts to the collector; the survey must be sealed"
     )
-    parser.add_argument("--memory", type=memory, metavar="SIZE", help="memory to use, about (default: 1GiB)")
+    parser.add_argument(
+        "--memory", type=memory, metavar="SIZE", help="memory to use, about (default: 1GiB; 256MiB a task on Spark)"
+    )
     parser.add_argument(
         "--work", type=Path, metavar="DIR", help="folder for progress and temporary files (default: FILE.work)"
     )
@@ -101,8 +119,8 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.errors import SottovoceError
     from sottovoce.core.files import check_file
 
-    if arguments.engine == "spark" and (arguments.memory or arguments.restart or arguments.work):
-        raise UsageError("--memory, --work and --restart are for --engine local; Spark has its own settings")
+    if arguments.engine == "spark" and (arguments.restart or arguments.work):
+        raise UsageError("--work and --restart are for --engine local; Spark has folders of its own (spark.local.dir)")
     if arguments.engine == "local" and arguments.master:
         raise UsageError("--master is the address of a Spark cluster; add --engine spark")
     check_file(arguments.out, "aggregate")
@@ -112,7 +130,7 @@ def _run(arguments: argparse.Namespace) -> int:
     began = time.perf_counter()
     with _counted(arguments, survey) as counted:
         written = counted.save(arguments.out)
-        tally = counted.tally
+        tally, ids = counted.tally, counted.ids
     seconds = time.perf_counter() - began
     if live is not None:
         try:
@@ -125,6 +143,7 @@ def _run(arguments: argparse.Namespace) -> int:
         "title": survey.title,
         "engine": arguments.engine,
         **tally.to_dict(),
+        "ids": ids,
         "seconds": seconds,
         "rows_per_second": tally.rows / seconds,
         "aggregate": str(arguments.out),
@@ -143,12 +162,14 @@ def _survey(arguments: argparse.Namespace) -> Survey:
         return stated_survey(find_files(arguments.reports))
     if not arguments.survey.endswith(".json"):
         return connected(arguments).survey(arguments.survey).answerable
-    return survey_file(Path(arguments.survey))
+    return survey_file(Path(arguments.survey), arguments.reports)
 
 
-def survey_file(path: Path) -> Survey:
-    """The survey whose JSON a file holds."""
+def survey_file(path: Path, reports: Sequence[str] = ()) -> Survey:
+    """The survey whose JSON a file holds; its attachment is beside it or in the folder of some reports."""
     from sottovoce.core.errors import SurveyError
+    from sottovoce.engines.attachments import AttachmentFiles, folders_of
+    from sottovoce.engines.files import find_files
     from sottovoce.surveys.survey import Survey
 
     try:
@@ -157,7 +178,13 @@ def survey_file(path: Path) -> Survey:
         raise SurveyError(
             f"{str(path)!r} cannot be read: {error.strerror}; name a file with a survey's JSON"
         ) from error
-    survey = Survey.from_json(text)
+
+    def folders() -> Iterator[str]:
+        yield str(path.parent)
+        if reports:
+            yield from folders_of(find_files(reports))
+
+    survey = Survey.from_json(text, AttachmentFiles(folders()))
     if not isinstance(survey, Survey):
         whole, part = ("tracking survey", "period") if survey.kind == "tracking" else ("panel", "round")
         raise SurveyError(f"{str(path)!r} is a {whole}; reports belong to one of its {part}s: name the {part}")
@@ -168,37 +195,21 @@ def survey_file(path: Path) -> Survey:
 def _counted(arguments: argparse.Namespace, survey: Survey) -> Iterator[Counted]:
     from sottovoce import engines
 
-    faults: Any = "skip" if arguments.skip_faults else "refuse"
-    if arguments.engine == "spark":
-        from sottovoce.engines.spark_session import session
+    how: Any = {"faults": "skip" if arguments.skip_faults else "refuse", "ids_unique": arguments.ids_unique}
+    with contextlib.ExitStack() as held:
+        # Lines where there is no terminal: whoever waits for a cluster, in a log, wants to know for what.
+        with steps("finding files", lines=arguments.engine == "spark") as shown_steps:
+            engine: engines.Engine
+            if arguments.engine == "spark":
+                from sottovoce.engines.cluster.session import session
 
-        with session(arguments.master) as cluster:
-            with _bar() as tell:
-                counted: Counted = engines.spark(cluster).count(survey, arguments.reports, faults=faults, progress=tell)
-            with counted:
-                yield counted
-        return
-    work = arguments.work or arguments.out.with_name(arguments.out.name + ".work")
-    here = engines.local(work=work, memory_bytes=arguments.memory, restart=arguments.restart)
-    with _bar() as tell:
-        counted = here.count(survey, arguments.reports, faults=faults, progress=tell)
-    with counted:
-        yield counted
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[int, int], object]]:
-    """A progress bar on standard error; nothing where that is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("counting"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+                started = held.enter_context(session(arguments.master, tell=shown_steps.say))
+                engine = engines.spark(started, task_memory_bytes=arguments.memory)
+            else:
+                work = arguments.work or arguments.out.with_name(arguments.out.name + ".work")
+                engine = engines.local(work=work, memory_bytes=arguments.memory, restart=arguments.restart)
+            counted = engine.count(survey, arguments.reports, **how, progress=shown_steps.progress)
+        yield held.enter_context(counted)
 
 
 def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
@@ -214,7 +225,7 @@ def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
         ("files read", tally.files, ""),
         ("rows", tally.rows, f"{found['rows_per_second']:,.0f} per second"),
         ("reports counted", tally.counted, ""),
-        ("duplicates", tally.duplicates, "each id counts once" if tally.duplicates else ""),
+        ("duplicates", tally.duplicates, _IDS[found["ids"]]),
         ("of another survey", tally.foreign, "skipped" if tally.foreign else ""),
         ("malformed", tally.malformed, "skipped" if tally.malformed else ""),
         ("unusable files", len(tally.bad_files), "skipped" if tally.bad_files else ""),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
 from sottovoce.cli.serve import add_settings, need_extra
+from sottovoce.core.starting import importing
 from sottovoce.relay.settings import RELAY_FILE_VARIABLE, RELAY_SETTINGS, load_relay
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def _run(arguments: argparse.Namespace) -> int:
     flags = {setting.name: getattr(arguments, setting.name) for setting in RELAY_SETTINGS}
     settings = load_relay(flags, os.environ, arguments.settings)
     need_extra()
-    from sottovoce.relay.run import relay
+    with importing():
+        from sottovoce.relay.run import relay
 
     relay(settings, ready=lambda address: _say_ready(address, settings.to, settings.folder, bool(arguments.json)))
     return 0

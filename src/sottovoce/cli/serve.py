@@ -14,6 +14,7 @@ from sottovoce.cli.arguments import add_json
 from sottovoce.cli.output import print_json
 from sottovoce.collector.running.settings import SETTINGS, SETTINGS_VARIABLE, load
 from sottovoce.core.errors import MissingExtraError
+from sottovoce.core.starting import importing
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -72,7 +73,8 @@ def _run(arguments: argparse.Namespace) -> int:
     flags = {setting.name: getattr(arguments, setting.name) for setting in SETTINGS}
     settings = load(flags, os.environ, arguments.settings)
     need_extra()
-    from sottovoce.collector.running.serve import count, serve
+    with importing():
+        from sottovoce.collector.running.serve import count, serve
 
     as_json = bool(arguments.json)
     if arguments.only_work:

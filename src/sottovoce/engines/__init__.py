@@ -3,17 +3,65 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.engines.base import Counted, Engine, Faults
 from sottovoce.engines.tally import BadFile, Tally
+from sottovoce.surveys.survey import Survey
 
-# The modules are called local_engine and spark_engine: an import of engines.local would hide the function of that name.
+# Neither module is called as its function: an import of engines.local would hide that.
 if TYPE_CHECKING:
+    from sottovoce.engines.cluster.engine import SparkEngine
     from sottovoce.engines.local_engine import LocalEngine
-    from sottovoce.engines.spark_engine import SparkEngine
+    from sottovoce.engines.streams.stream import ReportStream
 
-__all__ = ["BadFile", "Counted", "Engine", "Faults", "Tally", "local", "spark"]
+__all__ = ["BadFile", "Counted", "Engine", "Faults", "Tally", "follow", "local", "spark"]
+
+
+def follow(
+    session: Any,
+    survey: Survey,
+    reports: Any,
+    *,
+    state: str | os.PathLike[str],
+    horizon: str | timedelta | None = None,
+    faults: Faults = "refuse",
+    files_per_batch: int = 1000,
+    buckets: int | None = None,
+) -> ReportStream:
+    """A stream of reports, each counted once as it comes, on the cluster of a `pyspark.sql.SparkSession`.
+
+    Parameters
+    ----------
+    reports
+        A folder that Parquet files and raw segments (``.svr``) are put into, whole, by renaming; or a streaming table
+        with binary columns `report_id` and `report`.
+    state
+        A folder for what was counted and for the ids that are remembered, which the driver and all workers share.
+    horizon
+        For how long an id is remembered: "7 days", "500 batches" or a `timedelta`. An id that comes again within it is
+        a duplicate. May be left out, or lengthened, where `state` has a stream already.
+    faults
+        "refuse" stops at a batch with a row or file that is no report of the survey, which then stays pending; "skip"
+        skips and tallies them.
+    files_per_batch
+        Most files of one batch.
+    buckets
+        Parts of the state, a power of two; 64 by default. A task holds the rows of one bucket of a batch.
+    """
+    from sottovoce.engines.streams.stream import ReportStream
+
+    return ReportStream(
+        session,
+        survey,
+        reports,
+        state=state,
+        horizon=horizon,
+        faults=faults,
+        files_per_batch=files_per_batch,
+        buckets=buckets,
+    )
 
 
 def local(
@@ -41,8 +89,16 @@ def local(
     return LocalEngine(work=work, memory_bytes=memory_bytes, cores=cores, restart=restart)
 
 
-def spark(session: Any) -> SparkEngine:
-    """An engine on the cluster of a `pyspark.sql.SparkSession`."""
-    from sottovoce.engines.spark_engine import SparkEngine
+def spark(session: Any, *, task_memory_bytes: int | None = None) -> SparkEngine:
+    """An engine on the cluster of a `pyspark.sql.SparkSession`.
 
-    return SparkEngine(session)
+    Parameters
+    ----------
+    session
+        A session of any kind, on Spark Connect too.
+    task_memory_bytes
+        Memory that each task may use, about, beside Python itself; 256 MiB by default.
+    """
+    from sottovoce.engines.cluster.engine import SparkEngine
+
+    return SparkEngine(session, task_memory_bytes=task_memory_bytes)

@@ -19,13 +19,27 @@ from sottovoce.formats.sharded import ShardedAggregate
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["MEMORY_BYTES", "Counted", "Engine", "Faults", "Progress", "check_choice", "check_faults"]
+__all__ = [
+    "MEMORY_BYTES",
+    "Counted",
+    "Engine",
+    "Faults",
+    "Ids",
+    "Progress",
+    "check_choice",
+    "check_faults",
+    "ids_trusted",
+    "not_unique",
+]
+
+Ids: TypeAlias = Literal["removed", "declared", "stated"]
+"""Why each id counts once: duplicates were removed, or ids are unique, as the caller declared or the files state."""
 
 Faults: TypeAlias = Literal["refuse", "skip"]
 """What to do about rows and files that are not reports of the survey: raise, or skip and count them."""
 
-Progress: TypeAlias = Callable[[int, int], object]
-"""Called with the work done and the total, in rows or in steps of the engine."""
+Progress: TypeAlias = Callable[[int, int, str], object]
+"""Called with the work done, the total as known so far, both in rows or tasks, and the name of the step."""
 
 
 MEMORY_BYTES: Final = 1 << 30
@@ -37,6 +51,8 @@ class Counted(ShardedAggregate):
 
     tally: Tally
     """What became of every row."""
+    ids: Ids = "removed"
+    """Why each id counts once."""
 
     @property
     @final
@@ -69,23 +85,41 @@ class Engine(abc.ABC):
 
     @abc.abstractmethod
     def count(
-        self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
+        self,
+        survey: Survey,
+        reports: Any,
+        *,
+        faults: Faults = "refuse",
+        ids_unique: bool | None = None,
+        progress: Progress | None = None,
     ) -> Counted:
         """Count reports in files (a path, a glob or several of them), or in a table of the engine.
+
+        Parameters
+        ----------
+        ids_unique
+            True: no two rows have one id, so that only a sample of the ids is checked. False: duplicates are removed.
+            By default True if the metadata of all files state it, as those of one export do.
 
         Raises
         ------
         ReportError
             If there is nothing to read, or, unless `faults` is "skip", if any row or file is not a report of the
-            survey; it says how many rows and which files.
+            survey; it says how many rows and which files. Also if ids should be unique and are not.
         """
 
     @final
     def aggregate(
-        self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
+        self,
+        survey: Survey,
+        reports: Any,
+        *,
+        faults: Faults = "refuse",
+        ids_unique: bool | None = None,
+        progress: Progress | None = None,
     ) -> Aggregate:
         """The aggregate of the reports, as if `survey.aggregate().add` had been given each of them once."""
-        with self.count(survey, reports, faults=faults, progress=progress) as counted:
+        with self.count(survey, reports, faults=faults, ids_unique=ids_unique, progress=progress) as counted:
             return counted.aggregate()
 
 
@@ -93,6 +127,25 @@ def check_choice(faults: object) -> None:
     """Check the value of `faults`."""
     if faults not in get_args(Faults):
         raise ReportError(f"faults must be 'refuse' or 'skip', not {faults!r}")
+
+
+def ids_trusted(ids_unique: object, stated: bool) -> Ids:
+    """Why each id will count once, by the value of `ids_unique` and by what the files state; checks the value."""
+    if ids_unique is not None and not isinstance(ids_unique, bool):
+        raise ReportError(f"ids_unique must be True, False or None, not {ids_unique!r}")
+    if ids_unique is None:
+        return "stated" if stated else "removed"
+    return "declared" if ids_unique else "removed"
+
+
+def not_unique(ids: Ids, repeats: int) -> ReportError:
+    """The error for ids that should be unique, and of which so many rows of a sample repeat one."""
+    said = "ids were declared unique" if ids == "declared" else "the files' metadata state that ids are unique"
+    rows = "1 row has" if repeats == 1 else f"{repeats:,} rows have"
+    return ReportError(
+        f"{said}, but {rows} the id of another row, in a sample of the ids. Nothing was counted; ids_unique=False "
+        "(--no-ids-unique) looks at all ids and counts each once"
+    )
 
 
 def check_faults(survey: Survey, tally: Tally, faults: Faults) -> None:

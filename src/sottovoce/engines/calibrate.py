@@ -114,12 +114,11 @@ def _folded() -> float:
 def _on_spark(survey: Survey, folder: Path, n: int, tell: Tell) -> dict[str, float]:
     """The start-up time of a job, and the rate of one task."""
     from sottovoce.engines import spark
-    from sottovoce.engines.spark_session import session
+    from sottovoce.engines.cluster.session import session
 
     few = max(1000, n // 1000)
     _written(survey, folder / "few", few)
-    tell("starting Spark")
-    with session(f"local[{cores()}]") as started:
+    with session(f"local[{cores()}]", tell=tell) as started:
         engine = spark(started)
         tell("counting on Spark")
         nothing = _counting(engine, survey, folder / "few")

@@ -2,7 +2,8 @@
 
 The model is simple. A stored report takes its id, its payload, and what Parquet adds. Counting takes the number of
 reports divided by the measured rate; Spark takes its start-up, the same reports divided among its tasks, and one
-addition of every partial aggregate. The estimate transforms or folds each counter once.
+addition of every partial aggregate. It sends half of each id, and partial aggregates; or, where counters are too many
+for a task, payloads. The estimate transforms or folds each counter once.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from typing import Any, Final, final
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import DEFAULT_COUNTERS, SHARD_CELLS, check_integer
 from sottovoce.engines.base import MEMORY_BYTES
+from sottovoce.engines.cluster.job import HALF_BYTES, MAX_TASK_ROWS, TASK_MEMORY, TASKS_A_CORE, is_wide
 from sottovoce.engines.rates import Rates
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.mechanisms.base import Mechanism
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.questions.people import MAX_PEOPLE
-from sottovoce.surveys.statement import TAG_BYTES
 
 __all__ = ["Cost", "cost_here", "cost_on_spark"]
 
 _MOST_WORKERS: Final = 100_000
 _COUNTER_BYTES: Final = 8
+_SENT_COUNT_BYTES: Final = 2
+"""Counts of one task are small numbers, and sent as such."""
 
 
 @final
@@ -80,16 +83,17 @@ def cost_on_spark(mechanism: Mechanism, reports: int, rates: Rates, workers: int
         raise PlanError("Spark has not been measured on this machine: run 'sottovoce calibrate --spark'")
     # One task is slowed down by far counters as much as the local engine is.
     rate = rates.spark_rows * rates.rows(cells) / rates.near_rows
-    partial = 0.0 if cells > DEFAULT_COUNTERS else float(min(cells, n)) * _COUNTER_BYTES
-    row = REPORT_ID_BYTES + TAG_BYTES + mechanism.report_bytes
+    wide = is_wide(mechanism, TASK_MEMORY)
+    reading = max(TASKS_A_CORE * tasks, -(-n // MAX_TASK_ROWS))
+    merged = 0.0 if wide else float(reading) * min(cells, -(-n // reading))
     return Cost(
         f"{machines:,} Spark workers of {cores}" if machines > 1 else f"1 Spark worker of {cores}",
         n,
         _storage(mechanism, n, rates),
-        rates.spark_seconds + n / (rate * tasks) + partial / _COUNTER_BYTES / rates.folded_cells,
+        rates.spark_seconds + n / (rate * tasks) + merged / (rates.folded_cells / rates.cores * tasks),
         _estimate_seconds(mechanism, n, rates),
-        MEMORY_BYTES + cores * min(_counters_bytes(cells), float(_COUNTER_BYTES * DEFAULT_COUNTERS)),
-        float(n) * row + tasks * partial,
+        MEMORY_BYTES + cores * (TASK_MEMORY + (0.0 if wide else float(_COUNTER_BYTES * cells))),
+        float(n) * (HALF_BYTES + (mechanism.report_bytes if wide else 0)) + merged * _SENT_COUNT_BYTES,
     )
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sottovoce.core.addresses import is_address
 from sottovoce.core.errors import MismatchError, ReportError, SottovoceError
+from sottovoce.engines.attachments import AttachmentFiles, folders_of
 from sottovoce.engines.remote import absolute, look_up, opened, source, status
 from sottovoce.engines.tally import BadFile
 from sottovoce.formats.report_files import EXPORT_FORMAT, PREFIX, REPORT, REPORT_ID, pyarrow
@@ -53,6 +54,8 @@ class ReportFile(NamedTuple):
     nbytes: int
     modified: int
     """Time in nanoseconds, to detect changes."""
+    part: tuple[bytes, bytes] | None = None
+    """An export and the number of one of its segments, if the metadata state that ids are unique in all of them."""
 
     @property
     def rows(self) -> int:
@@ -65,6 +68,12 @@ class ScannedFiles(NamedTuple):
 
     files: tuple[ReportFile, ...]
     bad: tuple[BadFile, ...]
+
+    @property
+    def ids_unique(self) -> bool:
+        """Whether all usable files state it, as different parts of one export."""
+        parts = {file.part for file in self.files if file.part is not None}
+        return len(parts) == len(self.files) > 0 and len({export for export, _ in parts}) == 1
 
 
 def find_files(reports: object) -> list[str]:
@@ -146,10 +155,11 @@ def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
         found = status(name)
         if not found.regular:  # a pipe would block forever
             return BadFile(name, "not a regular file")
+        part = None
         if name.endswith(SEGMENT):
             groups, fault = _segment(survey, name, found.nbytes)
         else:
-            groups, fault = _parquet(survey, name)
+            groups, fault, part = _parquet(survey, name)
     except Exception as error:
         reason = why_bad(error)
         if reason is None:
@@ -158,7 +168,7 @@ def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
     if fault:
         return BadFile(name, fault)
     kind: Literal["parquet", "segment"] = "segment" if name.endswith(SEGMENT) else "parquet"
-    return ReportFile(name, kind, groups, found.nbytes, found.modified)
+    return ReportFile(name, kind, groups, found.nbytes, found.modified, part)
 
 
 def why_bad(error: BaseException) -> str | None:
@@ -191,12 +201,20 @@ def _segment(survey: Survey, name: str, nbytes: int) -> tuple[tuple[int, ...], s
     return (rows,), f"truncated: {rest} bytes are left after rows of {width} bytes" if rest else ""
 
 
-def _parquet(survey: Survey, name: str) -> tuple[tuple[int, ...], str]:
+def _parquet(survey: Survey, name: str) -> tuple[tuple[int, ...], str, tuple[bytes, bytes] | None]:
     _, pq = pyarrow()
     with pq.ParquetFile(source(name)) as file:
-        fault = type_fault(file.schema_arrow) or metadata_fault(survey, file.schema_arrow.metadata or {})
+        metadata = file.schema_arrow.metadata or {}
+        fault = type_fault(file.schema_arrow) or metadata_fault(survey, metadata)
         footer = file.metadata
-        return tuple(footer.row_group(i).num_rows for i in range(footer.num_row_groups)), fault
+        groups = tuple(footer.row_group(i).num_rows for i in range(footer.num_row_groups))
+        return groups, fault, _part(metadata, sum(groups))
+
+
+def _part(metadata: dict[bytes, bytes], rows: int) -> tuple[bytes, bytes] | None:
+    """Which part of which export a file is. Programs that join or filter files copy metadata: rows must agree."""
+    export, segment, stated = (metadata.get(f"{PREFIX}{name}".encode()) for name in ("unique_in", "segment", "rows"))
+    return (export, segment) if export and segment and stated == str(rows).encode() else None
 
 
 def type_fault(schema: Any) -> str:
@@ -235,10 +253,14 @@ def _word(stated: bytes) -> str:
 def stated_survey(names: Sequence[str]) -> Survey:
     """The survey in the metadata of exported Parquet files, which must be the same in all.
 
+    An attachment that it names is read from the file of that name in the folder of one of them.
+
     Raises
     ------
     ReportError
         If a file has none, or cannot be read.
+    SurveyError
+        If an attachment is missing, or is not what its digest says.
     MismatchError
         If two files are of different surveys.
     """
@@ -260,7 +282,7 @@ def stated_survey(names: Sequence[str]) -> Survey:
         found = found or (name, statement)
     if found is None:
         raise ReportError("no file names the survey of its reports; name the survey")
-    survey = Survey.from_json(found[1])
+    survey = Survey.from_json(found[1], AttachmentFiles(folders_of(names)))
     if not isinstance(survey, Survey):
         part = "round" if isinstance(survey, Panel) else "period"
         raise ReportError(f"{found[0]} names a survey whose reports belong to one of its {part}s: name the {part}")

@@ -10,7 +10,17 @@ from typing import Any, ClassVar, Final, final
 
 from sottovoce.core.limits import check_integer
 from sottovoce.engines import files
-from sottovoce.engines.base import MEMORY_BYTES, Counted, Engine, Faults, Progress, check_choice, check_faults
+from sottovoce.engines.base import (
+    MEMORY_BYTES,
+    Counted,
+    Engine,
+    Faults,
+    Ids,
+    Progress,
+    check_choice,
+    check_faults,
+    ids_trusted,
+)
 from sottovoce.engines.local_counts import Counters, fits_memory
 from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_run import Run
@@ -29,8 +39,8 @@ LEAST_MEMORY: Final = 2**16
 class LocalCounted(Counted):
     """Counts in memory, or in the files of a working folder, which `close` removes."""
 
-    def __init__(self, survey: Survey, tally: Tally, cells: Counters, work: WorkFolder) -> None:
-        self.survey, self.tally, self._cells, self._work = survey, tally, cells, work
+    def __init__(self, survey: Survey, tally: Tally, ids: Ids, cells: Counters, work: WorkFolder) -> None:
+        self.survey, self.tally, self.ids, self._cells, self._work = survey, tally, ids, cells, work
 
     def shards(self) -> Iterator[Shard]:
         """The shards that are not empty, in order."""
@@ -73,11 +83,19 @@ class LocalEngine(Engine):
         self.restart = restart
 
     def count(
-        self, survey: Survey, reports: Any, *, faults: Faults = "refuse", progress: Progress | None = None
+        self,
+        survey: Survey,
+        reports: Any,
+        *,
+        faults: Faults = "refuse",
+        ids_unique: bool | None = None,
+        progress: Progress | None = None,
     ) -> LocalCounted:
         """Count files of reports: a path, a folder, a glob or several of them."""
         check_choice(faults)
+        ids_trusted(ids_unique, stated=False)  # fails before files are looked at
         found = files.scan_files(survey, files.find_files(reports))
+        ids = ids_trusted(ids_unique, found.ids_unique)
         if found.bad:
             check_faults(survey, Tally(files=len(found.files), bad_files=found.bad), faults)
         fits_memory(survey.mechanism, self.memory_bytes)
@@ -85,11 +103,11 @@ class LocalEngine(Engine):
         if self.restart and work.begun:
             work.claim()
             work.clear()
-        run = Run(survey, found, work, memory_bytes=self.memory_bytes, cores=self.cores, progress=progress)
+        run = Run(survey, found, work, ids=ids, memory_bytes=self.memory_bytes, cores=self.cores, progress=progress)
         try:
             tally, cells = run.count(faults)
         except BaseException:
             run.at_end.close()
             work.let_go() if work.named else work.clear()
             raise
-        return LocalCounted(survey, tally, cells, work)
+        return LocalCounted(survey, tally, ids, cells, work)

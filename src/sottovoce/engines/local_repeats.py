@@ -2,6 +2,7 @@
 
 Reading once, an engine counts every good row and keeps half of each id, 8 bytes. Only rows whose half occurs twice can
 be repeats: if there are any, those rows are read again, and the counts of all but the least of each id are taken off.
+Where ids should be unique, halves of a sample of them are kept.
 """
 
 from __future__ import annotations
@@ -16,36 +17,39 @@ from numpy.typing import NDArray
 
 from sottovoce.engines.local_spill import Bytes, Spill, parts_for
 from sottovoce.formats.wire import REPORT_ID_BYTES
-from sottovoce.kernels.repeats import Words, bucket_numbers, repeated_words, secret_multiplier
+from sottovoce.kernels.repeats import WordMarks, Words, repeated_words, sampled, secret_multiplier, spread_words
 
 __all__ = ["Halves", "Suspects", "halves", "settle"]
 
 _LEAST: Final = 1 << 12
 """Bytes below which nothing is spread further, however small the memory."""
 
+_PIECES: Final = 8
+"""Of the halves that are looked through at once, for as many threads."""
+
 Lose = Callable[[Bytes], object]
 """Called with payloads that must not count, one a row."""
 
 
 def halves(ids: Bytes) -> Words:
-    """The first eight bytes of each id."""
-    return np.ascontiguousarray(ids).view(np.uint64)[:, 0].copy()
+    """The first eight bytes of each id, where they stand."""
+    return np.ascontiguousarray(ids).view(np.uint64)[:, 0]
 
 
 class Halves:
-    """Half of every id that was read: in memory, or in files once there are too many."""
+    """Half of every id that was read, or of 1 in 2^bits: in memory, or in files once there are too many."""
 
-    def __init__(self, memory_bytes: int, spill: Spill | None, multiplier: int) -> None:
-        self._memory, self._spill, self._multiplier = memory_bytes, spill, multiplier
+    def __init__(self, memory_bytes: int, spill: Spill | None, multiplier: int, bits: int) -> None:
+        self._memory, self._spill, self._multiplier, self._bits = memory_bytes, spill, multiplier, bits
         self._held: list[Words] = []
 
-    def add(self, words: Words) -> None:
-        """Keep these too; any thread may."""
+    def add(self, ids: Bytes) -> None:
+        """Keep half of these too; any thread may."""
+        words = sampled(halves(ids), self._multiplier, self._bits)
         if self._spill is None:
             self._held.append(words)
         else:
-            numbers = bucket_numbers(words, self._multiplier, self._spill.parts.bit_length() - 1)
-            self._spill.add(words.view(np.uint8).reshape(-1, 8), numbers)
+            _spread(words, self._spill, self._multiplier)
 
     def repeated(self, most: int) -> Words | None:
         """Those that occur twice, sorted; None if they are more than `most`."""
@@ -71,7 +75,8 @@ class Halves:
 def _repeated_in(spill: Spill, limit: int) -> Iterator[Words]:
     for part in range(spill.parts):
         if spill.size(part) <= limit // 2:
-            yield repeated_words([rows.view(np.uint64)[:, 0] for rows in spill.read(part, limit // 2)])
+            chunks = (rows.view(np.uint64)[:, 0] for rows in spill.read(part, limit // 2))
+            yield repeated_words([piece for words in chunks for piece in np.array_split(words, _PIECES)])
             continue
         # Spread again by another hash. What occurs twice in a piece is found now and goes no further: so words that
         # no hash can part, because they are equal, vanish.
@@ -83,11 +88,15 @@ def _repeated_in(spill: Spill, limit: int) -> Iterator[Words]:
                 again = repeated_words([words.copy()])
                 if len(again):
                     yield again
-                once = np.unique(words)
-                finer.add(once.view(np.uint8).reshape(-1, 8), bucket_numbers(once, multiplier, parts.bit_length() - 1))
+                _spread(np.unique(words), finer, multiplier)
             yield from _repeated_in(finer, limit)
         finally:
             finer.close(remove=True)
+
+
+def _spread(words: Words, spill: Spill, multiplier: int) -> None:
+    ordered, sizes = spread_words(words, multiplier, spill.parts.bit_length() - 1)
+    spill.append(ordered.view(np.uint8).reshape(-1, 8), sizes)
 
 
 def settle(records: Bytes) -> tuple[Bytes, Bytes]:
@@ -105,7 +114,8 @@ class Suspects:
     """Rows that may be repeats, gathered to be settled: in memory, or in files once there are too many."""
 
     def __init__(self, suspected: Words | None, width: int, memory_bytes: int, folder: Callable[[], Path]) -> None:
-        self._suspected, self._width, self._folder = suspected, REPORT_ID_BYTES + width, folder
+        self._suspected = None if suspected is None else WordMarks(suspected)
+        self._width, self._folder = REPORT_ID_BYTES + width, folder
         self._limit = max(_LEAST, memory_bytes, 64 * self._width)
         self._multipliers = secret_multiplier(), secret_multiplier()
         self._held: list[Bytes] = []
@@ -116,9 +126,7 @@ class Suspects:
     def add(self, ids: Bytes, payloads: Bytes) -> None:
         """Take the suspects among these rows; any thread may."""
         if self._suspected is not None:
-            words = halves(ids)
-            places = np.searchsorted(self._suspected, words)
-            mine = self._suspected[np.minimum(places, len(self._suspected) - 1)] == words
+            mine = self._suspected.positions(halves(ids))
             ids, payloads = ids[mine], payloads[mine]
         records = np.concatenate([ids, payloads], axis=1)
         with self._lock:

@@ -150,6 +150,11 @@ class WorkFolder:
                 f"{self._path} has an interrupted run of survey {str(held['survey'])[:12]}, not of "
                 f"{plan['survey'][:12]}; {remedy}"
             )
+        if held["settings"].get("ids_unique", 0) != plan["settings"]["ids_unique"]:
+            begun = "that removes duplicates" if plan["settings"]["ids_unique"] else "over ids that should be unique"
+            raise ReportError(
+                f"{self._path} has an interrupted run {begun}: give ids_unique (--ids-unique) as it was, or {remedy}"
+            )
         before, now = held["files"], plan["files"]
         differing = {
             "changed": [path for path in now if path in before and now[path] != before[path]],

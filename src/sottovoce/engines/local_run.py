@@ -10,17 +10,17 @@ from threading import Event, Lock
 from typing import Any
 
 from sottovoce.core.errors import ReportError
-from sottovoce.engines.base import Faults, Progress, check_faults
+from sottovoce.engines.base import Faults, Ids, Progress, check_faults, not_unique
 from sottovoce.engines.files import ReportFile, ScannedFiles, why_bad
 from sottovoce.engines.local_counts import Counters, InFiles, InMemory, fits_memory
-from sottovoce.engines.local_reading import FilePiece, columns, in_pieces, rows_at_once
-from sottovoce.engines.local_repeats import Halves, Suspects, halves
+from sottovoce.engines.local_repeats import Halves, Suspects
 from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_spill import Spill, parts_for
+from sottovoce.engines.reading import FilePiece, columns, in_pieces, rows_at_once
 from sottovoce.engines.remote import absolute, status
 from sottovoce.engines.rows import Sifted, sift
 from sottovoce.engines.tally import BadFile, Tally
-from sottovoce.kernels.repeats import secret_multiplier
+from sottovoce.kernels.repeats import sample_bits, secret_multiplier
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["Run"]
@@ -31,6 +31,7 @@ _GROUP_SHARE = 32
 """Of the memory, in bytes for a row, what decides how many rows are one group: half an id, twice, in half of it."""
 
 _PIECE_ROWS = 1 << 20
+_READING = "reading and counting"
 
 
 class Run:
@@ -45,10 +46,12 @@ class Run:
         memory_bytes: int,
         cores: int,
         progress: Progress | None,
+        ids: Ids = "removed",
     ) -> None:
-        self.survey, self.found, self.work = survey, found, work
+        self.survey, self.found, self.work, self.ids = survey, found, work, ids
         self.memory, self.cores = memory_bytes, cores
-        self._tell = progress or (lambda done, total: None)
+        self._tell = progress or (lambda done, total, step: None)
+        self._step = _READING
         self._done, self._total = 0, max(1, sum(file.rows for file in found.files))
         self._lock = Lock()
         self.at_end = ExitStack()
@@ -86,11 +89,15 @@ class Run:
     def _settings(self) -> dict[str, int]:
         """How the work is cut up: as it was begun, where it was."""
         rows = sum(file.rows for file in self.found.files)
+        unique = self.ids != "removed"
+        bits = sample_bits(rows) if unique else 0
         group = max(1 << 12, self.memory // _GROUP_SHARE)
         settings = {
             "group_rows": group,
-            "half_parts": parts_for(8 * rows, self.memory // 8) if rows > group else 0,
+            "half_parts": parts_for(8 * rows >> bits, self.memory // 8) if rows > group else 0,
+            "ids_unique": int(unique),
             "multiplier": secret_multiplier(),
+            "sample_bits": bits,
             "memory": self.memory,
         }
         large = rows > group or not fits_memory(self.survey.mechanism, self.memory)
@@ -110,11 +117,13 @@ class Run:
 
     def _second_pass(self, files: Sequence[ReportFile], first: _FirstPass) -> int:
         """Take repeats off; returns how many there were."""
+        self._tell(self._done, self._total, "looking for repeated ids")
         suspected = first.halves.repeated(self.memory // 128)
         first.halves.close()
         if suspected is not None and not len(suspected):
             return 0
         self._total += self._done
+        self._step = "reading repeated ids again"
         width = self.survey.mechanism.report_bytes
         suspects = Suspects(suspected, width, self.memory // 8, self.work.claimed)
         if self.read(in_pieces(files, _PIECE_ROWS), lambda rows: suspects.add(rows.ids, rows.payloads)):
@@ -128,6 +137,11 @@ class Run:
             first.cells.take_off(payloads)
 
         suspects.settle(lose)
+        if lost and self.ids != "removed":
+            # What is kept of the ids is a sample, of no use to a run that removes duplicates.
+            self.at_end.close()
+            self.work.clear()
+            raise not_unique(self.ids, lost)
         return lost
 
     def read(self, pieces: Sequence[FilePiece], take: Take) -> tuple[BadFile, ...]:
@@ -171,7 +185,7 @@ class Run:
     def _advance(self, rows: int) -> None:
         with self._lock:
             self._done += rows
-            self._tell(self._done, self._total)
+            self._tell(self._done, self._total, self._step)
 
 
 class _FirstPass:
@@ -188,7 +202,7 @@ class _FirstPass:
         if settings["half_parts"]:
             self._spill = Spill(folder(), "halves", 8, settings["half_parts"], held.get("halves"))
             run.at_end.callback(self._spill.close)
-        self.halves = Halves(memory, self._spill, settings["multiplier"])
+        self.halves = Halves(memory, self._spill, settings["multiplier"], settings["sample_bits"])
         self.cells: Counters
         if fits_memory(mechanism, memory):
             kept = folder() / held["counts"] if "counts" in held else None
@@ -216,7 +230,7 @@ class _FirstPass:
     def _take(self, rows: Sifted) -> None:
         if len(rows.ids):
             self.cells.add(rows.payloads)
-            self.halves.add(halves(rows.ids))
+            self.halves.add(rows.ids)
         with self._lock:
             self.tally += rows.tally
 

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.kernels.memory import zeros
 from sottovoce.kernels.threads import for_each_piece
 
 __all__ = ["count_encoded", "count_into"]
@@ -17,8 +18,11 @@ Rows = NDArray[np.uint8]
 Words = NDArray[Any]
 Tables = TypeVar("Tables")
 
-_BYTES_AT_ONCE: Final = 1 << 22
+_BYTES_AT_ONCE: Final = 1 << 20
 """What a thread takes at a time: enough to hide the handing out, little enough to balance the threads."""
+
+_CELLS_AT_ONCE: Final = 1 << 16
+"""Counters to which one table after the other is added: few enough to stay in the second-level cache."""
 
 _PAIR_LIMITS: Final = {1: 1 << 6, 2: 1 << 12}
 """Outputs, for reports of one byte and of two, up to which tables of pairs of bytes stay in the first-level cache."""
@@ -77,10 +81,11 @@ def count_encoded(counts: Counts, rows: Rows, outputs: int, *, signed: bool = Fa
     if len(counts) * (2 if signed else 1) != outputs:
         raise ValueError(f"{len(counts)} counters do not fit reports below {outputs}")
     rows = np.ascontiguousarray(rows)
-    if len(rows) <= max(_FEW, outputs):
+    if len(rows) <= max(_FEW, outputs // 4):
         return _count_few(counts, rows, outputs, signed)
-    few = outputs <= _PAIR_LIMITS.get(rows.shape[1], 0)
-    found = _tally_pairs(rows) if few else _tally_rows(rows, outputs)
+    if outputs > _PAIR_LIMITS.get(rows.shape[1], 0):
+        return _count_in_bytes(counts, rows, outputs, signed)
+    found = _tally_pairs(rows)
     if found[outputs:].any():
         return False
     counts += found[0:outputs:2] - found[1:outputs:2] if signed else found[:outputs]
@@ -120,14 +125,17 @@ def _tally_pairs(rows: Rows) -> Counts:
     every = rows.reshape(-1)
     whole = every.size // 8 * 8
     words = every[:whole].view("<u8")
+    copies = _copies(every[:whole].view("<u2"))
     # A little longer than what they hold: a power of two apart they would share cache sets and evict each other.
     tables = _on_all_cores(
         lambda table, first, last: tally_pairs(table, words[first:last]),
         len(words),
         8,
-        lambda: np.zeros((4, _PAIRS + 1024), dtype=np.uint32),
+        lambda: np.zeros((copies, _PAIRS + 1024), dtype=np.uint32),
     )
-    pairs: Counts = np.sum([table[:, :_PAIRS].sum(axis=0, dtype=np.int64) for table in tables], axis=0)
+    pairs = np.zeros(_PAIRS, dtype=np.int64)
+    for table in tables:
+        pairs += table[:, :_PAIRS].sum(axis=0, dtype=np.int64)
     rest = every[whole:]
     if rows.shape[1] == 2:
         return pairs + np.bincount(rest.view("<u2"), minlength=_PAIRS)
@@ -135,22 +143,49 @@ def _tally_pairs(rows: Rows) -> Counts:
     return np.asarray(square.sum(axis=0) + square.sum(axis=1) + np.bincount(rest, minlength=256))
 
 
-def _tally_rows(rows: Rows, outputs: int) -> Counts:
-    """How often every value below `outputs` occurs; the last entry is for all others."""
-    from sottovoce.kernels.compiled.counting import tally_rows
+def _copies(pairs: NDArray[np.uint16]) -> int:
+    """How many tables to count pairs in.
+
+    One leaves the most of the cache to the reports on their way; but where one pair is frequent, increments of its
+    counter wait for each other, and four tables share them.
+    """
+    if pairs.size >= 1 << 32:  # more than a counter of 32 bits surely holds
+        return 4
+    sample = pairs[:: max(1, pairs.size >> 14)]
+    return 1 if 64 * np.bincount(sample, minlength=1).max() <= sample.size else 4
+
+
+def _count_in_bytes(counts: Counts, rows: Rows, outputs: int, signed: bool) -> bool:
+    """Count in tables of bytes, which stay in a cache where counters would not; add them up if all rows are good."""
+    from sottovoce.kernels.compiled import counting as compiled
 
     words, rest, mask = _words(rows)
     tables = _on_all_cores(
-        lambda table, first, last: tally_rows(*table, words[first:last], mask),
+        lambda table, first, last: compiled.tally_rows(*table, words[first:last], mask),
         len(words),
         rows.shape[1],
-        lambda: (np.zeros(outputs + 1, dtype=np.uint8), np.zeros(outputs + 1, dtype=np.uint32)),
+        lambda: (zeros(outputs + 1, np.uint8), np.zeros(outputs + 2, dtype=np.uint32)),
     )
-    found = np.bincount(np.minimum(rest.astype(np.int64), outputs), minlength=outputs + 1)
-    for table, carries in tables:
-        found += table
-        found += carries.astype(np.int64) << 8
-    return found
+    if any(table[outputs] or carries[outputs] for table, carries in tables) or (rest >= outputs).any():
+        return False
+    add, count = compiled.add_table, compiled.count_rows
+    if signed:
+        add, count = compiled.add_signed_table, compiled.count_signed_rows
+    sums = np.ascontiguousarray(counts)
+    count(sums, rest, mask)
+
+    def add_up(piece: int) -> None:
+        part = sums[piece * _CELLS_AT_ONCE : (piece + 1) * _CELLS_AT_ONCE]
+        first = piece * _CELLS_AT_ONCE * (outputs // len(counts))
+        for table, carries in tables:
+            add(part, table[first:], 0)
+            if carries[-1]:
+                add(part, carries[first:], 8)
+
+    for_each_piece(add_up, -(-len(counts) // _CELLS_AT_ONCE))
+    if sums is not counts:
+        counts[:] = sums
+    return True
 
 
 def _on_all_cores(

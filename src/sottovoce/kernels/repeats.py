@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from typing import Final
 
@@ -10,7 +11,15 @@ from numpy.typing import NDArray
 
 from sottovoce.kernels.threads import for_each_piece
 
-__all__ = ["bucket_numbers", "repeated_words", "secret_multiplier"]
+__all__ = [
+    "WordMarks",
+    "bucket_numbers",
+    "repeated_words",
+    "sample_bits",
+    "sampled",
+    "secret_multiplier",
+    "spread_words",
+]
 
 Words = NDArray[np.uint64]
 
@@ -21,6 +30,14 @@ _MOST_BUCKETS: Final = 1 << 13
 """More places that are written to at once than this, and each write would miss the cache of addresses."""
 
 _FEW: Final = 1 << 12
+
+_MARKS_A_WORD: Final = 16
+"""Bits for every known word, of which one is set: of other words one in sixteen looks known, and is looked up."""
+
+_LEAST_MARK_BITS: Final = 10
+
+_SAMPLE_ROWS: Final = 1 << 22
+_MOST_SAMPLE_BITS: Final = 6
 
 _MOST_PARTS: Final = 64
 """Parts that are spread at once: more than any machine's cores keep busy would not be faster."""
@@ -37,6 +54,83 @@ def bucket_numbers(words: Words, multiplier: int, bits: int) -> NDArray[np.int64
     Two different words share a bucket with a probability of at most 2/2^bits (Dietzfelbinger et al. 1997).
     """
     return (words * np.uint64(multiplier) >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def sample_bits(rows: int) -> int:
+    """Of words that should be unique, the sample to check is 1 in 2^bits: all of up to 2^22, and never under 1 in 64.
+
+    Examples
+    --------
+    >>> [sample_bits(rows) for rows in (0, 2**22, 2**22 + 1, 10**8, 10**12)]
+    [0, 0, 1, 5, 6]
+    """
+    return min(_MOST_SAMPLE_BITS, (max(0, rows - 1) // _SAMPLE_ROWS).bit_length())
+
+
+def sampled(words: Words, multiplier: int, bits: int) -> Words:
+    """The words, in their order, whose secret hash has its highest `bits` bits zero.
+
+    Any word, whoever chose it, is in the sample with a probability of 2^-bits, and then wherever it occurs. The hash is
+    not that of `bucket_numbers` with the same multiplier: a sample fills all buckets.
+    """
+    if not bits:
+        return np.array(words)
+    from sottovoce.kernels.compiled.repeats import sample
+
+    key = np.frombuffer(hashlib.blake2b(multiplier.to_bytes(8, "little"), digest_size=16).digest(), dtype="<u8")
+    out = np.empty(len(words), dtype=np.uint64)
+    # The summand makes up for words that end in many zeros, which no multiplication moves.
+    n = sample(out, words, key[0] | np.uint64(1), key[1], np.uint64(64 - bits))
+    return out[:n].copy()
+
+
+def spread_words(words: Words, multiplier: int, bits: int) -> tuple[Words, NDArray[np.int64]]:
+    """The words in the order of their buckets, those of `bucket_numbers`, and the size of each bucket.
+
+    Examples
+    --------
+    >>> spread_words(np.array([2**63, 1, 2**63 + 1], dtype=np.uint64), 1, 1)[1]
+    array([1, 2])
+    """
+    from sottovoce.kernels.compiled.repeats import measure, spread
+
+    sizes = np.zeros(1 << bits, dtype=np.int64)
+    factor, shift = np.uint64(multiplier), np.uint64(64 - bits)
+    measure(sizes, words, factor, shift)
+    out = np.empty(len(words), dtype=np.uint64)
+    spread(out, np.cumsum(sizes) - sizes, words, factor, shift)
+    return out, sizes
+
+
+class WordMarks:
+    """Some words; of many others it tells quickly which are among them, and most are not.
+
+    Examples
+    --------
+    >>> known = WordMarks(np.array([3, 7], dtype=np.uint64))
+    >>> known.positions(np.array([7, 1, 3, 7], dtype=np.uint64))
+    array([0, 2, 3])
+    """
+
+    def __init__(self, words: Words) -> None:
+        from sottovoce.kernels.compiled.repeats import mark
+
+        self._sorted = np.unique(words)
+        bits = max(_LEAST_MARK_BITS, (_MARKS_A_WORD * len(words)).bit_length())
+        self._multiplier, self._shift = np.uint64(secret_multiplier()), np.uint64(64 - bits)
+        self._marks = np.zeros(1 << (bits - 3), dtype=np.uint8)
+        mark(self._marks, self._sorted, self._multiplier, self._shift)
+
+    def positions(self, words: Words) -> NDArray[np.int64]:
+        """Where those among them stand, in order; any thread may ask."""
+        from sottovoce.kernels.compiled.repeats import marked
+
+        places = np.empty(len(words), dtype=np.int64)
+        places = places[: marked(places, self._marks, words, self._multiplier, self._shift)]
+        likely = words[places]
+        found = np.searchsorted(self._sorted, likely)
+        known: NDArray[np.int64] = places[self._sorted[np.minimum(found, len(self._sorted) - 1)] == likely]
+        return known
 
 
 def repeated_words(parts: list[Words]) -> Words:

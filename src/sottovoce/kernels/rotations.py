@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.randomness.philox import ROTATION_SIGNS, Key, words
 
-__all__ = ["count_signed", "fold_counts", "rotate", "signs", "simulate_codebook"]
+__all__ = ["count_signed", "fold_counts", "rotate", "rotate_rows", "signs", "simulate_codebook"]
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +44,23 @@ def rotate(vector: Floats, key: Key, rotation: int, layers: int) -> Floats:
     for layer in signs(key, len(x), rotation, layers):
         x = walsh_hadamard(x * layer)
     return np.asarray(x * float(len(x)) ** (-0.5 * layers))
+
+
+def rotate_rows(rows: Floats, key: Key, rotation: int, layers: int) -> None:
+    """Q times each row, in place, by compiled code.
+
+    Examples
+    --------
+    >>> rows = np.eye(64)[:2]
+    >>> rotate_rows(rows, (1, 2), rotation=5, layers=4)
+    >>> np.allclose(rows[1], rotate(np.eye(64)[1], (1, 2), rotation=5, layers=4))
+    True
+    """
+    from sottovoce.kernels.compiled.rotations import rotate as compiled
+
+    k0, k1 = (np.uint64(word) for word in key)
+    for row in rows:
+        compiled(row, k0, k1, rotation, layers)
 
 
 def simulate_codebook(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import fsum, inf
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.kernels.threads import for_each_piece
 
-__all__ = ["Threshold", "clip_at", "largest_if_finite", "simplex_threshold"]
+__all__ = ["Threshold", "clip_at", "simplex_threshold"]
 
 Floats = NDArray[np.float64]
 Threshold = tuple[float, float]
@@ -28,16 +28,17 @@ _SAMPLE = 1 << 14
 _ROUNDING = 2.0**-50
 
 
-def largest_if_finite(raw: Floats) -> float | None:
-    """Return the largest entry, or None where an entry is infinite or not a number."""
-    from sottovoce.kernels.compiled.simplex import survey
+class _Heights(NamedTuple):
+    """Of one piece: the sum of its heights above a threshold, their number, its largest entry, if all are finite."""
 
-    outcomes = _over_pieces(survey, raw)
-    return max(largest for largest, _ in outcomes) if all(finite for _, finite in outcomes) else None
+    total: float
+    active: int
+    largest: float
+    finite: bool
 
 
-def simplex_threshold(raw: Floats, largest: float) -> Threshold:
-    """Return tau such that sum_j max(raw_j - tau, 0) = 1.
+def simplex_threshold(raw: Floats) -> Threshold | None:
+    """Return tau such that sum_j max(raw_j - tau, 0) = 1, or None where an entry is infinite or not a number.
 
     Newton's method on f(tau) = sum_j max(raw_j - tau, 0) - 1, which is convex, decreasing and piecewise
     linear with slope -k(tau), k the number of entries above tau; the step from tau is f/k, which makes it
@@ -46,28 +47,46 @@ def simplex_threshold(raw: Floats, largest: float) -> Threshold:
 
     By convexity f_i >= f_(i+1) + k_(i+1) f_i/k_i, hence f_(i+1)/f_i + k_(i+1)/k_i <= 1 and f k falls at
     least fourfold with every step. It starts at J^2 or less and ends at 2^-50 or more: no input, however
-    adversarial, takes more than log2(J) + 26 steps. A start from a sample makes it a handful.
+    adversarial, takes more than log2(J) + 26 steps. A start from a sample makes it a handful, and only the first
+    of them reads all entries where few are above: the sample is then solved for twice its mass, so that the
+    start is rarely above the solution.
 
     Parameters
     ----------
     raw : numpy.ndarray
-        Contiguous, finite, not empty; trusted.
-    largest : float
-        Its largest entry. The solution lies between ``largest - 1`` and ``largest - 1/len(raw)``.
+        Contiguous, not empty; trusted. The solution lies between 1 and 1/len(raw) below its largest entry.
 
     References
     ----------
     .. [1] C. Michelot, A finite algorithm for finding the projection of a point onto the canonical simplex
        of R^n, JOTA 50 (1986).
     """
-    start = _sum((largest, 0.0), -1.0)
-    if raw.size >= 4 * _SAMPLE:
-        sample = np.ascontiguousarray(raw[:: raw.size // _SAMPLE])
-        mass = sample.size / raw.size
-        high, low = _solve(sample, mass, _sum((float(sample.max()), 0.0), -mass))
-        if (high - largest) + low > -1.0:
-            start = high, low
-    return _solve(raw, 1.0, start)
+    start = _start(raw)
+    if start is None:
+        return None
+    heights = _heights(raw, start, look=True)
+    if not all(piece.finite for piece in heights):
+        return None
+    lowest = _sum((max(piece.largest for piece in heights), 0.0), -1.0)
+    if start < lowest:
+        start, heights = lowest, _heights(raw, lowest)
+    return _solve(raw, 1.0, start, heights)
+
+
+def _start(raw: Floats) -> Threshold | None:
+    """Return a threshold below the largest entry and near to the solution, or None if an entry is seen not finite."""
+    if raw.size < 4 * _SAMPLE:
+        return _sum((float(raw.max()), 0.0), -1.0)
+    sample = np.ascontiguousarray(raw[:: raw.size // _SAMPLE])
+    if not np.isfinite(sample).all():
+        return None
+    mass, largest = sample.size / raw.size, float(sample.max())
+    for most in (2 * mass, mass):
+        start = _sum((largest, 0.0), -most)
+        start = _solve(sample, most, start, _heights(sample, start))
+        if 8 * sum(piece.active for piece in _heights(sample, start)) <= sample.size:
+            break
+    return start
 
 
 def clip_at(raw: Floats, tau: Threshold, out: Floats) -> float:
@@ -86,30 +105,29 @@ def clip_at(raw: Floats, tau: Threshold, out: Floats) -> float:
     return fsum(product for product, _ in outcomes) - min(least for _, least in outcomes)
 
 
-def _solve(values: Floats, mass: float, tau: Threshold) -> Threshold:
+def _solve(values: Floats, mass: float, tau: Threshold, heights: list[_Heights]) -> Threshold:
     """Return tau such that the heights above it sum to `mass`; starts from a tau below the largest value."""
     steps, previous = 0, inf
     while True:
-        surplus, active = _surplus(values, mass, tau)
+        surplus = fsum([*(piece.total for piece in heights), -mass])
         # Past the first step the surplus falls strictly, until nothing but rounding is left of it.
         if abs(surplus) <= _ROUNDING * mass or (steps > 1 and abs(surplus) >= previous):
             return tau
-        if surplus > 0 and int(active.sum()) <= values.size // 8:
-            values = _survivors(values, tau, active)
-        tau = _sum(tau, surplus / int(active.sum()))
-        steps, previous = steps + 1, abs(surplus)
+        active = sum(piece.active for piece in heights)
+        if surplus > 0 and active <= values.size // 8:
+            values = _survivors(values, tau, [piece.active for piece in heights])
+        tau = _sum(tau, surplus / active)
+        steps, previous, heights = steps + 1, abs(surplus), _heights(values, tau)
 
 
-def _surplus(values: Floats, mass: float, tau: Threshold) -> tuple[float, NDArray[np.int64]]:
-    """Return by how much the heights above tau exceed `mass`, and how many of each piece are above."""
+def _heights(values: Floats, tau: Threshold, look: bool = False) -> list[_Heights]:
+    """Return what every piece has above tau; its largest entry and if all are finite only where looked for."""
     from sottovoce.kernels.compiled.simplex import excess
 
-    outcomes = _over_pieces(lambda piece: excess(piece, *tau), values)
-    active = np.array([count for _, count in outcomes], dtype=np.int64)
-    return fsum([*(total for total, _ in outcomes), -mass]), active
+    return _over_pieces(lambda piece: _Heights(*excess(piece, *tau, look)), values)
 
 
-def _survivors(values: Floats, tau: Threshold, active: NDArray[np.int64]) -> Floats:
+def _survivors(values: Floats, tau: Threshold, active: list[int]) -> Floats:
     """Return the entries above tau, of which piece i has ``active[i]``."""
     from sottovoce.kernels.compiled.simplex import gather
 
@@ -118,7 +136,7 @@ def _survivors(values: Floats, tau: Threshold, active: NDArray[np.int64]) -> Flo
 
     def fill(piece: int) -> None:
         end = int(ends[piece])
-        gather(_piece(values, piece), *tau, survivors[end - int(active[piece]) : end])
+        gather(_piece(values, piece), *tau, survivors[end - active[piece] : end])
 
     _for_pieces(fill, values.size)
     return survivors

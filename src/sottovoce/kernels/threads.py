@@ -10,7 +10,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from itertools import count
 
-__all__ = ["cores", "for_each_piece"]
+__all__ = ["cores", "for_each_piece", "use_cores"]
+
+_most: int | None = None
 
 
 def for_each_piece(work: Callable[[int], None], pieces: int) -> None:
@@ -66,9 +68,14 @@ def _begin(task: Callable[[], None], wanted: int) -> list[Future[None]]:
 
 def cores() -> int:
     """Return the number of cores this process may use, which containers and ``taskset`` limit."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return there if _most is None else min(there, _most)
+
+
+def use_cores(most: int) -> None:
+    """Let this process use no more cores, where others share the machine with it."""
+    global _most
+    _most = most
 
 
 @cache

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.kernels.memory import uninitialized
 from sottovoce.kernels.threads import for_each_piece
 
-__all__ = ["walsh_hadamard", "walsh_hadamard_rows"]
+__all__ = ["walsh_hadamard", "walsh_hadamard_of_counts", "walsh_hadamard_rows"]
 
 # Entries a thread takes at a time: enough to hide the handing out, few enough to balance the threads. Arrays no
 # longer than this stay on the calling thread.
 _PIECE = 1 << 18
+_MANY = 1 << 16
+"""Counts from which on single precision saves more time than it takes to compile for it."""
 
-_Pass = Callable[[NDArray[np.float64], int, int, int], None]
+_Numbers = NDArray[np.float32 | np.float64]
+_Pass = Callable[[_Numbers, int, int, int], None]
 
 
 def walsh_hadamard(x: NDArray[np.float64]) -> None:
@@ -76,6 +81,59 @@ def walsh_hadamard_rows(x: NDArray[np.float64]) -> None:
     _transform(x.reshape(-1), x.shape[1])
 
 
+def walsh_hadamard_of_counts(counts: NDArray[np.int64], values: int, factor: float) -> NDArray[np.float64]:
+    """Return ``factor * (H counts)[1 : values + 1]``, each entry rounded once.
+
+    Like `walsh_hadamard` it is exact before that, where the counts' absolute values sum to at most 2^53. Large arrays
+    of counts that sum to at most 2^24 are transformed in single precision, which is then exact too.
+
+    Parameters
+    ----------
+    counts : numpy.ndarray
+        One-dimensional, contiguous, int64, of length 1, 2, 4, 8, ...; not modified.
+    values : int
+        How many entries to return; fewer than there are counts.
+    factor : float
+        What the transform is multiplied by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> walsh_hadamard_of_counts(np.array([1, 0, 2, 0]), 2, 0.5)
+    array([ 1.5, -0.5])
+    """
+    if counts.size >= _MANY:
+        found = _transform_small_counts(counts, values, factor)
+        if found is not None:
+            return found
+    spectrum = counts.astype(np.float64)
+    walsh_hadamard(spectrum)
+    return spectrum[1 : values + 1] * factor
+
+
+def _transform_small_counts(counts: NDArray[np.int64], values: int, factor: float) -> NDArray[np.float64] | None:
+    """`walsh_hadamard_of_counts` in single precision, or None where that is not exact."""
+    from sottovoce.kernels.compiled import walsh_counts as compiled
+
+    spectrum, totals = uninitialized(counts.size, np.float32), []
+
+    def blocks(given: _Numbers, size: int, first: int, last: int) -> None:
+        totals.append(compiled.transform_blocks(counts, given, first, last))
+
+    _run_pass(blocks, spectrum, compiled.BLOCK, entries_per_unit=compiled.BLOCK)
+    if min(totals) < 0 or sum(totals) > compiled.LARGEST:
+        return None
+    _rest_of_levels(compiled, spectrum, compiled.BLOCK, spectrum.size)
+
+    entries, out = spectrum[1 : values + 1], uninitialized(values)
+
+    def scale(given: _Numbers, size: int, first: int, last: int) -> None:
+        compiled.scale(given[first:last], factor, out[first:last])
+
+    _run_pass(scale, entries, 1, entries_per_unit=1)
+    return out
+
+
 def _check(x: NDArray[np.float64], dimensions: int) -> None:
     if not isinstance(x, np.ndarray) or x.dtype != np.float64:
         raise ValueError("The transform works in place on a float64 array; convert with x.astype(float) first.")
@@ -100,7 +158,11 @@ def _transform(x: NDArray[np.float64], length: int) -> None:
 
     row = min(length, compiled.BLOCK)
     _run_pass(compiled.transform_rows, x, row, entries_per_unit=row)
-    h = row
+    _rest_of_levels(compiled, x, row, length)
+
+
+def _rest_of_levels(compiled: Any, x: _Numbers, h: int, length: int) -> None:
+    """Do the levels at strides from h on, by the passes of a compiled module."""
     while 4 * h <= length:
         _run_pass(compiled.two_levels, x, h, entries_per_unit=4 * compiled.CHUNK)
         h *= 4
@@ -108,7 +170,7 @@ def _transform(x: NDArray[np.float64], length: int) -> None:
         _run_pass(compiled.one_level, x, h, entries_per_unit=2 * compiled.CHUNK)
 
 
-def _run_pass(step: _Pass, x: NDArray[np.float64], size: int, entries_per_unit: int) -> None:
+def _run_pass(step: _Pass, x: _Numbers, size: int, entries_per_unit: int) -> None:
     """Call ``step(x, size, first, last)`` until all of x's units are done."""
     units = x.size // entries_per_unit
     share = max(1, _PIECE // entries_per_unit)

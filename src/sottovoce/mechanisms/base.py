@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
+from sottovoce.kernels.memory import zeros
 from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
 from sottovoce.theory.blanket import Blanket
 
@@ -177,7 +178,7 @@ class Mechanism(abc.ABC):
                 f"counting {self.name} reports here takes {self.cells:,} counters, above the {MAX_CELLS:,} that one "
                 "process keeps; use a smaller domain, dimension or number of expected users"
             )
-        return np.zeros(self.cells, dtype=np.int64)
+        return zeros(self.cells, np.int64)
 
     @property
     @final

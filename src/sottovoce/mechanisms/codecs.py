@@ -232,15 +232,17 @@ class SubsetCodec:
 
     def encode(self, report: tuple[int, ...]) -> bytes:
         """Members in increasing order, whatever order they are given in."""
-        return self.encode_many(np.array([sorted(report)])).tobytes()
+        # Digits, since shifting a long integer once for every member would take the square of their number.
+        digits = "".join(f"{member:0{self.bits_each}b}" for member in sorted(report, reverse=True))
+        return int(digits, 2).to_bytes(self.width, "little")
 
     def decode(self, payload: bytes) -> tuple[int, ...]:
         """The members; refused unless increasing, inside the domain, and padded with zeros."""
         _check_width(payload, self.width)
-        bits = np.unpackbits(np.frombuffer(payload, dtype=np.uint8), bitorder="little")
-        members = bits[: self.bits].reshape(self.subset_size, self.bits_each).astype(np.int64)
-        report = tuple((members @ (1 << np.arange(self.bits_each, dtype=np.int64))).tolist())
-        if bits[self.bits :].any() or report[-1] >= self.domain_size:
+        step = self.bits_each
+        digits = f"{int.from_bytes(payload, 'little'):0{self.bits}b}"
+        report = tuple(int(digits[at : at + step], 2) for at in range(len(digits) - step, -1, -step))
+        if len(digits) > self.bits or report[-1] >= self.domain_size:
             raise ReportError(f"report names a value beyond the survey's {self.domain_size} values")
         if any(a >= b for a, b in pairwise(report)):
             raise ReportError("report is not canonical: its members must be distinct and in increasing order")

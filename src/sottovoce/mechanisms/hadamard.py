@@ -161,11 +161,9 @@ class Hadamard(FiniteMechanism):
 
     def estimate(self, counts: Counts, n_reports: int) -> Floats:
         """c (H counts)[v+1]/n by one fast transform; its sums are integers below 2^53, hence exact."""
-        from sottovoce.kernels.walsh import walsh_hadamard
+        from sottovoce.kernels.walsh import walsh_hadamard_of_counts
 
-        spectrum = counts.astype(np.float64)
-        walsh_hadamard(spectrum)
-        return spectrum[1 : self.domain_size + 1] / (n_reports * float(self.signal))
+        return walsh_hadamard_of_counts(counts, self.domain_size, 1 / (n_reports * float(self.signal)))
 
     def variance(self, frequencies: Floats, n_reports: int) -> Floats:
         """(c^2 - p^2)/n."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.kernels.simplex import clip_at, largest_if_finite, simplex_threshold
+from sottovoce.kernels.memory import uninitialized
+from sottovoce.kernels.simplex import clip_at, simplex_threshold
 from sottovoce.projections.checks import not_finite, real_vector
 from sottovoce.projections.projected import Projected
 
@@ -46,10 +47,10 @@ def project_simplex(raw: NDArray[np.float64]) -> Projected:
     array([0.625, 0.375, 0.   ])
     """
     entries = real_vector(raw)
-    largest = largest_if_finite(entries)
-    if largest is None:
+    threshold = simplex_threshold(entries)
+    if threshold is None:
         raise not_finite()
-    values = np.empty_like(entries)
-    gap = clip_at(entries, simplex_threshold(entries, largest), values)
+    values = uninitialized(entries.size)
+    gap = clip_at(entries, threshold, values)
     values.flags.writeable = False
     return Projected(values, gap)

@@ -92,7 +92,8 @@ class Histogram(ListedStrategy):
         return self.mechanism.estimate(counts, n_reports)
 
     def answers(self, coordinates: Floats) -> Floats:
-        return self.workload.matvec(coordinates)
+        """The shares themselves are not copied."""
+        return self.workload.matvec(coordinates) if self._two_spaces else coordinates
 
     @property
     def _two_spaces(self) -> bool:

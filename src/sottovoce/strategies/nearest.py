@@ -28,7 +28,7 @@ def nearest_answers(workload: Workload, raw: Floats) -> Projection:
     """The answers of a distribution that are nearest to the raw answers."""
     if isinstance(workload, Identity):
         shares = project_simplex(raw)
-        support = np.flatnonzero(shares.values)
+        support = np.flatnonzero(shares.values > 0.0)
         return Projection(shares.values, shares.gap, support, shares.values[support])
     return answers_of(workload, project_hull(workload, raw))
 

@@ -158,19 +158,14 @@ def _codebook(mechanism: Codebook, read: ReconstructionNorms, whole: bool) -> Sp
 
 def _all_rows(mechanism: Codebook, matrix: Floats) -> tuple[Floats, float]:
     """For each answer the largest |<answer's row of R, row of Q>|, and the largest |R q| over rows q of all Q."""
-    from sottovoce.kernels.rotations import signs
-    from sottovoce.kernels.walsh import walsh_hadamard_rows
+    from sottovoce.kernels.rotations import rotate_rows
 
     answers, dimension = matrix.shape
     longest, far = np.zeros(answers), 0.0
-    shrink = float(mechanism.size) ** (-0.5 * mechanism.layers)
     for rotation in range(mechanism.rotations):
         turned = np.zeros((answers, mechanism.size))
         turned[:, :dimension] = matrix
-        for layer in signs(mechanism.key, mechanism.size, rotation, mechanism.layers):
-            turned *= layer
-            walsh_hadamard_rows(turned)
-        turned *= shrink
+        rotate_rows(turned, mechanism.key, rotation, mechanism.layers)
         longest = np.maximum(longest, np.abs(turned).max(axis=1))
         far = max(far, float(np.einsum("ij,ij->j", turned, turned).max()))
     return longest, math.sqrt(far)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.core.errors import CapacityError, MismatchError, ReportError
 from sottovoce.core.words import plural
+from sottovoce.kernels.memory import uninitialized
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.mechanisms.codecs import Payloads
 from sottovoce.surveys.terms import Terms
@@ -65,7 +66,9 @@ class Aggregate:
     def __post_init__(self) -> None:
         self._check()
         # A copy: the caller could change the array later.
-        object.__setattr__(self, "counts", self.counts.copy())
+        copy = uninitialized(len(self.counts), np.int64)
+        copy[:] = self.counts
+        object.__setattr__(self, "counts", copy)
         self.counts.flags.writeable = False
 
     @classmethod

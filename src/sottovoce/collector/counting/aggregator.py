@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from sottovoce.collector.counting.compaction import CROWD, due, leftover, merged
 from sottovoce.collector.counting.live import as_checkpoint, check, count_snapshot, decoded, live_aggregate, rebuild
-from sottovoce.collector.counting.report_ids import id_order, id_rows
 from sottovoce.collector.counting.seen import SeenIds
 from sottovoce.collector.counting.survey_troubles import SurveyTroubles
 from sottovoce.collector.store.base import Store
@@ -30,6 +29,7 @@ from sottovoce.collector.store.records import Checkpoint, Lease, NewSegment, Seg
 from sottovoce.collector.stored import answerable_of
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.limits import DEFAULT_COUNTERS
+from sottovoce.formats.report_ids import id_order, id_rows
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.survey import Survey
 

@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.collector.counting.report_ids import id_order, id_rows
 from sottovoce.collector.store.records import NewSegment, Segment, SegmentInfo
 from sottovoce.core.errors import StoreError
+from sottovoce.formats.report_ids import id_order, id_rows
 
 __all__ = ["CROWD", "due", "leftover", "merged"]
 

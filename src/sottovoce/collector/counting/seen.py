@@ -15,11 +15,11 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.counting.report_ids import IdRun, Ids, first_of_kind, ordered_ids
 from sottovoce.collector.counting.seen_filter import IdHash
 from sottovoce.collector.counting.seen_memory import MemoryIds
 from sottovoce.collector.counting.seen_runs import DiskRun, merged_pieces
 from sottovoce.core.errors import StoreError, StoreFullError
+from sottovoce.formats.report_ids import IdRun, Ids, first_of_kind, ordered_ids
 from sottovoce.formats.wire import REPORT_ID_BYTES
 
 __all__ = ["SeenIds"]
@@ -51,7 +51,7 @@ class SeenIds:
 
     Examples
     --------
-    >>> from sottovoce.collector.counting.report_ids import id_rows
+    >>> from sottovoce.formats.report_ids import id_rows
     >>> seen = SeenIds()
     >>> seen.add(id_rows(bytes(16)))
     >>> seen.new(id_rows(bytes(16) + b"sixteen bytes id" * 2)).tolist()

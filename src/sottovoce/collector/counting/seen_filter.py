@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.counting.report_ids import IdRun, Words
+from sottovoce.formats.report_ids import IdRun, Words
 
 __all__ = ["IdHash", "IdMarks", "WordFilter"]
 

@@ -12,7 +12,7 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.counting.report_ids import IdRun, Words, find_ids, merge_runs
+from sottovoce.formats.report_ids import IdRun, Words, find_ids, merge_runs
 
 __all__ = ["MemoryIds"]
 

@@ -16,12 +16,14 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from sottovoce.collector.running.settings import Settings
+from sottovoce.core.starting import importing
 
 __all__ = ["COUNTING", "READING", "STOP_SECONDS", "Start", "Supervisor", "counting", "spawned"]
 
@@ -117,8 +119,9 @@ class Supervisor:
 
 
 def spawned(target: Callable[..., object], arguments: tuple[Any, ...], name: str) -> SpawnProcess:
-    """A child that leaves Ctrl-C to its parent."""
-    process = _context.Process(target=_named, args=(name, target, arguments), name=name, daemon=True)
+    """A child that leaves Ctrl-C to its parent; the target is a function of a module."""
+    words = (name, target.__module__, target.__name__, arguments)
+    process = _context.Process(target=_named, args=words, name=name, daemon=True)
     # Ctrl-C in a terminal reaches the whole group; the child leaves it to its parent from the first instant. What
     # multiprocessing starts beside the first child must be there before, for that would let the signal through again.
     resource_tracker.ensure_running()
@@ -130,11 +133,13 @@ def spawned(target: Callable[..., object], arguments: tuple[Any, ...], name: str
     return process
 
 
-def _named(name: str, target: Callable[..., object], arguments: tuple[Any, ...]) -> None:
+def _named(name: str, module: str, target: str, arguments: tuple[Any, ...]) -> None:
     """The life of a child, which `ps` and `top` show by its name where the system allows that."""
     with contextlib.suppress(OSError):
         Path("/proc/self/comm").write_text(name)
-    target(*arguments)
+    with importing():
+        run = getattr(import_module(module), target)
+    run(*arguments)
 
 
 def counting(settings: Settings) -> list[Start]:
@@ -168,8 +173,9 @@ def _words(status: int | None) -> str:
 
 def _count(settings: Settings) -> None:
     """The life of a counting process; it ends on SIGTERM, and when its parent is gone."""
-    from sottovoce.collector.counting.worker import run_worker
-    from sottovoce.collector.running.log import configure_logging
+    with importing():
+        from sottovoce.collector.counting.worker import run_worker
+        from sottovoce.collector.running.log import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)
     # Counting can wait; whoever sends reports should not.

@@ -7,12 +7,23 @@ may begin anywhere in memory. Each thread counts into a table of its own that fi
 import numpy as np
 from numba import boolean, int64, njit, types, uint8, uint32, uint64, void
 
-__all__ = ["all_below", "count_into", "count_rows", "count_signed_rows", "tally_pairs", "tally_rows"]
+__all__ = [
+    "add_signed_table",
+    "add_table",
+    "all_below",
+    "count_into",
+    "count_rows",
+    "count_signed_rows",
+    "tally_pairs",
+    "tally_rows",
+]
 
 _COUNTS = types.Array(int64, 1, "A")
 _SHORT, _LONG = (types.Array(word, 1, "A", readonly=True, aligned=False) for word in (uint32, uint64))
 _PACKED = types.Array(uint64, 1, "C", readonly=True, aligned=False)
 _TABLE, _CARRIES = types.Array(uint8, 1, "C"), types.Array(uint32, 1, "C")
+_SUMS = types.Array(int64, 1, "C")
+_ADDITIONS = [void(_SUMS, _TABLE, int64), void(_SUMS, _CARRIES, int64)]
 _LOW16 = np.uint64(0xFFFF)
 _ONE = np.uint32(1)
 
@@ -58,12 +69,13 @@ def _count_four(word, first, second, third, fourth):  # type: ignore[no-untyped-
 
 @njit([void(types.Array(uint32, 2, "C"), _PACKED)], cache=True, nogil=True)
 def tally_pairs(tables, words):  # type: ignore[no-untyped-def]
-    """Count the four pairs of bytes of every word, each in a table of its own.
+    """Count the four pairs of bytes of every word, in one table or each in a table of its own.
 
-    Four tables, because an increment that finds its counter still on the way to the cache waits for it. They hold
-    every pair there can be, so that nothing need be checked on the way.
+    Tables hold every pair there can be, so that nothing need be checked on the way. An increment that finds its
+    counter still on the way to the cache waits for it, and of four tables this is less often true.
     """
-    first, second, third, fourth = tables[0], tables[1], tables[2], tables[3]
+    last = tables.shape[0] - 1
+    first, second, third, fourth = tables[0], tables[min(1, last)], tables[min(2, last)], tables[last]
     whole = words.shape[0] // 4 * 4
     for four in range(whole // 4):
         i = np.uint64(4 * four)
@@ -82,14 +94,15 @@ def _count_byte(row, table, carries):  # type: ignore[no-untyped-def]
     table[row] = count
     if count == 0:
         carries[row] += _ONE
+        carries[carries.shape[0] - 1] = _ONE
 
 
 @njit([void(_TABLE, _CARRIES, _SHORT, uint32), void(_TABLE, _CARRIES, _LONG, uint64)], cache=True, nogil=True)
 def tally_rows(table, carries, words, mask):  # type: ignore[no-untyped-def]
-    """Count rows in bytes, and in `carries` how often each byte went round.
+    """Count rows in bytes, and in `carries` how often each byte went round; one entry more says that any did.
 
     Bytes, because a counter that is not in the second-level cache costs more than all the rest. The last entry
-    takes every row that is none of the others.
+    of the table takes every row that is none of the others.
     """
     # No row is above the mask, and so no more than a mask's width is needed.
     last = words.dtype.type(min(np.uint64(table.shape[0] - 1), np.uint64(mask)))
@@ -104,3 +117,17 @@ def tally_rows(table, carries, words, mask):  # type: ignore[no-untyped-def]
         _count_byte(d, table, carries)
     for rest in range(whole, words.shape[0]):
         _count_byte(min(words[rest] & mask, last), table, carries)
+
+
+@njit(_ADDITIONS, cache=True, nogil=True)
+def add_table(counts, table, bits):  # type: ignore[no-untyped-def]
+    """Add 2^bits times the first entries of a table to the counts."""
+    for i in range(counts.shape[0]):
+        counts[i] += np.int64(table[i]) << bits
+
+
+@njit(_ADDITIONS, cache=True, nogil=True)
+def add_signed_table(counts, table, bits):  # type: ignore[no-untyped-def]
+    """Add 2^bits times the first entries of a table to the counts, or take them off: entries 2 i and 2 i + 1."""
+    for i in range(counts.shape[0]):
+        counts[i] += (np.int64(table[2 * i]) - np.int64(table[2 * i + 1])) << bits

@@ -1,14 +1,15 @@
 """The loops that find words which occur twice: spread over buckets by a hash, then a table in the cache a bucket."""
 
 import numpy as np
-from numba import int64, njit, types, uint64, void
+from numba import int64, njit, types, uint8, uint64, void
 from numpy.typing import NDArray
 
-__all__ = ["measure", "repeated", "spread"]
+__all__ = ["mark", "marked", "measure", "repeated", "sample", "spread"]
 
 _WORDS = types.Array(uint64, 1, "A", readonly=True, aligned=False)
 _PLACES = types.Array(int64, 1, "C")
 _HELD = types.Array(uint64, 1, "C")
+_MARKS = types.Array(uint8, 1, "C")
 
 
 @njit([void(_PLACES, _WORDS, uint64, uint64)], cache=True, nogil=True)
@@ -16,6 +17,17 @@ def measure(sizes: NDArray[np.int64], words: NDArray[np.uint64], multiplier: int
     """Add to `sizes` how many words each bucket takes."""
     for i in range(words.shape[0]):
         sizes[(words[i] * multiplier) >> shift] += 1
+
+
+@njit([int64(_HELD, _WORDS, uint64, uint64, uint64)], cache=True, nogil=True)
+def sample(out: NDArray[np.uint64], words: NDArray[np.uint64], multiplier: int, summand: int, shift: int) -> int:
+    """Put words to `out` whose hash is below 2^shift; returns how many."""
+    n = 0
+    for i in range(words.shape[0]):
+        out[n] = words[i]
+        # Added up rather than branched on: no processor foresees which words are taken.
+        n += int((words[i] * multiplier + summand) >> shift == 0)
+    return n
 
 
 @njit([void(_HELD, _PLACES, _WORDS, uint64, uint64)], cache=True, nogil=True)
@@ -67,3 +79,24 @@ def repeated(
                 words[found] = word
                 found += 1
     return int(found - starts[first])
+
+
+@njit([void(_MARKS, _WORDS, uint64, uint64)], cache=True, nogil=True)
+def mark(marks: NDArray[np.uint8], words: NDArray[np.uint64], multiplier: int, shift: int) -> None:
+    """Set the bit of each word's hash."""
+    for i in range(words.shape[0]):
+        place = (words[i] * multiplier) >> shift
+        marks[place >> np.uint64(3)] |= np.uint8(1) << np.uint8(place & np.uint64(7))
+
+
+@njit([int64(_PLACES, _MARKS, _WORDS, uint64, uint64)], cache=True, nogil=True)
+def marked(
+    out: NDArray[np.int64], marks: NDArray[np.uint8], words: NDArray[np.uint64], multiplier: int, shift: int
+) -> int:
+    """Put the positions of words whose bit is set to `out`; returns how many."""
+    n = 0
+    for i in range(words.shape[0]):
+        place = (words[i] * multiplier) >> shift
+        out[n] = i
+        n += int((marks[place >> np.uint64(3)] >> np.uint8(place & np.uint64(7))) & np.uint8(1))
+    return n

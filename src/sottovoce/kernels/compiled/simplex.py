@@ -9,10 +9,10 @@ additions in a row, so over 2^18 nonnegative terms it is off by less than 3e-14 
 """
 
 import numpy as np
-from numba import float64, njit, types
+from numba import boolean, float64, njit, types
 from numpy.typing import NDArray
 
-__all__ = ["clip", "excess", "gather", "survey"]
+__all__ = ["clip", "excess", "gather"]
 
 LANES = 32
 RUN = 128 * LANES
@@ -52,72 +52,86 @@ def _residual(entry: float, high: float, low: float) -> float:
     return -error if height > 0.0 else -height
 
 
-@njit([(VECTOR,)], cache=True, nogil=True)
-def survey(raw: NDArray[np.float64]) -> tuple[float, bool]:
-    """Return the largest entry, and whether all are finite (if not, the first is meaningless)."""
-    largest = np.full(LANES, -np.inf)
-    spoilt = np.zeros(LANES)
-    whole = raw.size // LANES * LANES
-    for first in range(0, whole, LANES):
-        row = raw[first : first + LANES]
-        for j in range(LANES):
-            largest[j] = row[j] if row[j] > largest[j] else largest[j]
-            spoilt[j] += row[j] * 0.0  # 0 for finite entries, nan for all others, and nan stays
-    for i in range(whole, raw.size):
-        largest[0] = raw[i] if raw[i] > largest[0] else largest[0]
-        spoilt[0] += raw[i] * 0.0
-    return largest.max(), spoilt.sum() == 0.0
+@njit([(VECTOR, float64, float64, boolean)], cache=True, nogil=True)
+def excess(raw: NDArray[np.float64], high: float, low: float, look: bool) -> tuple[float, int, float, bool]:
+    """Return the sum of the heights above high + low, their number, the largest entry, and whether all are finite.
 
-
-@njit([(VECTOR, float64, float64)], cache=True, nogil=True)
-def excess(raw: NDArray[np.float64], high: float, low: float) -> tuple[float, int]:
-    """Return the sum of the heights of the entries above high + low, and their number."""
+    The last two only where they are looked for; the largest is that of rows with an entry at `high` or above. If not
+    all are finite, nothing else means anything.
+    """
     sums, lanes = np.zeros(LANES), np.zeros(LANES)
     counts = np.zeros(LANES, dtype=np.int64)
+    largest = np.full(LANES, -np.inf)
+    spoilt, run = 0, 0
     whole = raw.size // LANES * LANES
     for first in range(0, whole, LANES):
-        if first % RUN == 0:
-            _empty(lanes, sums)
         row = raw[first : first + LANES]
+        small = 0
+        for j in range(LANES):
+            small += abs(row[j]) < high
+        if small == LANES:
+            continue
+        if run == RUN:
+            _empty(lanes, sums)
+            run = 0
+        run += LANES
         for j in range(LANES):
             height = _height(row[j], high, low)
             lanes[j] += height
             counts[j] += height > 0.0
+        if look:
+            for j in range(LANES):
+                largest[j] = row[j] if row[j] > largest[j] else largest[j]
+                spoilt += not abs(row[j]) < np.inf
     _empty(lanes, sums)
     for i in range(whole, raw.size):
         height = _height(raw[i], high, low)
         sums[0] += height
         counts[0] += height > 0.0
-    return sums.sum(), counts.sum()
+        largest[0] = raw[i] if raw[i] > largest[0] else largest[0]
+        spoilt += not abs(raw[i]) < np.inf
+    return sums.sum(), counts.sum(), largest.max(), spoilt == 0
 
 
 @njit([(VECTOR, float64, float64, OUTPUT)], cache=True, nogil=True)
 def gather(raw: NDArray[np.float64], high: float, low: float, out: NDArray[np.float64]) -> None:
     """Write the entries above high + low, in their order, to `out`, which has room for just these."""
     taken = 0
-    for i in range(raw.size):
-        if _height(raw[i], high, low) > 0.0:
-            out[taken] = raw[i]
-            taken += 1
+    for first in range(0, raw.size, LANES):
+        row = raw[first : first + LANES]
+        near = 0
+        for j in range(row.size):
+            near += row[j] >= high
+        if near == 0:
+            continue
+        for j in range(row.size):
+            if _height(row[j], high, low) > 0.0:
+                out[taken] = row[j]
+                taken += 1
 
 
 @njit([(VECTOR, float64, float64, OUTPUT)], cache=True, nogil=True)
 def clip(raw: NDArray[np.float64], high: float, low: float, out: NDArray[np.float64]) -> tuple[float, float]:
-    """Write the heights x above high + low, or zero, to `out`; return <r, x> and min r, r the residuals."""
+    """Write the heights x above high + low, or zero, to `out`; return <r, x> and min r, r the residuals.
+
+    Below the threshold x is zero and r is the distance to it: rows that are all farther below than the least
+    residual so far add nothing to either.
+    """
     products = np.zeros(LANES)
-    least = np.full(LANES, np.inf)
-    whole = raw.size // LANES * LANES
-    for first in range(0, whole, LANES):
+    least, edge = np.full(LANES, np.inf), -np.inf
+    for first in range(0, raw.size, LANES):
         row, target = raw[first : first + LANES], out[first : first + LANES]
-        for j in range(LANES):
-            target[j] = _height(row[j], high, low)
-        for j in range(LANES):
+        near = 0
+        for j in range(row.size):
+            height = (row[j] - high) - low
+            target[j] = height if height > 0.0 else 0.0
+            near += height > edge
+        if near == 0:
+            continue
+        for j in range(row.size):
             x, r = _height(row[j], high, low), _residual(row[j], high, low)
             products[j] += x * r if x > 0.0 else 0.0  # r may be infinite where x is zero
             least[j] = r if r < least[j] else least[j]
-    for i in range(whole, raw.size):
-        x, r = _height(raw[i], high, low), _residual(raw[i], high, low)
-        out[i] = x
-        products[0] += x * r if x > 0.0 else 0.0
-        least[0] = r if r < least[0] else least[0]
+        if edge < 0.0:
+            edge = -max(least.min(), 0.0)
     return products.sum(), least.min()

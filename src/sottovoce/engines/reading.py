@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from sottovoce.engines.dictionary_pages import dictionary_page, holds_dictionary
 from sottovoce.engines.files import ReportFile
 from sottovoce.engines.remote import opened, source
 from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow
@@ -28,6 +28,9 @@ _LEAST_BYTES: Final = 1 << 18
 
 _BUFFER: Final = 1 << 20
 """Bytes read ahead of a column."""
+
+_ROWS_A_WORD: Final = 8
+"""Rows of a batch for each word of a dictionary, at least, where it is kept: every batch comes with all words anew."""
 
 
 class FilePiece(NamedTuple):
@@ -78,14 +81,34 @@ def _of_parquet(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tupl
     with pq.ParquetFile(source(piece.file.path), **settings) as file:
         settings["metadata"] = footer = file.metadata
         fewer = max(1, at_once * usual // max(usual, _bytes_a_row(footer, groups)))
-        suspected = _in_dictionaries(footer, groups, at_once * usual)
-        if not suspected:
+        kept = _kept_as_dictionaries(survey, piece, footer, fewer)
+        if not kept:
             yield from _batches(file, groups, fewer)
             return
-    with pq.ParquetFile(source(piece.file.path), read_dictionary=[REPORT_ID, REPORT], **settings) as file:
-        long = [name for name, where in suspected.items() if any(_longest(file, name, at) > usual for at in where)]
-    with pq.ParquetFile(source(piece.file.path), read_dictionary=long, **settings) as file:
+    with pq.ParquetFile(source(piece.file.path), read_dictionary=kept, **settings) as file:
         yield from _batches(file, groups, fewer)
+
+
+def _kept_as_dictionaries(survey: Survey, piece: FilePiece, footer: Any, at_once: int) -> list[str]:
+    """Columns whose words are not to be spelt out: some may be long, or few words stand for many rows."""
+    widths = {REPORT_ID: REPORT_ID_BYTES, REPORT: TAG_BYTES + survey.mechanism.report_bytes}
+    groups = [footer.row_group(at) for at in range(piece.first, piece.last)]
+    rows = sum(group.num_rows for group in groups)
+    kept = []
+    for name, width in widths.items():
+        every = [chunk for group in groups for chunk in _chunks(group) if chunk.path_in_schema == name]
+        if any(chunk.physical_type != "BYTE_ARRAY" for chunk in every):
+            continue  # of a fixed width, which the footer states for all
+        with opened(piece.file.path) as file:
+            chunks = [chunk for chunk in every if holds_dictionary(file, chunk)]
+            pages = [dictionary_page(file, chunk, width) for chunk in chunks]
+        usual = [page for page in pages if page is not None]
+        # Where the words did not fit in a dictionary the rest is spelt out in the file: no gain there.
+        spelt = sum(chunk.total_uncompressed_size for chunk in chunks) > rows * (4 + width) // 2
+        few = max((page.words for page in usual), default=0) * _ROWS_A_WORD <= at_once and not spelt
+        if len(usual) < len(pages) or (pages and len(pages) == len(every) and few):
+            kept.append(name)
+    return kept
 
 
 def _batches(file: Any, groups: range, at_once: int) -> Iterator[tuple[Any, Any]]:
@@ -106,28 +129,6 @@ def _bytes_a_row(footer: Any, groups: range) -> int:
         held = sum(one.total_uncompressed_size for one in _chunks(group))
         longest = max(longest, held // max(1, group.num_rows))
     return longest
-
-
-def _in_dictionaries(footer: Any, groups: range, nbytes: int) -> dict[str, list[int]]:
-    """Where a dictionary could hold a value so long that its repetitions take more than so many bytes."""
-    found: dict[str, list[int]] = {}
-    for at in groups:
-        group = footer.row_group(at)
-        for chunk in _chunks(group):
-            repeated = chunk.physical_type == "BYTE_ARRAY" and chunk.has_dictionary_page
-            if repeated and group.num_rows * chunk.total_uncompressed_size > nbytes:
-                found.setdefault(chunk.path_in_schema, []).append(at)
-    return found
-
-
-def _longest(file: Any, name: str, group: int) -> int:
-    """Of the values in a row group's dictionary, which comes whole with the first row."""
-    compute = import_module("pyarrow.compute")
-    first = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False), None)
-    if first is None:
-        return 0
-    longest: int | None = compute.max(compute.binary_length(first.column(name).dictionary)).as_py()
-    return longest or 0
 
 
 def _of_segment(survey: Survey, piece: FilePiece, at_once: int) -> Iterator[tuple[Any, Any]]:

@@ -16,7 +16,8 @@ __all__ = ["SHIPPING", "pyspark_sql", "translate_error", "translating_errors"]
 
 SHIPPING: Final = (
     "install it on every worker (pip install 'sottovoce[spark]' in their image), or ship an environment with "
-    "spark.archives and PYSPARK_PYTHON; docs: Counting on Spark"
+    "spark.archives and PYSPARK_PYTHON, over Spark Connect with session.addArtifacts(..., archive=True) and "
+    "spark.sql.execution.pyspark.python; docs: Counting on Spark"
 )
 
 _DISK: Final = "a disk of the cluster is full: free some, or let spark.local.dir name a larger one"
@@ -39,6 +40,7 @@ def _file(told: str) -> str:
 
 
 _RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]] = (
+    (r"sottovoce\.core\.errors\.ReportError: ([^\n]+)", lambda found: ReportError(found[1])),  # a task's own words
     (
         r"ModuleNotFoundError: No module named '(\w+)",
         lambda found: ServiceError(f"the cluster's workers have no {found[1]}: {SHIPPING}", code="not_installed"),
@@ -64,6 +66,21 @@ _RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]]
             "paths, which names every such file and can leave it out, or set spark.sql.files.ignoreCorruptFiles"
         ),
     ),
+    (
+        r"StatusCode\.(UNAUTHENTICATED|PERMISSION_DENIED)",
+        lambda _: ServiceError(
+            "the Spark Connect server refuses this user: give a valid token, sc://host:443/;use_ssl=true;token=...",
+            code="refused",
+        ),
+    ),
+    (
+        r"(?i)must specify the (driver|executor) container image",
+        lambda _: ServiceError(
+            "Kubernetes needs an image for executors: let the setting spark.kubernetes.container.image name one that "
+            "has sottovoce[spark]",
+            code="no_image",
+        ),
+    ),
     (r"No space left on device|DiskSpaceException|errno 28", lambda _: CapacityError(_DISK)),
     (
         r"maxResultSize",
@@ -79,7 +96,8 @@ _RULES: Final[tuple[tuple[str, Callable[[re.Match[str]], SottovoceError]], ...]]
         lambda _: ServiceError(_LOST, code="workers_lost"),
     ),
     (
-        r"SparkContext was shut ?down|stopped SparkContext|Connection refused|Py4JNetworkError|Answer from Java side",
+        r"SparkContext was shut ?down|stopped SparkContext|Connection refused|Py4JNetworkError|Answer from Java side|"
+        r"StatusCode\.UNAVAILABLE|RetriesExceeded|INVALID_HANDLE",
         lambda _: ServiceError(_GONE, code="driver_gone"),
     ),
     (
@@ -117,7 +135,7 @@ def translate_error(error: BaseException) -> SottovoceError | None:
 
 def _of_spark(error: BaseException) -> bool:
     module = type(error).__module__
-    return module.startswith(("pyspark", "py4j")) or isinstance(error, (ConnectionError, EOFError))
+    return module.startswith(("pyspark", "py4j", "grpc")) or isinstance(error, (ConnectionError, EOFError))
 
 
 def _condition(error: Any) -> str:

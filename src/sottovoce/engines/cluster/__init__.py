@@ -1,0 +1,1 @@
+"""Counting on the cluster of a Spark session."""

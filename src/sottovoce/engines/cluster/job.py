@@ -1,0 +1,95 @@
+"""What every task of a Spark job is told: the survey as it is stated, and how the work is cut."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple, cast
+
+from sottovoce.engines.cluster.rows import has_one_cell
+from sottovoce.mechanisms.base import Mechanism
+from sottovoce.surveys.survey import Survey
+
+__all__ = [
+    "CHUNK_CELLS",
+    "HALF_BYTES",
+    "HELD_SHARE",
+    "MAX_TASK_ROWS",
+    "RANGE_CELLS",
+    "TASKS_A_CORE",
+    "TASK_MEMORY",
+    "Job",
+    "is_wide",
+]
+
+TASK_MEMORY: Final = 1 << 28
+"""Default memory of one task, about, beside Python itself."""
+
+TASKS_A_CORE: Final = 3
+"""So that no core waits long for the last task."""
+
+MAX_TASK_ROWS: Final = 1 << 24
+"""Most rows of one task, where row groups are small enough."""
+
+HALF_BYTES: Final = 8
+"""What is shuffled of each id."""
+
+HELD_SHARE: Final = 8
+"""Rows that a task has gathered are there as they came, in the order of buckets, and as bytes on their way."""
+
+_CELLS_SHARE: Final = 64
+"""Cells that every task counts into take an eighth of its memory at most; of more, tasks hold those that are moved."""
+
+CHUNK_CELLS: Final = 1 << 14
+"""Cells that are merged by one task, where all tasks count all cells: so few that many tasks share the work."""
+
+RANGE_CELLS: Final = 1 << 17
+"""Cells whose counts travel as one row, where tasks hold only cells that are moved; a shard has whole ones of both."""
+
+
+class Job(NamedTuple):
+    """How a job is cut; the same for all its tasks, also for those that are run again."""
+
+    statement: str
+    attachments: tuple[tuple[str, bytes], ...]
+    multipliers: tuple[int, int]
+    """Secret and odd: whoever chooses report ids cannot choose their buckets."""
+    buckets: int
+    """A power of two."""
+    ranges: int
+    """Into how many ranges of cells reports go; 0 where every task counts all cells."""
+    sample_bits: int
+    """Of 2**sample_bits ids one is looked at: all of them, unless they are declared to be unique."""
+    most_suspects: int
+    """Halves that a task tells at a time; where more are repeated, all rows count as suspected."""
+    held_bytes: int
+    """Rows that a task gathers before it sends them or looks for repeated ones."""
+
+    @property
+    def survey(self) -> Survey:
+        """Made once in each process."""
+        return _survey(self.statement, self.attachments)
+
+    @property
+    def wide(self) -> bool:
+        """Whether reports travel to the cells they move; otherwise every task counts into all cells."""
+        return self.ranges > 0
+
+    @property
+    def chunk_cells(self) -> int:
+        """Cells whose counts travel as one row."""
+        return RANGE_CELLS if self.wide else CHUNK_CELLS
+
+    @property
+    def range_cells(self) -> int:
+        """Cells of a range: whole chunks of them."""
+        return RANGE_CELLS * -(-self.survey.mechanism.cells // (RANGE_CELLS * self.ranges))
+
+
+def is_wide(mechanism: Mechanism, memory: int) -> bool:
+    """Whether reports travel to the cells they move, since there are too many for a task of so much memory."""
+    return mechanism.cells > memory // _CELLS_SHARE and has_one_cell(mechanism)
+
+
+@lru_cache(maxsize=4)
+def _survey(statement: str, attachments: tuple[tuple[str, bytes], ...]) -> Survey:
+    return cast(Survey, Survey.from_json(statement, dict(attachments)))

@@ -1,0 +1,111 @@
+"""Kinds of Spark masters, and whether one answers at all: Spark itself would try for minutes."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from sottovoce.core.errors import ServiceError
+
+__all__ = ["Kind", "check_master", "kind_of", "shown", "unanswered"]
+
+Kind: TypeAlias = Literal["local", "standalone", "yarn", "kubernetes", "connect"]
+
+_KINDS: Final[tuple[tuple[str, Kind], ...]] = (
+    (r"local(\[.+\]|-cluster\[.+\])?", "local"),
+    (r"spark://[^/]+", "standalone"),
+    (r"yarn", "yarn"),
+    (r"k8s://.+", "kubernetes"),
+    (r"sc://.+", "connect"),
+)
+_NAMES: Final[Mapping[Kind, str]] = {
+    "local": "Spark driver",
+    "standalone": "Spark master",
+    "yarn": "YARN resource manager",
+    "kubernetes": "Kubernetes API server",
+    "connect": "Spark Connect server",
+}
+_CONNECT_SECONDS: Final = 5.0
+_SERVER_PORT: Final = 15002
+"""Of a Spark Connect server whose address names none."""
+
+
+def kind_of(master: str) -> Kind:
+    """What the address is one of.
+
+    Examples
+    --------
+    >>> [kind_of(master) for master in ("local[2]", "spark://head:7077", "yarn", "k8s://https://api:6443", "sc://head")]
+    ['local', 'standalone', 'yarn', 'kubernetes', 'connect']
+    """
+    for pattern, kind in _KINDS:
+        if re.fullmatch(pattern, master):
+            return kind
+    raise ServiceError(
+        "master is none that Spark knows: it must be local, local[N], local[*], spark://host:port, yarn, "
+        "k8s://https://host:port or sc://host:port (Spark Connect)",
+        code="bad_master",
+    )
+
+
+def shown(master: str) -> str:
+    """The address without what follows it: a Spark Connect server's may hold a token.
+
+    Examples
+    --------
+    >>> shown("sc://head:15002/;use_ssl=true;token=abc")
+    'sc://head:15002'
+    """
+    return master.partition("/;")[0]
+
+
+def check_master(master: str) -> None:
+    """Raise unless one of the addresses takes a connection; of YARN, unless there is a configuration."""
+    kind = kind_of(master)
+    if kind == "yarn":
+        _check_hadoop()
+    elif kind != "local" and not any(_answers(host, port) for host, port in _addresses(master, kind)):
+        raise unanswered(master)
+
+
+def unanswered(master: str) -> ServiceError:
+    """The error for a master or server that does not answer."""
+    kind = kind_of(master)
+    place = f"at {shown(master)}" if kind != "yarn" else "of HADOOP_CONF_DIR, or the queue it has for this user,"
+    return ServiceError(
+        f"the {_NAMES[kind]} {place} does not answer: check its address and that it runs, or count on this machine "
+        "with master='local[*]'",
+        code="unreachable",
+    )
+
+
+def _addresses(master: str, kind: Kind) -> list[tuple[str, int | None]]:
+    """Host and port of every address that is named."""
+    rest = re.sub(r"[/;].*", "", re.sub(r"^\w+://(https?://)?", "", master))
+    default = {"connect": _SERVER_PORT, "kubernetes": 80 if "//http://" in master else 443}.get(kind)
+    found = (re.fullmatch(r"\[?(.+?)\]?(?::(\d{1,5}))?", one) for one in rest.split(","))
+    return [(one[1], int(one[2]) if one[2] else default) for one in found if one]
+
+
+def _answers(host: str, port: int | None) -> bool:
+    if port is None:
+        return False
+    try:
+        socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _check_hadoop() -> None:
+    named = [os.environ[name] for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR") if os.environ.get(name)]
+    if not any(Path(folder, "yarn-site.xml").is_file() for folder in named):
+        raise ServiceError(
+            "master yarn needs the cluster's configuration: let HADOOP_CONF_DIR name the folder that holds its "
+            "yarn-site.xml and core-site.xml",
+            code="no_hadoop_conf",
+        )

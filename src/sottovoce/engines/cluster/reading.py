@@ -1,0 +1,174 @@
+"""The first stage of a Spark job: rows are read, sifted and counted at once; only half of each id goes on.
+
+Rows that share half of their id may be repeats, and no others can be; so 8 bytes a report are all that is shuffled.
+Every stage is a function of the set of rows it is given, so that a task that is run again changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.core.errors import ReportError
+from sottovoce.engines.cluster.counts import CellCounts
+from sottovoce.engines.cluster.job import Job
+from sottovoce.engines.cluster.rows import Bytes, digest
+from sottovoce.engines.cluster.tables import TALLY, Batches, Stage, TallyNote, in_table
+from sottovoce.engines.cluster.worker import prepare_worker
+from sottovoce.engines.files import why_bad
+from sottovoce.engines.local_repeats import halves
+from sottovoce.engines.reading import FilePiece, columns, rows_at_once
+from sottovoce.engines.remote import status
+from sottovoce.engines.rows import Sifted, sift
+from sottovoce.engines.tally import Tally
+from sottovoce.formats.report_files import REPORT, REPORT_ID, pyarrow
+from sottovoce.kernels.repeats import sampled, spread_words
+
+__all__ = ["Source", "TaskPiece", "count_and_halve", "from_files", "from_table"]
+
+
+class TaskPiece(NamedTuple):
+    """Part of a file, by the file's number."""
+
+    number: int
+    part: FilePiece
+
+
+Rows = Iterator[tuple[int, Bytes, Bytes]]
+"""Ids and payloads of good rows, a bounded number at a time, after the number of the task that has them."""
+
+Source = Callable[[Batches, list[bytes]], Rows]
+"""Reads a task's rows, and adds notes of what became of them to the list."""
+
+
+def from_table(job: Job) -> Source:
+    """Good rows of a table."""
+
+    def read(batches: Batches, notes: list[bytes]) -> Rows:
+        tally, seen = Tally(), 0
+        for batch in batches:
+            sifted = sift(job.survey, batch.column(REPORT_ID), batch.column(REPORT))
+            tally += sifted.tally
+            seen += digest(sifted.ids, sifted.payloads, job.multipliers)
+            yield 0, sifted.ids, sifted.payloads
+        notes.append(TallyNote(tally, digest=seen % 2**64).to_bytes())
+
+    return read
+
+
+def from_files(job: Job, tasks: Sequence[list[TaskPiece]]) -> Source:
+    """Good rows of the pieces of files that a task has; it is handed the number of their list.
+
+    A piece that is damaged is told, and what was read of it before is of no use: the driver begins again without that
+    file. A file that a worker cannot read fails the task, and Spark tries elsewhere: what is told must be the same
+    whenever the task is run, since others may have taken its rows already.
+    """
+
+    def read(batches: Batches, notes: list[bytes]) -> Rows:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for piece in tasks[number]:
+                    tally, fault = Tally(), ""
+                    try:
+                        for sifted in _sifted(job, piece.part):
+                            tally += sifted.tally
+                            yield number, sifted.ids, sifted.payloads
+                    except Exception as error:
+                        reason = why_bad(error)
+                        if reason is None:
+                            raise
+                        if isinstance(error, OSError) and (error.errno or type(error) is not OSError):
+                            raise _unread(piece.part.file.path, error) from None
+                        fault = reason
+                    notes.append(TallyNote(tally, piece.number, fault).to_bytes())
+
+    return read
+
+
+def _unread(path: str, error: OSError) -> ReportError:
+    if isinstance(error, FileNotFoundError):
+        reason = "the workers do not see it; it must be where they find it under the same path"
+    else:
+        reason = f"a worker cannot read it: {error.strerror or 'the system refuses'}"
+    return ReportError(f"1 file cannot be used: {path} ({reason}). Nothing was counted")
+
+
+def _sifted(job: Job, part: FilePiece) -> Iterator[Sifted]:
+    pa, _ = pyarrow()
+    if status(part.file.path).nbytes != part.file.nbytes:
+        raise pa.ArrowInvalid("another length than when it was looked at")
+    for ids, reports in columns(job.survey, part, rows_at_once(job.survey, 4 * job.held_bytes, 1)):
+        yield sift(job.survey, ids, reports)
+
+
+def count_and_halve(job: Job, source: Source) -> Stage:
+    """Count a task's rows, and send half of each id to its bucket, beside the number of the task."""
+
+    def stage(batches: Batches) -> Iterator[Any]:
+        prepare_worker()
+        counts, kept, notes = CellCounts(job), _Halves(job), list[bytes]()
+        for task, ids, payloads in source(batches, notes):
+            yield from counts.add(payloads)
+            yield from kept.add(task, ids)
+        yield from kept.send()
+        yield from counts.send()
+        yield from in_table([(TALLY, note) for note in notes])
+
+    return stage
+
+
+_FLOOD: Final = 8
+"""So many times its share of the words, and a bucket is looked at for one word that floods it."""
+
+
+class _Halves:
+    """Halves of ids, gathered, and sent by bucket whenever there are enough."""
+
+    def __init__(self, job: Job) -> None:
+        self._job, self._task = job, 0
+        self._held: list[NDArray[np.uint64]] = []
+        self._bytes = 0
+
+    def add(self, task: int, ids: Bytes) -> Iterator[Any]:
+        if task != self._task:
+            yield from self.send()
+            self._task = task
+        if not len(ids):
+            return
+        words = sampled(halves(ids), self._job.multipliers[1], self._job.sample_bits)
+        self._held.append(words)
+        self._bytes += words.nbytes
+        if self._bytes >= self._job.held_bytes:
+            yield from self.send()
+
+    def send(self) -> Iterator[Any]:
+        if not self._bytes:
+            return
+        words = np.concatenate(self._held)
+        self._held, self._bytes = [], 0
+        bits = self._job.buckets.bit_length() - 1
+        spread, sizes = spread_words(words, self._job.multipliers[0], bits)
+        ends = np.cumsum(sizes).tolist()
+        task = np.array([self._task], dtype=np.uint64)
+        usual = _FLOOD * (1 + len(words) // self._job.buckets)
+        yield from in_table(
+            [
+                (bucket, _packed(task, spread[a:b] if b - a <= usual else _at_most_twice(spread[a:b])))
+                for bucket, (a, b) in enumerate(pairwise([0, *ends]))
+                if a < b
+            ]
+        )
+
+
+def _packed(*parts: NDArray[np.uint64]) -> bytes:
+    return b"".join(part.tobytes() for part in parts)
+
+
+def _at_most_twice(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Of each word one or two: an id that was sent a million times goes on as one that was sent twice."""
+    once, times = np.unique(words, return_counts=True)
+    return np.repeat(once, np.minimum(times, 2))
