@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 MUTATION := .venv-mutation/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types js compiled coverage docs bench mutation constraints clean
+.PHONY: help setup demo test lint types js compiled coverage docs bench mutation dist constraints clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -80,8 +80,11 @@ $(MUTATION): tools/mutation/requirements.txt
 	@.venv-mutation/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
+dist: setup  ## wheels, source, npm package, bill of materials and checksums in dist/, the same bytes for the same commit
+	@$(BIN)/python -m tools.dist $(ARGS)
+
 constraints: setup  ## pin again what .venv holds now
 	@$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
 
 clean:  ## remove everything that was built
-	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers .venv-accounting .venv-mutation .mutation docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html
+	rm -rf $(VENV) .venv-node .venv-peers .venv-solvers .venv-accounting .venv-mutation .venv-dist .mutation dist docs/_build .pytest_cache .mypy_cache .ruff_cache .coverage report.html

@@ -20,6 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeat"))
 
 
 LONGEST = (
+    "dist/test_dist.py",
     "collector/test_simulation.py",
     "engines/test_spark_cluster.py",
     "docs/test_examples.py",
@@ -31,6 +32,7 @@ LONGEST = (
     "browser/test_create.py",
     "browser/test_estimates.py",
     "browser/test_conversation.py",
+    "browser/test_embedding.py",
     "browser/test_dashboard.py",
     "exact/test_conformance.py",
     "collector/test_serve.py",

@@ -13,6 +13,12 @@ def every_page() -> list[Path]:
     return [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "_build" not in p.parts)]
 
 
+def folder_text(name: str) -> str:
+    """All pages of a folder of the documentation, one after the other."""
+    pages = sorted((ROOT / "docs" / name).glob("*.md"))
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages)
+
+
 def headings(page: Path) -> set[str]:
     """Anchors that readers of Markdown give to a page's headings."""
     prose = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
@@ -24,6 +30,12 @@ def sections(text: str) -> dict[str, str]:
     """The text under each heading of the second level."""
     parts = re.split(r"^## (.+)$", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def folder_sections(name: str) -> dict[str, str]:
+    """The text under each heading of the second level, on all pages of a folder of the documentation."""
+    pages = sorted((ROOT / "docs" / name).glob("*.md"))
+    return {title: text for page in pages for title, text in sections(page.read_text(encoding="utf-8")).items()}
 
 
 def table(text: str) -> list[list[str]]:

@@ -1,8 +1,9 @@
 """A terminal that types what a page of the documentation shows, and compares what comes out.
 
-Commands of this package run in this process; a service, with ``&`` or as in a window of its own, is a process on a free
-port, which stands wherever the page has the usual one; what watches is ended with Ctrl-C once it has shown something;
-all else is the shell's. A command that must fail bears the remark ``# refused``; other remarks are for the reader.
+Commands of this package run in this process, those with ``&`` beside it; a service, with ``&`` or as in a window of its
+own, is a process on a free port, which stands wherever the page has the usual one; what watches is ended with Ctrl-C
+once it has shown something; all else is the shell's. A command that must fail bears the remark ``# refused``; other
+remarks are for the reader.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,9 @@ PORT = "8470"
 
 RELAY_PORT = "8471"
 """Where they say that a relay is."""
+
+LOG = "service.log"
+"""Where what services log goes, also if a page does not say so."""
 
 TOKEN = "sv_..."
 """What the pages have in the place of a token."""
@@ -82,10 +86,10 @@ class Terminal:
         """The page's words, with this terminal's ports."""
         return text.replace(RELAY_PORT, self.relay_port).replace(PORT, self.port)
 
-    def follow(self, page: Path, *headings: str) -> str:
+    def follow(self, page: Path, *headings: str, like: Callable[[str], str] = str) -> str:
         """Type all that the page shows, or what is below some headings, and compare whatever it says comes out.
 
-        Returns what the last block printed.
+        Returns what the last block printed. `like` makes alike what may differ from run to run.
         """
         printed = ""
         for block in blocks(page, *headings):
@@ -93,11 +97,15 @@ class Terminal:
                 name, _, content = block.text.partition("\n")
                 Path(name.removeprefix("# ")).write_text(self.here(content), encoding="utf-8")
             elif block.language == "py":
-                exec(self.here(block.text), self._python)  # noqa: S102 (the code is the documentation's own)
+                out = io.StringIO()
+                with contextlib.redirect_stdout(out):
+                    exec(self.here(block.text), self._python)  # noqa: S102 (the code is the documentation's own)
+                printed = out.getvalue() or printed
             elif block.language == "console":
                 printed = "".join(self.type(line.removeprefix("$ ")) for line in block.text.splitlines())
             elif block.language == "text":
-                assert agrees(self.here(block.text), printed), f"{page.name} shows\n{block.text}\nand it was\n{printed}"
+                same = agrees(like(self.here(block.text)), like(printed))
+                assert same, f"{page.name} shows\n{block.text}\nand it was\n{printed}"
         return printed
 
     def type(self, command: str) -> str:
@@ -109,7 +117,11 @@ class Terminal:
                 self._patch.setenv(name, self.token if value == TOKEN else value)
             return ""
         if line.startswith(("sottovoce serve", "sottovoce relay")):
-            return self._serve(words_of(line.removesuffix(" &"))[1:])
+            return self._serve(words_of(line.removesuffix(" &").removesuffix(f" 2> {LOG}"))[1:])
+        if line.startswith("sottovoce ") and line.endswith(" &"):
+            command = [sys.executable, "-m", *words_of(line.removesuffix(" &"))]
+            self._services.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment()))
+            return ""
         if line == "kill %1":
             assert self._stop() == 0
             return ""
@@ -119,7 +131,7 @@ class Terminal:
         return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True).stdout
 
     def _run(self, words: list[str], refused: bool) -> str:
-        if words[0] == "estimate":
+        if words[0] == "estimate" and "--aggregate" not in words:
             self._wait_until_counted(words[1])
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -150,7 +162,7 @@ class Terminal:
     def _serve(self, words: list[str]) -> str:
         port = [] if "--settings" in words else ["--port", self.port if words[0] == "serve" else self.relay_port]
         command = [sys.executable, "-m", "sottovoce", *words, *port]
-        with Path("service.log").open("ab") as log:
+        with Path(LOG).open("ab") as log:
             service = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment())
         self._services.append(service)
         assert service.stdout is not None
@@ -161,7 +173,7 @@ class Terminal:
                 self.token = line.split()[2]
             if line.startswith("ready at"):
                 return "".join(lines)
-        pytest.fail(f"the service ended: {Path('service.log').read_text(encoding='utf-8')}")
+        pytest.fail(f"the service ended: {Path(LOG).read_text(encoding='utf-8')}")
 
     def _stop(self) -> int:
         service = self._services.pop()

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from sottovoce.core.version import __version__
 from sottovoce.mechanisms import MECHANISMS, VectorMechanism
 
 FILE = Path(__file__).resolve().parent.parent / "CITATION.cff"
@@ -63,8 +64,9 @@ def text(head: str) -> str:
 
 
 def head() -> str:
-    """What stands before the references."""
-    return FILE.read_text(encoding="utf-8").partition("references:\n")[0]
+    """What stands before the references, with the version of the package."""
+    written = FILE.read_text(encoding="utf-8").partition("references:\n")[0]
+    return re.sub(r"(?m)^version: .*$", f"version: {__version__}", written)
 
 
 if __name__ == "__main__":

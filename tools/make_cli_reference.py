@@ -1,7 +1,8 @@
-"""Brings the tables of docs/cli.md up to date with the grammar of the command: `python tools/make_cli_reference.py`.
+"""Brings the tables of docs/cli/ up to date with the grammar of the command: `python tools/make_cli_reference.py`.
 
 Which commands and options there are, what is required and what the defaults are comes from the grammar. Meanings are
-kept as the page has them; a new option gets the words of its ``--help``.
+kept as the pages have them; a new option gets the words of its ``--help``, a new command a section, and a command that
+no page is named for a page of its own.
 """
 
 from __future__ import annotations
@@ -10,9 +11,22 @@ import argparse
 import re
 from pathlib import Path
 
-from sottovoce.cli.parser import build_parser, commands_of
+from sottovoce.cli.parser import COMMANDS, build_parser, commands_of
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "cli"
+SUBJECTS = {
+    "trying": ("demo", "simulate"),
+    "planning": ("plan", "calibrate"),
+    "designs": ("optimize", "strategies", "mechanisms", "amplify"),
+    "surveys": ("survey",),
+    "estimates": ("estimate", "ask", "export", "aggregate"),
+    "devices": ("answer", "ledger", "randomize"),
+    "service": ("serve", "relay", "backup", "restore", "token", "keys"),
+    "reviewing": ("audit", "disclose", "log", "reproduce", "compare"),
+}
+"""The pages in their order, each with the first words of the commands on it."""
+LIST = "| command | what it does |\n|---|---|\n"
+TREE = "```{toctree}\n:hidden:\n\n"
 HEAD = "| option | default | meaning |\n|---|---|---|\n"
 ROW = re.compile(r"^\| `([^`]+)` \| (.*?) ?\| (.*) \|$", re.MULTILINE)
 
@@ -58,25 +72,61 @@ def table(parser: argparse.ArgumentParser, section: str) -> str:
     return HEAD + "".join(f"{row}\n" for row in rows)
 
 
-def page() -> str:
-    """The page as it should be; a command without a section gets one at the end of the commands."""
-    text = PAGE.read_text(encoding="utf-8")
-    for words, parser in commands_of(build_parser(), "sottovoce").items():
-        heading = f"## {words}\n"
-        if heading not in text:
-            start = f"{heading}\n{(parser.description or '').strip()}\n\n{HEAD}\n"
-            text = text.replace("## Exit status\n", f"{start}## Exit status\n")
-        before, _, rest = text.partition(heading)
-        section, mark, after = rest.partition("\n## ")
-        lead, head, body = section.partition(HEAD)
-        rows = re.match(r"(?:\|.*\n)*", body)
-        kept = body[rows.end() :] if rows and head else ""
-        text = before + heading + lead + table(parser, head + (rows[0] if rows else "")) + kept + mark + after
-    return text
+def subject_of(word: str) -> str:
+    """The page that a command is on, by its first word; one that is named nowhere has a page of its own."""
+    return next((page for page, words in SUBJECTS.items() if word in words), word)
+
+
+def subjects() -> list[str]:
+    """All pages of commands, those that came by themselves last."""
+    return [*SUBJECTS, *sorted({subject_of(word) for word in COMMANDS} - set(SUBJECTS))]
+
+
+def with_section(text: str, words: str, parser: argparse.ArgumentParser) -> str:
+    """The page with a command's table as it should be; a command without a section gets one at the end."""
+    heading = f"## {words}\n"
+    if f"\n{heading}" not in text:
+        text = f"{text.rstrip()}\n\n{heading}\n{(parser.description or '').strip()}\n\n{HEAD}"
+    before, _, rest = text.partition(f"\n{heading}")
+    section, mark, after = rest.partition("\n## ")
+    lead, head, body = section.partition(HEAD)
+    rows = re.match(r"(?:\|.*\n)*", body)
+    kept = body[rows.end() :] if rows and head else ""
+    return f"{before}\n{heading}{lead}{table(parser, head + (rows[0] if rows else ''))}{kept}{mark}{after}"
+
+
+def index() -> str:
+    """The first page, with its list of commands and the order of the pages."""
+    text = (FOLDER / "index.md").read_text(encoding="utf-8")
+    rows = [
+        f"| [`sottovoce {word}`]({subject_of(word)}.md) | {summary} |\n"
+        for page in subjects()
+        for word, summary in COMMANDS.items()
+        if subject_of(word) == page
+    ]
+    text = re.sub(re.escape(LIST) + r"(?:\|.*\n)*", lambda _: LIST + "".join(rows), text)
+    tree = "".join(f"{page}\n" for page in [*subjects(), "json"])
+    return re.sub(re.escape(TREE) + r"(?:[\w/]+\n)*", lambda _: TREE + tree, text)
+
+
+def pages() -> dict[Path, str]:
+    """Every page of the folder but that on JSON, as it should be."""
+    found = {FOLDER / "index.md": index()}
+    grammar = commands_of(build_parser(), "sottovoce")
+    for subject in subjects():
+        path = FOLDER / f"{subject}.md"
+        text = path.read_text(encoding="utf-8") if path.exists() else f"# Commands: {subject}\n"
+        for words, parser in grammar.items():
+            if subject_of(words.split()[1]) == subject:
+                text = with_section(text, words, parser)
+        found[path] = text
+    return found
 
 
 def main() -> None:
-    PAGE.write_text(page(), encoding="utf-8")
+    """Write the pages."""
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-"""Write docs/http.md, the reference of the service's HTTP, from the OpenAPI document it serves.
+"""Write docs/http/, the reference of the service's HTTP, from the OpenAPI document it serves.
 
-Run `python tools/make_http_reference.py`. A test keeps the page equal to what this writes.
+Run `python tools/make_http_reference.py`. A test keeps the pages equal to what this writes.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,25 +17,36 @@ from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES, SECURITY_HEADERS
 from sottovoce.collector.tokens import SCOPES
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "http.md"
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "http"
+
+SUBJECTS = {
+    "devices": ("For devices", "Addresses that need no token: anybody may read and send."),
+    "relays": ("For relays", "Addresses of the [relay](../relay.md)'s side: sealed reports, one or many at once."),
+    "surveys": ("For analysts: asking", "Planning, publishing, asking and ending surveys."),
+    "results": ("For analysts: results", "What the reports say so far, as numbers, tables, curves and files."),
+    "tracking": ("For analysts: tracking surveys", "Periods, curves over them, and changes from one to another."),
+    "operators": ("For operators and the dashboard", "Tokens, sessions, the state of the service."),
+}
+"""The pages of addresses in their order: the title and what is there."""
 
 INTRODUCTION = """\
 # HTTP
 
-Every address of the [collector](collector.md). This page is made from the OpenAPI document at `/openapi.json` by
+Every address of the [collector](../collector.md). These pages are made from the OpenAPI document at `/openapi.json` by
 `tools/make_http_reference.py`, and a test keeps the two equal. The bytes inside bodies are in the
-[wire format](wire_format.md#between-devices-and-the-collector).
+[wire format](../wire_format/transport.md).
 
 Everything is JSON in UTF-8 unless a media type is named. Bodies with a `Content-Encoding` are refused. So are unknown
 fields of a body and, where an address has query parameters, unknown ones.
 
 **Devices** need no token and are anonymous. **Analysts** send `Authorization: Bearer sv_...`; `/metrics` needs a token
-too. A token that lacks the scope gets 403, one that is unknown or revoked 401, before the body is read. The dashboard
-keeps its token in a cookie; the rules for it, and the addresses of the pages, are in [In the browser](pages.md).
+too. A token that lacks the scope gets 403, one that is unknown, revoked or expired 401, before the body is read. The
+dashboard keeps its token in a cookie; the rules for it, and the addresses of the pages, are in
+[In the browser](../pages.md).
 """
 
 ERROR_SHAPE = """\
-## When something is refused
+# When something is refused
 
 All errors have one shape:
 
@@ -59,9 +72,9 @@ lists the others by their position in the body, from 0. If none is, it is 422, w
 """
 
 RELAYED = """\
-Each sealed message of a [batch](#post-v1obliviousbatch) has its own verdict too, and the status is 200 whether or not
-one is accepted: a message is refused for what is said of reports and their bodies above, or for these reasons. A status
-other than 200 refuses the whole batch, and nothing was acknowledged.
+Each sealed message of a [batch](relays.md#post-v1obliviousbatch) has its own verdict too, and the status is 200
+whether or not one is accepted: a message is refused for what is said of reports and their bodies above, or for these
+reasons. A status other than 200 refuses the whole batch, and nothing was acknowledged.
 """
 
 HEADERS = """\
@@ -72,8 +85,8 @@ HEADERS = """\
 {rows}
 
 `Cache-Control` is `no-store`, but for the keys (10 seconds) and attachments (for ever: they are named by their
-digest). [Pages and their files](pages.md) have headers of their own. With [`allow_origins`](settings.md), addresses for
-devices also have CORS's headers; those for analysts never.
+digest). [Pages and their files](../pages.md) have headers of their own. With [`allow_origins`](../settings.md),
+addresses for devices also have CORS's headers; those for analysts never.
 
 An answer with an `ETag` need not be fetched twice: send the value back in `If-None-Match`, and while the body would be
 the same the status is 304, without a body. Every page of an estimate has an `ETag` of its own. Between two pages more
@@ -84,12 +97,94 @@ reports may be counted: pages with the same `n_reports` belong together.
 _WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false"}
 
 
-def page() -> str:
-    """The whole page."""
+OBJECTS = """\
+# Objects of several pages
+
+Objects that only one page's addresses send or take stand on that page.
+"""
+
+
+def pages() -> dict[Path, str]:
+    """Every page of the folder."""
     told = openapi_document(ROUTES)
+    schemas = told["components"]["schemas"]
+    groups: dict[str, list[tuple[str, str, Any]]] = {subject: [] for subject in SUBJECTS}
+    for path, methods in told["paths"].items():
+        for method, operation in methods.items():
+            groups[subject_of(method.upper(), path, "security" in operation)].append((method.upper(), path, operation))
+    homes = _homes({subject: [one for *_, one in group] for subject, group in groups.items()}, schemas)
+    made = {"index": _index(groups)}
+    for subject, group in groups.items():
+        title, lead = SUBJECTS[subject]
+        own = {name: schema for name, schema in schemas.items() if homes[name] == subject}
+        parts = [f"# {title}\n\n{lead}\n", *(_operation(*one) for one in group)]
+        made[subject] = "\n".join([*parts, *([f"## Objects\n\n{_objects(own)}"] if own else [])])
+    made["objects"] = "\n".join([OBJECTS, _objects({n: s for n, s in schemas.items() if homes[n] == "objects"}, "## ")])
+    made["refusals"] = _errors()
+    return {FOLDER / f"{name}.md": _linked(text, name, homes).rstrip() + "\n" for name, text in made.items()}
+
+
+def subject_of(method: str, path: str, with_token: bool) -> str:
+    """The page that an address is on."""
+    if path.startswith("/v1/oblivious"):
+        return "relays"
+    if not path.startswith("/v1/") or path.startswith(("/v1/session", "/v1/tokens", "/v1/log-level")):
+        return "operators"
+    if not with_token:
+        return "devices"
+    if path.endswith(("/periods", "/curve", "/difference")):
+        return "tracking"
+    return "results" if method == "GET" or path.endswith("/words") else "surveys"
+
+
+def _index(groups: dict[str, list[tuple[str, str, Any]]]) -> str:
+    """The first page: what holds everywhere, and every address with its page."""
     headers = HEADERS.format(rows="\n".join(f"| `{name}` | `{value}` |" for name, value in SECURITY_HEADERS.items()))
-    parts = [INTRODUCTION, _scopes(), *_operations(told["paths"]), _objects(told["components"]["schemas"])]
-    return "\n".join([*parts, _errors(), headers])
+    rows = [
+        (f"[`{method} {path}`]({subject}.md#{_anchor(f'{method} {path}')})", operation["summary"])
+        for subject, group in groups.items()
+        for method, path, operation in group
+    ]
+    listed = "\n".join(["## Addresses", "", *_table(("address", "what it does"), rows), ""])
+    others = "Errors have [a page of their own](refusals.md), and so have the [objects](objects.md) of several pages.\n"
+    tree = "\n".join(["```{toctree}", ":hidden:", "", *groups, "objects", "refusals", "```"])
+    return "\n".join([INTRODUCTION, _scopes(), listed, others, headers, tree])
+
+
+def _anchor(title: str) -> str:
+    """What readers of Markdown make of a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def _homes(operations: dict[str, list[Any]], schemas: dict[str, Any]) -> dict[str, str]:
+    """For every object the one page whose addresses use it, or that of shared objects."""
+    used = {subject: _reached(told, schemas) for subject, told in operations.items()}
+    by_name = {name: [subject for subject, names in used.items() if name in names] for name in schemas}
+    return {name: subjects[0] if len(subjects) == 1 else "objects" for name, subjects in by_name.items()}
+
+
+def _reached(told: Any, schemas: dict[str, Any]) -> set[str]:
+    """Names of the objects that something refers to, and of those that these refer to."""
+    found: set[str] = set()
+    fresh = _referred(told)
+    while fresh:
+        found |= fresh
+        fresh = {name for one in fresh for name in _referred(schemas[one])} - found
+    return found
+
+
+def _referred(told: Any) -> set[str]:
+    return set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(told)))
+
+
+def _linked(text: str, page: str, homes: dict[str, str]) -> str:
+    """The text with its links to objects leading to the pages that these are on."""
+
+    def link(found: re.Match[str]) -> str:
+        home = homes[found[1]]
+        return f"[{found[1]}]({'' if home == page else f'{home}.md'}#{found[1].lower()})"
+
+    return re.sub(r"\[(\w+)\]\(object:\)", link, text)
 
 
 def _scopes() -> str:
@@ -97,24 +192,8 @@ def _scopes() -> str:
     return f"| scope | opens |\n|---|---|\n{rows}\n"
 
 
-def _operations(paths: dict[str, Any]) -> Iterator[str]:
-    """A section for each kind of reader, a part of it for each address and method."""
-    titles = ("For devices", "For relays", "For analysts", "For the dashboard", "For operators")
-    groups: dict[str, list[str]] = {title: [] for title in titles}
-    for path, methods in paths.items():
-        for method, told in methods.items():
-            with_version = "For analysts" if "security" in told else "For devices"
-            title = with_version if path.startswith("/v1/") else "For operators"
-            title = "For the dashboard" if path == "/v1/session" else title
-            title = "For relays" if path.startswith("/v1/oblivious") else title
-            groups[title].append(_operation(method.upper(), path, told))
-    for title, parts in groups.items():
-        yield f"## {title}\n"
-        yield from parts
-
-
 def _operation(method: str, path: str, told: dict[str, Any]) -> str:
-    lines = [f"### {method} {path}", "", told["summary"]]
+    lines = [f"## {method} {path}", "", told["summary"]]
     if "description" in told:
         lines += ["", told["description"]]
     if told["parameters"]:
@@ -150,10 +229,10 @@ def _answer(answer: dict[str, Any]) -> str:
     return told + (f", with {headers}" if headers else "")
 
 
-def _objects(schemas: dict[str, Any]) -> str:
-    lines = ["## Objects", ""]
+def _objects(schemas: dict[str, Any], level: str = "### ") -> str:
+    lines = []
     for name, schema in sorted(schemas.items()):
-        lines += [f"### {name}", "", schema["description"], ""]
+        lines += [f"{level}{name}", "", schema["description"], ""]
         needed = set(schema.get("required", ()))
         rows = [
             (f"`{field}`", _type(inner) + ("" if field in needed else _default(inner)), inner.get("description", ""))
@@ -174,8 +253,7 @@ def _default(schema: dict[str, Any]) -> str:
 def _type(schema: dict[str, Any]) -> str:
     """A schema in words."""
     if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return f"[{schema['$ref'].rpartition('/')[2]}](object:)"
     if "anyOf" in schema:
         return " or ".join(_type(one) for one in schema["anyOf"])
     if "enum" in schema:
@@ -233,5 +311,7 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"wrote {PAGE.name}\n")
+    FOLDER.mkdir(exist_ok=True)
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+    sys.stdout.write(f"wrote the pages of {FOLDER.name}\n")

@@ -1,7 +1,7 @@
 """Brings lists of the mechanisms for values up to date with the registry: `python tools/make_mechanism_tables.py`.
 
-These are the advice in docs/choosing.md, the classes in docs/api.md, what the JavaScript client runs in its README, and
-the files of vectors/README.md.
+These are the advice in docs/choosing.md, the classes in docs/api/mechanisms.md, what the JavaScript client runs in its
+README, and the files of vectors/README.md.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def files() -> str:
 
 LISTS = {
     "docs/choosing.md": (r"\| mechanism \| when \|\n\|---\|---\|\n(\|.*\n)+", advice),
-    "docs/api.md": (
+    "docs/api/mechanisms.md": (
         r"(?<=```\{eval-rst\}\n)\.\. autoclass:: sottovoce\.mechanisms\.\w+\.\w+\n(?:\n\.\. .*\n)+",
         classes,
     ),

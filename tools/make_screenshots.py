@@ -25,6 +25,8 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright  # noqa: 
 
 from browser import setting  # noqa: E402
 from browser.dashboard import publish, send, signed_in  # noqa: E402
+from browser.embedded import lines  # noqa: E402
+from browser.other_site import OtherSite, other_site  # noqa: E402
 from browser.survey_page import SurveyPage  # noqa: E402
 from browser.visitor import Visitor  # noqa: E402
 from collector.service import Service, running  # noqa: E402
@@ -58,6 +60,14 @@ SHARES = [0.21, 0.09, 0.17, 0.12, 0.14, 0.19, 0.06, 0.02]
 SCROLL = "(found) => { found.scrollIntoView(); scrollBy(0, -24); }"
 
 expect.set_options(timeout=60_000)
+
+SHOP = """
+:root { color-scheme: light dark; font: 17px/1.5 Georgia, serif; --sottovoce-accent: light-dark(#2f5d3a, #9ad0a8); }
+body { margin: 0; background: light-dark(#f6f3ea, #1b1e1a); color: light-dark(#2b2a26, #e6e2d6); }
+main { max-width: 44rem; margin: 0 auto; padding: 1.5rem; }
+sottovoce-survey { border: 1px solid currentColor; border-radius: 12px; padding: 1.25rem 1.5rem; margin-block: 1.5rem; }
+"""
+"""The style of a shop that embeds a question."""
 
 SEED = 20
 PORT, RELAY_PORT = "8470", "8471"
@@ -157,10 +167,23 @@ class Studio:
     browser: Browser
     service: Service
     folder: Path
+    shop: OtherSite
 
     def take(self, name: str, screen: dict[str, Any], scheme: str, pose: Callable[[Visitor], Page]) -> None:
         """One picture: `pose` opens the page and brings it to where it is worth looking at."""
-        visitor = Visitor(self.browser, self.service.url, relay=RELAY, color_scheme=scheme, **screen)
+        self._keep(
+            name, screen, scheme, pose, Visitor(self.browser, self.service.url, RELAY, color_scheme=scheme, **screen)
+        )
+
+    def take_shop(self, name: str, scheme: str, pose: Callable[[Visitor], Page], *expected: str) -> None:
+        """One picture of the page that embeds a question."""
+        visitor = Visitor(self.browser, self.shop.url, self.service.url, color_scheme=scheme, **DESK)
+        visitor.expects(*expected)
+        self._keep(name, DESK, scheme, pose, visitor)
+
+    def _keep(
+        self, name: str, screen: dict[str, Any], scheme: str, pose: Callable[[Visitor], Page], visitor: Visitor
+    ) -> None:
         page = pose(visitor)
         page.wait_for_timeout(1500)
         shot = Image.open(io.BytesIO(page.screenshot(animations="disabled", caret="hide"))).convert("RGB")
@@ -188,12 +211,13 @@ class Studio:
 def studio(folder: Path) -> Iterator[Studio]:
     with (
         tempfile.TemporaryDirectory() as data,
-        running(Path(data) / "data", "--port", PORT, **setting.pages()) as service,
+        other_site() as shop,
+        running(Path(data) / "data", "--port", PORT, "--allow-origins", shop.url, **setting.pages()) as service,
         relaying(Path(data) / "relay", service.url, "--port", RELAY_PORT),
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=setting.browser(), args=list(setting.FLAGS))
-        yield Studio(browser, service, folder)
+        yield Studio(browser, service, folder, shop)
         browser.close()
 
 
@@ -286,6 +310,43 @@ def relayed(made: Studio) -> None:
     made.take("relay_create", DESK, "light", checked)
 
 
+def embedded(made: Studio, survey: Survey) -> None:
+    """A question in a shop's page, its receipt, a page that the collector does not know, and where the lines are."""
+    sheet = '<link rel="stylesheet" href="/shop.css"><p>Thank you for your order. One question, if you like:</p>'
+    made.shop.serve_file("/shop.css", SHOP, "text/css")
+    made.shop.serve(sheet + lines(made.service, survey))
+
+    def asked(visitor: Visitor) -> Page:
+        page = visitor.open("/")
+        page.get_by_role("radio", name="coffee").check()
+        return page
+
+    def answered(visitor: Visitor) -> Page:
+        page = asked(visitor)
+        page.get_by_role("button", name="Randomize and send").click()
+        expect(page.get_by_role("heading", name="It has arrived")).to_be_visible()
+        return page
+
+    def refused(visitor: Visitor) -> Page:
+        # Another name of the same machine is another origin.
+        visitor.origin = visitor.origin.replace("127.0.0.1", "localhost")
+        page = visitor.open("/")
+        expect(page.get_by_text("For whoever made this page")).to_be_visible()
+        return page
+
+    def shown(visitor: Visitor) -> Page:
+        page = signed_in(visitor, made.service, f"/survey/{survey.id}")
+        page.get_by_text("Embed it in another page").click()
+        expect(page.locator("#embed-lines")).to_be_visible()
+        return page
+
+    made.take_shop("embedded_question", "light", asked)
+    made.take_shop("embedded_question", "dark", asked)
+    made.take_shop("embedded_report", "light", answered)
+    made.take_shop("embedded_refused", "light", refused, "CORS policy", "ERR_FAILED", "origin_not_allowed")
+    made.take("embed", DESK, "light", shown)
+
+
 def words(made: Studio) -> None:
     """Words that nobody listed: written, found, and planned for."""
     survey = Survey.words(16, epsilon=2.0, users=24_000, title="What ails you? In a word")
@@ -359,6 +420,7 @@ def main() -> None:
         made.take("planner_number", DESK, "dark", made.at("/plan?kind=number&unit=minutes", "Which design, and why"))
         made.take("planner", PHONE, "dark", made.at("/plan", "Which design, and why"))
         relayed(made)
+        embedded(made, there.unanswered)
         words(made)
         made.take("create", DESK, "light", made.at("/new", "What do you want to know?"))
         made.take("create_form", DESK, "light", made.at("/new?kind=records", "What do you want to know?"))

@@ -1,8 +1,9 @@
-/** Writes `dist`: the minified ES module, the one that explains reports, and the types beside them. */
+/** Writes `dist`: the minified ES module, the one that explains reports, the element, and the types beside them. */
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildElement } from "../pages/element_build.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -30,6 +31,7 @@ await build({
   outfile: here("dist/explain.min.js"),
   plugins: [sharedErrors],
 });
+await buildElement(build, here("dist/element.min.js"));
 const types = ["--declaration", "--emitDeclarationOnly", "--rootDir", "src", "--outDir", "dist"];
 execFileSync(process.execPath, [here("node_modules/typescript/bin/tsc"), "-p", here("tsconfig.build.json"), ...types], {
   stdio: "inherit",

@@ -6,6 +6,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { buildElement } from "./element_build.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const target = process.argv[2] ?? here("../../src/sottovoce/collector/pages/assets");
@@ -25,5 +26,6 @@ await build({
   charset: "utf8",
   legalComments: "none",
 });
+await buildElement(build, `${target}/element.js`);
 for (const page of PAGES) copyFileSync(here(`src/${page}/${page}.html`), `${target}/${page}.html`);
 for (const name of readdirSync(here("src/images"))) copyFileSync(here(`src/images/${name}`), `${target}/${name}`);

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sottovoce.analyst import connect
     from sottovoce.auditing import audit
     from sottovoce.core import errors
+    from sottovoce.disclosure import disclose
     from sottovoce.domain import Domain
     from sottovoce.domain.number import number
     from sottovoce.expressions import Query, query
@@ -51,6 +52,7 @@ __all__ = [
     "audit",
     "compose",
     "connect",
+    "disclose",
     "engines",
     "errors",
     "number",
@@ -76,6 +78,7 @@ _HOMES = {
     "audit": "auditing",
     "compose": "surveys.composition",
     "connect": "analyst",
+    "disclose": "disclosure",
     "number": "domain.number",
     "plan": "planning.planner",
     "query": "expressions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import pytest
 
 import sottovoce as sv
 from analyst.conftest import MINIMUM, check_error, counted, devices, send
+from collector.service import running
+from commands import run_here
 from sottovoce.analyst.parquet import read_export
 from sottovoce.core.errors import ServiceError
+from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.influence import influence
 
@@ -31,6 +35,29 @@ def answered(service, collector):
 
 
 # --- surveys ------------------------------------------------------------------------------------
+
+
+def test_an_epsilon_that_devices_refuse_is_told_before_it_is_published(service, run):
+    words = ("survey", "create", "shares", "--labels", "a,b", "--title", "caps", "--epsilon")
+    assert run(*words, f"{DEFAULT_CAP:g}").err == ""
+    above = run(*words, f"{DEFAULT_CAP + 1:g}", "--json")
+    assert f"warning: epsilon {DEFAULT_CAP + 1:g} is above {DEFAULT_CAP:g}" in above.err
+    assert above.json["epsilon"] == DEFAULT_CAP + 1
+
+
+def test_delta_has_a_cap_too(service, run):
+    survey = sv.Survey.mean(2, 1.0, epsilon=1.0, delta=10 * DEFAULT_DELTA_CAP, mechanism="gaussian")
+    Path("survey.json").write_text(survey.to_json())
+    assert f"is above {DEFAULT_DELTA_CAP:g}" in run("survey", "create", "file", "survey.json").err
+
+
+def test_the_list_says_that_it_is_public(service, run, answered):
+    assert "anybody can read this list" in " ".join(run("survey", "list").out.split())
+
+
+def test_the_list_needs_no_token(service, run, answered, monkeypatch):
+    monkeypatch.delenv("SOTTOVOCE_TOKEN")
+    assert answered.id in run("survey", "list", "--json").out
 
 
 @pytest.mark.parametrize(
@@ -352,7 +379,7 @@ def test_tokens(service, run):
     assert made["id"] in listed.out
     assert made["token"] not in listed.out
     (line,) = [one for one in run("token", "list", "--json").json["tokens"] if one["id"] == made["id"]]
-    assert line == {"id": made["id"], "scopes": ["read", "ask"], "note": "Ada", "revoked": False}
+    assert line == {"id": made["id"], "scopes": ["read", "ask"], "note": "Ada", "revoked": False, "expires": None}
     refused = run("token", "list", "--token", made["token"], "--json")
     assert made["token"] not in check_error(refused, "ServiceError")
     assert run("token", "revoke", made["id"], "--json").json == {"id": made["id"], "revoked": True}
@@ -362,6 +389,33 @@ def test_tokens(service, run):
     check_error(run("token", "create", "--scopes", "all", "--json"), "SurveyError", "read, ask, publish, admin")
     spoken = run("token", "create", "--scopes", "publish").out
     assert spoken.startswith("sv_")
+
+
+def test_the_last_token_of_an_administrator_is_revoked_only_on_purpose(tmp_path, capsys, monkeypatch):
+    """A service of its own, whose only such token this is."""
+    run = run_here(capsys)
+    with running(tmp_path / "data") as alone:
+        monkeypatch.setenv("SOTTOVOCE_URL", alone.url)
+        monkeypatch.setenv("SOTTOVOCE_TOKEN", alone.token)
+        own = alone.token.split("_")[1]
+        check_error(run("token", "revoke", own, "--json"), "UsageError", "last token of an administrator")
+        monkeypatch.setattr("sys.stdin", Typed("no\n"))
+        assert "was not revoked" in run("token", "revoke", own).err
+        run("token", "create", "--scopes", "admin", "--expires", "90d")
+        check_error(run("token", "revoke", own, "--json"), "UsageError", "last token of an administrator")
+        other = run("token", "create", "--scopes", "admin", "--json").json
+        assert run("token", "revoke", other["id"]).status == 0, "another one is left"
+        monkeypatch.setattr("sys.stdin", Typed("yes\n"))
+        asked = run("token", "revoke", own)
+        assert (asked.status, asked.out) == (0, f"{own} is revoked\n")
+        assert "--new-admin-token" in asked.err
+
+
+class Typed(io.StringIO):
+    """What somebody types at a terminal."""
+
+    def isatty(self):
+        return True
 
 
 # --- connections --------------------------------------------------------------------------------
@@ -386,7 +440,8 @@ SECRET = "sv_0123abcd_" + "A" * 43
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_no_collector_or_no_token_is_told(run, words):
     check_error(run(*words, "--json"), "UsageError", "SOTTOVOCE_URL")
-    check_error(run(*words, "--url", "http://127.0.0.1:1", "--json"), "UsageError", "SOTTOVOCE_TOKEN")
+    if words != ["survey", "list"]:
+        check_error(run(*words, "--url", "http://127.0.0.1:1", "--json"), "UsageError", "SOTTOVOCE_TOKEN")
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)

@@ -20,5 +20,5 @@ def test_a_pin_is_the_key_or_the_beginning_of_its_fingerprint(pin):
 
 @pytest.mark.parametrize("pin", ["", "abc", fingerprint(KEY.public)[:15], "no key at all", 7, to_base64url(bytes(31))])
 def test_a_pin_that_pins_nothing_is_refused(pin):
-    with pytest.raises(SignatureError):
+    with pytest.raises(SignatureError, match="key must be the collector's public key, or 16 characters or more"):
         check_pin(pin)

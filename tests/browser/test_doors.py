@@ -19,6 +19,7 @@ import sottovoce as sv
 from browser.dashboard import signed_in
 from browser.visitor import Visitor
 from collector.service import Service, environment
+from sottovoce.core.words import figure
 from sottovoce.questions import Queries, Question, Shares, Vector
 from sottovoce.workloads.parse import parse_workload
 
@@ -73,6 +74,18 @@ def command(*words: str) -> Any:
     return json.loads(done.stdout)
 
 
+def options_of(given: dict[str, float]) -> list[str]:
+    return [word for name, value in given.items() for word in (f"--{name}", str(value))]
+
+
+def printed(*words: str) -> str:
+    """What `sottovoce ...` prints for people, its lines joined."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sottovoce", *words], capture_output=True, text=True, check=True, env=environment()
+    )
+    return " ".join(done.stdout.split())
+
+
 SAME = ("epsilon", "users", "margin", "l2", "strategy", "mechanism", "solved_for", "criterion")
 
 
@@ -81,8 +94,7 @@ def test_every_door_gives_the_same_plan(cell: tuple[Asked, dict[str, float]], se
     asked, given = cell
     plan = sv.plan(asked.question, **given)  # type: ignore[arg-type]
     here = json.loads(json.dumps(plan.to_dict()))
-    words = [word for name, value in given.items() for word in (f"--{name}", str(value))]
-    typed = command("plan", asked.question.kind, *asked.options, *words)
+    typed = command("plan", asked.question.kind, *asked.options, *options_of(given))
     body = {"kind": asked.question.kind, "parameters": asked.parameters, **given}
     posted = service.ask("POST", "/v1/plans", json=body).json
     for name in SAME:
@@ -113,3 +125,14 @@ def test_the_page_shows_it_too(cell: tuple[Asked, dict[str, float]], service: Se
     expect(page.locator(".stale")).to_have_count(0)
     expect(page.get_by_role("region", name="Designs")).to_contain_text(re.compile(re.escape(plan.best.strategy)))
     expect(page.get_by_text(plan.survey().id[:12])).to_have_count(1)
+    sentence = printed("plan", asked.question.kind, *asked.options, *options_of(given)).replace(" ", "")
+    best = page.get_by_role("region", name="Designs").get_by_role("row").nth(1)
+    shares = asked.question.answers_are_shares
+    margin, l2 = figure((100 if shares else 1) * plan.margin), figure(plan.l2)
+    expect(best.get_by_role("cell").nth(0)).to_have_text(re.compile(rf"^± {re.escape(margin)}( points?)?$"))
+    expect(best.get_by_role("cell").nth(1)).to_have_text(l2)
+    answer = page.get_by_role("status").first
+    expect(answer).to_contain_text(re.compile(rf"known to about ± {re.escape(margin)}(?![\d.])"))
+    expect(answer).to_contain_text(f"L2 {l2}.")
+    assert f"knowntoabout±{margin}" in sentence, "the command prints the same digits"
+    assert f"L2{l2}." in sentence

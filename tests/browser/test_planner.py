@@ -87,6 +87,20 @@ def test_both_errors_are_shown_whichever_is_compared(page: Page) -> None:
     expect(designs).to_contain_text(re.compile("design.*margin.*L2.*report.*chosen", re.DOTALL))
 
 
+def test_lines_can_be_told_apart_without_colours(page: Page, service: Service, visitor: Visitor) -> None:
+    planned = service.ask("POST", "/v1/plans", json=visitor.asked("POST", "/v1/plans")[-1].post_data_json).json
+    legend = page.locator(".curves .chart-legend").first.locator(".chart-entry")
+    shown = {name.replace("_", " "): line[-1] for name, line in list(planned["curves"]["users"]["lines"].items())[:6]}
+    alike = len({option["strategy"] for option in planned["options"]}) == 1
+    names = [name.partition(" with ")[2] if alike else name for name in sorted(shown, key=lambda name: -shown[name])]
+    expect(legend).to_have_text([*names, "this plan"])
+    patterns = legend.locator("i").evaluate_all(
+        "all => all.slice(0, -1).map((one) => getComputedStyle(one).backgroundImage)"
+    )
+    assert len(set(patterns)) == len(names) > 2
+    assert patterns.count("none") == 1, "one line is not broken"
+
+
 @pytest.mark.parametrize("kind", ["queries", "vector", "adaptive"])
 def test_every_kind_of_survey(service: Service, visitor: Visitor, kind: str) -> None:
     page = signed_in(visitor, service, "/plan?workload=prefix:16")

@@ -141,12 +141,13 @@ async ([name, version, abort]) => {
     key: new Uint8Array(32).fill(3), title: "", epsilon: 1, delta: 0, day: "2026-01-01",
     reportId: new Uint8Array(16).fill(place), report: Uint8Array.of(place, 2, 3), place,
     state: place ? "unsent" : "sent", ...(version > 1 ? { window: 1, renews: false, period: "", closes: "" } : {}),
+    ...(version > 2 ? { relay: "" } : {}),
   }, version > 1 ? [question, 1] : question));
   await new Promise((resolve) => { work.oncomplete = resolve; });
   database.close();
   if (!abort) return;
   // A tab that goes away in the middle of moving to the new version.
-  const moving = indexedDB.open(name, 3);
+  const moving = indexedDB.open(name, 4);
   await new Promise((resolve) => {
     moving.onupgradeneeded = () => {
       moving.result.createObjectStore("new");
@@ -157,11 +158,11 @@ async ([name, version, abort]) => {
   });
 }
 """
-"""A store as version 1 or 2 wrote it: an answer that was sent, and two that were not."""
+"""A store as version 1, 2 or 3 wrote it: an answer that was sent, and two that were not."""
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_store_of_an_older_version_keeps_everything(
     visitor: Visitor, device: str, version: int, interrupted: bool
 ) -> None:

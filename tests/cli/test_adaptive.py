@@ -212,7 +212,7 @@ def test_plan_shows_fewer_and_more_rounds(run):
 @pytest.mark.parametrize(
     ("given", "answer"),
     [
-        (("--rounds", "20", "--users", "1e6", "--epsilon", "1"), "expected largest error at most 0.03717"),
+        (("--rounds", "20", "--users", "1e6", "--epsilon", "1"), "expected largest error at most 0.0372"),
         (("--rounds", "20", "--error", "0.02", "--epsilon", "1"), "3,454,780 people"),
         (("--rounds", "20", "--users", "1e6", "--error", "0.02"), "epsilon 2.58"),
         (("--users", "1e6", "--error", "0.05", "--epsilon", "1"), "32 rounds"),

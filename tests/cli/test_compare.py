@@ -10,6 +10,7 @@ import pytest
 
 from sottovoce.lab.compare import peers
 from sottovoce.lab.compare.peers import Peer, PeerCost
+from sottovoce.questions.queries import Queries
 
 
 class Clipping(Peer):
@@ -52,6 +53,68 @@ def compare(run, written, monkeypatch):
         return " ".join(done.out.split())
 
     return comparing
+
+
+NUMBERS = "city,age,height\n" + "".join(f"{'ABC'[i % 3]},{i % 7},{150 + i * 0.37:.2f}\n" for i in range(150))
+
+
+def test_many_numbers_are_put_into_bins_that_are_stated(run, written):
+    words = ("compare", "--data", written(NUMBERS), "--column", "height", "--repeats", "2", "--no-peers")
+    told = run(*words, "--json").json
+    assert told["bins"] == {"low": 150.0, "high": 206.0, "number": 56}
+    assert told["values"] == 56
+    few = run(*words, "--bins", "8")
+    assert "height: 150 people, 8 bins from 144 to 208, each 8 wide, epsilon 1" in few.out
+
+
+def test_few_numbers_stay_as_they_are(run, written):
+    words = ("compare", "--data", written(NUMBERS), "--column", "age", "--repeats", "2", "--no-peers")
+    told = run(*words, "--json").json
+    assert (told["bins"], told["values"]) == (None, 7)
+
+
+def test_several_columns_have_a_table_each(run, written):
+    columns = ("--column", "age", "--column", "city")
+    words = ("compare", "--data", written(NUMBERS), *columns, "--repeats", "2", "--no-peers")
+    out = run(*words).out
+    assert out.index("age: 150 people, 7 values") < out.index("city: 150 people, 3 values")
+    told = run(*words, "--json").json["columns"]
+    assert [(one["column"], one["values"]) for one in told] == [("age", 7), ("city", 3)]
+
+
+def test_strategies_are_compared_for_queries_about_a_column(run, written):
+    words = ("compare", "--data", written(NUMBERS), "--column", "height", "--repeats", "2")
+    told = run(*words, "--workload", "prefix:8", "--workload", "bins:8:4", "--json").json["columns"]
+    assert [one["workload"] for one in told] == ["prefix:8", "bins:8:4"]
+    assert all(one["bins"]["number"] == 8 and one["peers"] == [] for one in told)
+    names = {one["mechanism"].split()[0]: one for one in told[0]["compared"]}
+    assert set(names) == set(Queries.strategies)
+    assert names["fourier"]["problem"] == "not for these queries"
+    assert names["haar"]["l2"] > 0
+    assert "height: 150 people, 8 bins from" in run(*words, "--workload", "prefix:8").out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--column", "city", "--workload", "prefix:8"), "prefix:8 is over 8 values, and column 'city' has 3"),
+        (("--column", "age", "--workload", "prefix:8", "--bins", "9"), "leave --bins out"),
+        (("--column", "age", "--column", "city", "--picture", "x.png"), "--picture shows one column"),
+        (("--column", "age", "--workload", "nonsense"), "nonsense"),
+        (("--column", "age", "--bins", "1"), "bins is 1: it must be from 2"),
+    ],
+)
+def test_a_mistake_about_columns_is_told(run, written, words, message):
+    done = run("compare", "--data", written(NUMBERS), *words)
+    assert done.status == 2
+    assert message in done.err
+
+
+@pytest.mark.parametrize("other", ["1e999", "nan", "1_0", "x"])
+def test_what_is_no_number_is_not_put_into_bins(run, written, other):
+    data = written("city\n" + "".join(f"{i}\n" for i in range(70)) + f"{other}\n")
+    told = run("compare", "--data", data, "--column", "city", "--repeats", "2", "--no-peers", "--json").json
+    assert (told["bins"], told["values"]) == (None, 71)
 
 
 def test_json_names_what_it_takes_to_do_it_again(compare):

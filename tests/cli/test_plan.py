@@ -11,6 +11,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.parser import build_parser
+from sottovoce.core.words import figure
 from sottovoce.domain import Domain
 from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Shares, Vector
 from sottovoce.questions.base import Question
@@ -124,7 +125,7 @@ def test_the_margin_comes_first_and_shares_are_in_points(run):
         "➜ histogram",
         "margin, points",
         "errors are for the worst population",
-        f"{plan.users:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 0.029.",
+        f"{plan.users:,} people: each share is known to about ±1 point (95 %); all 40 together: L2 {figure(plan.l2)}.",
         "times as much",
     ):
         assert words in shown

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 
+import matplotlib
 import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 import sottovoce as sv
 from sottovoce.core.errors import MissingExtraError
+from sottovoce.figures.bars import MOST_BARS, plot_answers
 
 
 @pytest.fixture
@@ -29,10 +35,117 @@ def test_bars_are_the_projected_values_sorted_with_their_intervals(estimate):
 
 
 def test_axes_that_are_given_are_used(estimate):
-    from matplotlib.figure import Figure
-
     axes = Figure().subplots()
     assert estimate.plot(ax=axes) is axes
+
+
+def drawn(answers, **more):
+    """Bars of made-up answers, laid out as they are saved."""
+    axes = plot_answers(answers, "400 reports", **more)
+    axes.figure.savefig(io.BytesIO(), format="png")
+    return axes
+
+
+def made_up(values, label="answer {}", width=0.1):
+    return [(label.format(i), value, value + width / 5, value - width, value + width) for i, value in enumerate(values)]
+
+
+SHAPES = {
+    "one": made_up([0.9]),
+    "two alike": made_up([0.5, 0.5]),
+    "all as large": made_up([1.0] * 20, width=0.0),
+    "falling": made_up([1 / (i + 1) for i in range(20)]),
+    "more than are drawn": made_up([1.0] * 300),
+    "negative": made_up([-0.2, -0.5, -0.9]),
+    "on both sides": made_up([0.9, 0.1, -0.1, -0.9]),
+    "zero": made_up([0.0, 0.0], width=0.0),
+    "long labels": made_up([0.9, 0.8], label="a label that is as long as a line of a letter, and then longer, {}"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("given", [False, True])
+def test_the_legend_covers_nothing_that_is_drawn(shape, given):
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = drawn(SHAPES[shape], ax=figure.subplots() if given else None)
+    legend = axes.get_legend().get_window_extent()
+    for part in [*axes.patches, *axes.lines]:
+        seen = Bbox.intersection(part.get_window_extent(), axes.bbox)  # the rest is clipped
+        assert seen is None or not legend.overlaps(seen), part
+    for whisker in axes.collections[0].get_segments():
+        assert not any(legend.contains(*end) for end in axes.transData.transform(whisker))
+    assert legend.y0 >= axes.bbox.y1 - 1
+    canvas = axes.figure.bbox
+    assert canvas.x0 <= legend.x0
+    assert legend.y1 <= canvas.y1, "cut off"
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_whiskers_bars_and_marks_lie_within_the_axes(shape):
+    axes = drawn(SHAPES[shape])
+    left, right = axes.get_xlim()
+    shown = SHAPES[shape][:MOST_BARS]
+    assert left <= min(0, *(100 * number for one in shown for number in one[1:]))
+    assert right >= max(0, *(100 * number for one in shown for number in one[1:]))
+
+
+def test_a_mean_is_drawn_in_its_unit_and_not_in_per_cent():
+    survey = sv.Survey.number(0, 600, 2.0, unit="minutes")
+    estimate = survey.estimate(survey.simulate([100, 300] * 2000, seed=1))
+    axes = estimate.plot()
+    axes.figure.canvas.draw()
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx([estimate.values[0]])
+    assert axes.get_xlabel() == "minutes\n4,000 reports, epsilon 2, 95 % intervals"
+    assert not any("%" in tick.get_text() for tick in axes.get_xticklabels())
+    assert "<th>estimate (minutes)</th>" in estimate._repr_html_()
+
+
+def test_a_vector_is_drawn_in_its_own_numbers_on_both_sides_of_zero():
+    survey = sv.Survey.mean(3, 1.0, epsilon=4.0)
+    estimate = survey.estimate(survey.simulate([[0.5, 0.0, -0.5]] * 9000, seed=1))
+    axes = estimate.plot()
+    axes.figure.canvas.draw()
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx(sorted(estimate.values, reverse=True))
+    assert axes.get_xlim()[0] < estimate.interval().low.min()
+    assert not any("%" in tick.get_text() for tick in axes.get_xticklabels())
+
+
+def test_the_caption_says_how_many_of_how_many_are_shown(estimate):
+    assert estimate.plot(k=3).get_xlabel() == "3 of 4 values, the largest; 4,300 reports, epsilon 1, 95 % intervals"
+    assert estimate.plot().get_xlabel() == "4,300 reports, epsilon 1, 95 % intervals"
+    assert drawn(made_up([0.0] * 2000)).get_xlabel() == "200 of 2,000 values, the largest; 400 reports"
+
+
+def test_long_labels_keep_both_ends_and_leave_room_for_bars():
+    axes = drawn(SHAPES["long labels"])
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == [
+        f"a label that is as long as a li…d then longer, {i}" for i in (0, 1)
+    ]
+    assert axes.bbox.width > 0.4 * axes.figure.bbox.width
+
+
+def test_pictures_are_white_whatever_style_is_set_and_can_be_read_on_dark_axes(estimate):
+    with matplotlib.rc_context({"figure.facecolor": "black", "axes.facecolor": "black"}):
+        axes = estimate.plot()
+        dark = estimate.plot(ax=Figure().subplots())
+    assert axes.figure.get_facecolor() == (1, 1, 1, 1)
+    assert axes.get_facecolor()[3] == 0, "so that the figure shows through"
+    inks = [to_rgb(one.get_yticklabels()[0].get_color()) for one in (axes, dark)]
+    assert max(inks[0]) < 0.3
+    assert min(inks[1]) > 0.7
+
+
+def test_the_legend_of_a_curve_lies_below_it():
+    tracking = sv.Survey.tracking(sv.questions.Shares(["yes", "no"]), 1.0, every="day", starts="2026-01-01", periods=9)
+    curve = tracking.estimate(tracking.simulate([["yes", "no"] * 900] * 9, seed=1), closed=range(1, 9))
+    for ax in (None, Figure(figsize=(6, 3), layout="constrained").subplots()):
+        axes = curve.plot("yes", smooth=True, ax=ax)
+        axes.figure.savefig(io.BytesIO(), format="png")
+        legend, canvas = axes.get_legend().get_window_extent(), axes.figure.bbox
+        assert legend.y1 <= axes.bbox.y0
+        assert not any(legend.overlaps(tick.get_window_extent()) for tick in axes.get_xticklabels())
+        assert legend.y0 >= canvas.y0
+        assert axes.title.get_window_extent().x1 <= canvas.x1 or ax is not None
 
 
 def test_a_missing_library_is_named_with_what_to_install(estimate, monkeypatch):

@@ -18,15 +18,23 @@ import pytest
 from sottovoce.cli import ledger, main
 
 COMMAND = [sys.executable, "-m", "sottovoce"]
+AT_ONCE = """
+import sys
+from sottovoce.cli import main
+from sottovoce.core import progress
+progress._QUIET_SECONDS = 0.0
+sys.exit(main())
+"""
+"""The same command, which shows what it does without waiting whether that takes two seconds."""
 SIMULATE = ["simulate", "shares", "--values", "64", "--users", "200_000", "--epsilon", "1", "--json"]
 ENVIRONMENT = os.environ | {"TERM": "xterm-256color", "COLUMNS": "120"}
 
 
 @contextlib.contextmanager
-def on_a_terminal(words: list[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def on_a_terminal(words: list[str], command: list[str] = COMMAND) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """The command with standard error on a pseudo-terminal, and the end from which its words can be read."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([*COMMAND, *words], stdout=subprocess.PIPE, stderr=theirs, env=ENVIRONMENT)
+    process = subprocess.Popen([*command, *words], stdout=subprocess.PIPE, stderr=theirs, env=ENVIRONMENT)
     os.close(theirs)
     try:
         yield process, ours
@@ -53,7 +61,7 @@ def read_until(terminal: int, wanted: bytes | None) -> bytes:
 
 
 def test_a_bar_on_the_terminal_and_only_json_in_the_pipe():
-    with on_a_terminal(SIMULATE) as (process, terminal):
+    with on_a_terminal(SIMULATE, [sys.executable, "-c", AT_ONCE]) as (process, terminal):
         shown = read_until(terminal, None).decode()
         assert process.stdout is not None
         out = process.stdout.read().decode()

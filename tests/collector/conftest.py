@@ -34,14 +34,14 @@ def postgresql_server() -> Iterator[str]:
 
 
 @pytest.fixture
-def new_postgresql(postgresql_server: str) -> Iterator[Callable[[], str]]:
+def new_postgresql(postgresql_server: str) -> Iterator[Callable[..., str]]:
     """Makes empty databases, and returns their URLs; they are dropped when the test ends."""
     made: list[str] = []
     with psycopg.connect(postgresql_server, autocommit=True) as admin:
 
-        def make() -> str:
+        def make(options: str = "") -> str:
             name = f"sottovoce_test_{secrets.token_hex(6)}"
-            admin.execute(f"CREATE DATABASE {name}")
+            admin.execute(f"CREATE DATABASE {name} {options}".encode())
             made.append(name)
             return _named(postgresql_server, name)
 

@@ -61,15 +61,20 @@ def test_what_is_open_and_what_is_not() -> None:
     assert sorted(map(name_of, OPEN)) == [
         "asset",
         "dashboard_page",
+        "element_script",
         "get_attachment",
+        "get_checkpoint",
+        "get_consistency",
         "get_health",
         "get_key",
+        "get_log_proof",
         "get_openapi",
         "get_readiness",
         "get_round",
         "get_sealing_keys",
         "get_survey",
         "get_time",
+        "list_log_entries",
         "list_questions",
         "list_surveys",
         "pass_request",
@@ -136,7 +141,7 @@ def test_a_token_is_shown_once_and_opens_until_revoked(api: Api) -> None:
     assert (made["scopes"], made["note"]) == (["read", "publish"], "for Ada")
     assert made["token"].startswith(f"sv_{made['id']}_")
     listed = api.ask("GET", "/v1/tokens")
-    assert {"id": made["id"], "scopes": ["read", "publish"], "note": "for Ada", "revoked": False} in (
+    assert {"id": made["id"], "scopes": ["read", "publish"], "note": "for Ada", "revoked": False, "expires": None} in (
         listed.json()["tokens"]
     )
     secret = made["token"].removeprefix(f"sv_{made['id']}_")

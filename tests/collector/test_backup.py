@@ -58,6 +58,9 @@ def storage() -> ObjectStorage:
     return ObjectStorage(OBJECTS)
 
 
+SIGNER = bytes(range(32))
+
+
 def everything(place: Place) -> dict[str, list[tuple[object, ...]]]:
     store = place.open()
     assert isinstance(store, SqlStore)
@@ -74,6 +77,7 @@ def everything(place: Place) -> dict[str, list[tuple[object, ...]]]:
 def source(place: Place) -> Place:
     store = place.open()
     fill(store)
+    store.set_signer(SIGNER)
     store.close()
     return place
 
@@ -92,6 +96,7 @@ def test_everything_comes_back_in_either_database(source: Place, target: Place, 
     assert verify(archive) == CONTENTS
     assert restore(archive, target.database, target.data, OBJECTS) == CONTENTS
     expected = everything(source)
+    assert expected["signer"] == [(1, SIGNER)]
     assert all(expected.values())
     # Nobody holds a lease any more, but tokens go on growing.
     expected["leases"] = [(survey, "", token, 0.0) for survey, _, token, _ in expected["leases"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from collector.places import Place
@@ -10,6 +11,7 @@ from collector.test_serve import refusal
 from sottovoce import Survey, engines
 from sottovoce.analyst import connect
 from sottovoce.collector.running.backup import backup, restore
+from sottovoce.collector.running.settings import KEY_FILE
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")
 REPORTS = [(number.to_bytes(16, "big"), SURVEY.randomize("tea")) for number in range(300)]
@@ -51,6 +53,7 @@ def test_a_sealed_survey_is_read_from_objects_and_deleted_with_them(place: Place
         restore(tmp_path / "backup", "", tmp_path / "restored", str(folder))
         line = refusal("--data", str(tmp_path / "restored"), "--port", "0")
         assert "objects is empty, and counted reports of this database lie in object storage" in line
+        shutil.copy(place.data / KEY_FILE, tmp_path / "restored")
         with running(tmp_path / "restored", "--objects", str(tmp_path / "elsewhere"), token=token) as service:
             until(lambda: "objects lacks" in service.log.read_text(), "it says what is missing")
             assert service.stop() == 0

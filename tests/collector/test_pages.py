@@ -21,6 +21,7 @@ from collector.service import running as serving
 from sottovoce.collector.api.pages import PAGE_HEADERS
 from sottovoce.collector.app import SECURITY_HEADERS
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
+from sottovoce.collector.pages.embedding import ELEMENT
 from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
 from sottovoce.collector.running.log import configure_logging
 from sottovoce.core.errors import ServiceError
@@ -33,7 +34,7 @@ DASHBOARD = ["/", "/new", "/plan", f"/survey/{DRINKS.id}"]
 SURVEY = [f"/s/{DRINKS.id}", "/s/anything"]
 
 FILES = load_files({})
-ASSETS = [name for name in FILES if name not in PAGES]
+ASSETS = [name for name in FILES if name not in (*PAGES, ELEMENT)]
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,7 @@ TRICKS = [
     "nothing.js",
     "survey.html",
     "dashboard.html",
+    "element.js",
     "ICON.SVG",
     "icon.svg%00",
     "icon.svg%2f",
@@ -277,12 +279,12 @@ def test_files_are_those_of_the_package() -> None:
 
 
 def test_tests_may_serve_another_folder(tmp_path: Path) -> None:
-    for name in PAGES:
+    for name in (*PAGES, ELEMENT):
         (tmp_path / name).write_text(f"<!doctype html>{name}")
     (tmp_path / "new.js").write_text("1")
     (tmp_path / "notes.exe").write_text("not served")
     (tmp_path / "folder.js").mkdir()
-    assert set(load_files({ASSETS_VARIABLE: str(tmp_path)})) == {*PAGES, "new.js"}
+    assert set(load_files({ASSETS_VARIABLE: str(tmp_path)})) == {*PAGES, ELEMENT, "new.js"}
     with serving(tmp_path / "data", "--workers", "0", **{ASSETS_VARIABLE: str(tmp_path)}) as service:
         assert service.ask("GET", "/").body == b"<!doctype html>dashboard.html"
         assert service.ask("GET", "/assets/new.js").headers["content-type"] == "text/javascript; charset=utf-8"
@@ -291,14 +293,14 @@ def test_tests_may_serve_another_folder(tmp_path: Path) -> None:
 
 def test_a_package_without_its_pages_says_so(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(ServiceError, match=r"lack dashboard\.html and survey\.html: .* install it again"):
+        with pytest.raises(ServiceError, match=r"lack dashboard\.html, element\.js, survey\.html: .* install it again"):
             load_files({ASSETS_VARIABLE: str(folder)})
 
 
 def test_nothing_keeps_the_files_out_of_the_wheel() -> None:
     # The wheel holds whatever is in the package's folder and not ignored; with --no-index, also where it is tracked.
     told = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
-    assert told == {"wheel": {"packages": ["src/sottovoce"]}}
+    assert told["wheel"] == {"packages": ["src/sottovoce"]}
     names = [f"src/sottovoce/collector/pages/assets/{name}" for name in FILES]
     asked = subprocess.run(["git", "check-ignore", "--no-index", *names], cwd=ROOT, capture_output=True, check=False)
     assert (asked.returncode, asked.stdout) == (1, b"")

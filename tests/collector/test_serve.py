@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import json
 import logging
 import os
 import re
 import secrets
+import shutil
 import signal
 import socket
 import sqlite3
@@ -19,15 +19,12 @@ import sys
 import pytest
 import urllib3
 import uvloop
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from collector.certificates import self_signed
 from collector.service import PATIENCE, Service, children, command_line, environment, running, until
 from sottovoce.cli import main
 from sottovoce.collector.store import DATABASE_FILE, open_store
-from sottovoce.core.signing import fingerprint, from_base64url
+from sottovoce.core.signing import SigningKey, fingerprint, from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.survey import Survey
 
@@ -211,27 +208,7 @@ def test_others_can_do_the_counting(place):
 
 
 def test_tls(tmp_path):
-    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-    private = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
-    signed = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(private.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .sign(private, hashes.SHA256())
-    )
-    certificate.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
-    key.write_bytes(
-        private.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-        )
-    )
+    certificate, key = self_signed(tmp_path)
     flags = ("--tls-certificate", str(certificate), "--tls-key", str(key), "--workers", "0")
     with running(tmp_path / "data", *flags, "--host", "localhost") as service:
         assert service.url.startswith("https://localhost:")
@@ -264,9 +241,13 @@ def test_backup_of_a_running_service_and_restore_elsewhere(place, tmp_path, monk
         assert main(backup) == 2
         assert "never overwrites" in capsys.readouterr().err
     assert main(restore) == 0
-    assert capsys.readouterr().out == f"restored from {archive}: 1 survey, 120 counted, 0 waiting, 1 token, 0 objects\n"
+    said = capsys.readouterr()
+    assert said.out == f"restored from {archive}: 1 survey, 120 counted, 0 waiting, 1 token, 0 objects\n"
+    assert "A backup does not hold the signing key" in said.err
+    assert service.fingerprint in said.err
     assert main(restore) == 2
     assert "already holds" in capsys.readouterr().err
+    shutil.copy(place.data / "signing.key", folder)
     with running(folder, "--workers", "0", token=service.token) as restored:
         assert restored.counted(SURVEY, REPORT_BYTES) == counted
 
@@ -281,6 +262,29 @@ def test_a_taken_port_is_told_and_nothing_is_created(tmp_path, refusal_here):
     assert line.startswith(f"port {port} of 127.0.0.1 is taken")
     assert "--port" in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_another_signing_key_than_the_databases_is_refused_with_both_fingerprints(tmp_path, refusal_here):
+    data = tmp_path / "data"
+    with running(data, "--workers", "0") as service:
+        service.publish(SURVEY)
+    kept = (data / "signing.key").read_bytes()
+    (data / "signing.key").unlink()
+    flags = ("--port", "0", "--data", str(data))
+    line = refusal_here(*flags)
+    assert line.startswith("there is no signing.key in")
+    assert service.fingerprint in line
+    assert not (data / "signing.key").exists(), "no new one was made"
+    other = SigningKey.load_or_create(data / "signing.key")
+    line = refusal_here(*flags)
+    assert fingerprint(other.public) in line
+    assert service.fingerprint in line
+    assert "--accept-new-key" in line
+    with running(data, "--workers", "0", "--accept-new-key", token=service.token) as accepted:
+        assert accepted.fingerprint == fingerprint(other.public)
+        assert accepted.ask("GET", "/v1/log/checkpoint").status == 200
+    (data / "signing.key").write_bytes(kept)
+    assert service.fingerprint in refusal_here(*flags)
 
 
 def test_two_services_cannot_share_a_port(idle, tmp_path):

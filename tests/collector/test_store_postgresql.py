@@ -32,6 +32,17 @@ def url(new_postgresql: Callable[[], str]) -> str:
     return new_postgresql()
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding_is_refused_and_left_empty(
+    new_postgresql: Callable[[str], str], encoding: str
+) -> None:
+    url = new_postgresql(f"ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(SettingsError, match=f"the encoding {encoding}, and must have UTF8; nothing was written"):
+        PostgresStore(url)
+    with psycopg.connect(url) as admin:
+        assert admin.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'sottovoce'").fetchall() == []
+
+
 def test_a_connection_that_died_while_idle_is_replaced_unnoticed(url: str) -> None:
     store = PostgresStore(url)
     record = store.publish(survey_record(), {})

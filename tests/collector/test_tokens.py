@@ -1,11 +1,15 @@
 """Tokens as the store keeps them."""
 
+import argparse
 import hashlib
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from collector.client import running
+from sottovoce.cli.token import _life
 from sottovoce.collector.store import Store, open_store
 from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import allows, check_token, create_token, ensure_admin
@@ -68,3 +72,41 @@ def test_the_first_admin_is_made_once(store: Store) -> None:
     create_token(store, ("read",), "", 0)
     store.revoke_token(record.id)
     assert ensure_admin(store) is not None
+
+
+def test_a_token_that_expires_opens_nothing_afterwards(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1_000_000.7
+    monkeypatch.setattr(store, "now", lambda: now)
+    token, record = create_token(store, ("admin",), "", 0, expires_in=3600)
+    assert record.expires == 1_003_600
+    assert store.token(record.id) == record
+    assert check_token(store, token) == record
+    assert ensure_admin(store) is None
+    now = 1_003_599.9
+    assert check_token(store, token) == record
+    now = 1_003_600.0
+    assert check_token(store, token) is None
+    assert ensure_admin(store) is not None, "or nobody could make another"
+
+
+def test_tokens_that_expire_over_http(tmp_path: Path) -> None:
+    with running(tmp_path) as api:
+        made = api.ask("POST", "/v1/tokens", json={"scopes": ["read"], "expires_in": 7200}).json()
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", made["expires"])
+        listed = {one["id"]: one["expires"] for one in api.ask("GET", "/v1/tokens").json()["tokens"]}
+        assert sorted(listed.values(), key=str) == [made["expires"], None]
+        assert api.ask("GET", "/v1/plans", token=made["token"]).status_code != 401
+        for wrong in (0, 59, 10**12, "90d", 60.5):
+            refused = api.ask("POST", "/v1/tokens", json={"scopes": ["read"], "expires_in": wrong})
+            assert refused.status_code == 400
+
+
+@pytest.mark.parametrize(("text", "days"), [("90d", 90), ("12h", 0.5), ("4w", 28)])
+def test_spans_on_the_command_line(text: str, days: float) -> None:
+    assert _life(text) == timedelta(days=days)
+
+
+@pytest.mark.parametrize("text", ["90", "d", "0d", "-1d", "1.5d", "90m", "90 d", "999999d", ""])
+def test_spans_that_are_none(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="such as 12h, 90d or 4w"):
+        _life(text)

@@ -12,10 +12,16 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+import msgspec
+
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.formats.wire import batch_rows, batch_survey
 from sottovoce.surveys.statement import Stated
 from sottovoce.surveys.survey import Survey
+from sottovoce.transparency.entry import PUBLISHED, LogEntry
+from sottovoce.transparency.evidence import log_proof
+from sottovoce.transparency.tree import GrowingTree
+from sottovoce.transparency.tree_head import TreeHead, sign_checkpoint
 
 Reply = tuple[int, dict[str, str], bytes]
 Twist = Callable[[BaseHTTPRequestHandler], Any]
@@ -47,6 +53,8 @@ class Played:
         self.ports: list[int] = []
         """The device's end of the connection, for every request."""
         self.bodies: list[bytes] = []
+        self.log: list[str] | None = None
+        """Surveys in its log; None for a collector without one."""
         self.twists: dict[tuple[str, str], Twist] = {}
         self.change: Callable[[dict[str, Any]], object] = lambda envelope: None
         self._connections: list[socket.socket] = []
@@ -124,6 +132,25 @@ class Played:
             "state": "open",
         }
 
+    def checkpoint(self) -> str:
+        """The signed head of its log."""
+        tree = self._tree()
+        return sign_checkpoint(self.key, TreeHead(tree.size, tree.root(tree.size)))
+
+    def _tree(self) -> GrowingTree:
+        tree = GrowingTree()
+        for survey in self.log or ():
+            tree.append(LogEntry(PUBLISHED, survey).hash)
+        return tree
+
+    def _log_proof(self, survey: str, block: int) -> Reply:
+        if self.log is None:
+            return refusal(404, "not_found")
+        if survey not in self.log:
+            return refusal(404, "not_in_log")
+        proof = log_proof(self._tree(), self.checkpoint(), len(self.log), self.log.index(survey), block)
+        return as_json(200, msgspec.to_builtins(proof))
+
     # --- answering --------------------------------------------------------------------------
 
     def _serve(self, handler: BaseHTTPRequestHandler) -> None:
@@ -167,6 +194,9 @@ class Played:
             case ["GET", "v1", "surveys", survey, "rounds", number]:
                 found = self.rounds.get((survey, int(number)))
                 return refusal(404, "round_not_open") if found is None else as_json(200, self.envelope(found))
+            case ["GET", "v1", "log", "proofs", asked]:
+                survey, _, block = asked.partition("?block=")
+                return self._log_proof(survey, int(block))
             case ["GET", "v1", "attachments", digest]:
                 for survey in self.surveys.values():
                     if digest in survey.attachments:

@@ -36,6 +36,7 @@ def test_an_answer_arrives_and_is_in_the_ledger(played: Played, survey: Survey, 
     assert repr(mine) == "<Device: 1 answer, epsilon 7 of 8 left>"
     assert played.requests == [
         ("GET", f"/v1/surveys/{survey.id}"),
+        ("GET", f"/v1/log/proofs/{survey.id}?block=0"),
         ("POST", f"/v1/surveys/{survey.id}/reports"),
     ]
 
@@ -241,7 +242,7 @@ def test_a_given_key_goes_before_a_kept_one(played: Played, survey: Survey, devi
 
 @pytest.mark.parametrize("key", ["", "short", b"short", bytes(33), "ä" * 43, 7])
 def test_a_key_that_is_none(key: object) -> None:
-    with pytest.raises(SignatureError):
+    with pytest.raises(SignatureError, match="key must be the collector's public key; "):
         Device(MemoryStore(), key=key)  # type: ignore[arg-type]
 
 

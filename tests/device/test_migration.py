@@ -92,7 +92,7 @@ def test_everything_survives(tmp_path: Path) -> None:
     check_everything_is_there(again)
     assert again.secret() == secret
     with sqlite3.connect(tmp_path / "device.db") as database:
-        assert database.execute("PRAGMA user_version").fetchone() == (3,)
+        assert database.execute("PRAGMA user_version").fetchone() == (4,)
         names = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     new = SqliteDeviceStore(tmp_path / "new.db")
     assert new.secret() != secret
@@ -108,6 +108,8 @@ def test_answers_of_the_second_format_gain_no_relay(played: Played, tmp_path: Pa
     before = SqliteDeviceStore(tmp_path / "device.db").answers()
     with sqlite3.connect(tmp_path / "device.db") as database:
         database.execute("ALTER TABLE answer DROP COLUMN relay")
+        for table in ("checkpoint", "conflict"):
+            database.execute(f"DROP TABLE {table}")
         database.execute("PRAGMA user_version = 2")
     database.close()
     store = SqliteDeviceStore(tmp_path / "device.db")
@@ -115,6 +117,20 @@ def test_answers_of_the_second_format_gain_no_relay(played: Played, tmp_path: Pa
     assert [answer.relay for answer in before] == [""]
     with Device(store) as device:
         assert [receipt.state for receipt in device.flush()] == ["sent"]
+
+
+def test_a_store_of_the_third_format_remembers_logs_from_now_on(tmp_path: Path) -> None:
+    with Device(tmp_path / "device.db") as device:
+        assert device.ledger.conflicts == ()
+    with sqlite3.connect(tmp_path / "device.db") as database:
+        for table in ("checkpoint", "conflict"):
+            database.execute(f"DROP TABLE {table}")
+        database.execute("PRAGMA user_version = 3")
+    database.close()
+    store = SqliteDeviceStore(tmp_path / "device.db")
+    assert store.checkpoint(PINNED) is None
+    assert store.remember(PINNED, None, "a note")
+    assert SqliteDeviceStore(tmp_path / "device.db").checkpoint(PINNED) == "a note"
 
 
 def test_what_was_unsent_is_sent_with_the_same_bytes_and_what_was_answered_is_not_answered_again(
@@ -195,7 +211,7 @@ def test_killed_before_every_statement_of_the_migration(tmp_path: Path) -> None:
         database.close()
         check_everything_is_there(SqliteDeviceStore(path))
     assert versions == sorted(versions)
-    assert set(versions) == {1, 3}
+    assert set(versions) == {1, 4}
 
 
 OPENING = """

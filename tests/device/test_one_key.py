@@ -109,17 +109,18 @@ def test_the_answer_to_a_round(played: Played, device: MakeDevice) -> None:
 
 def test_the_key_is_looked_at_once_in_a_call(played: Played, survey: Survey, device: MakeDevice) -> None:
     look, send = ("GET", f"/v1/surveys/{survey.id}"), ("POST", f"/v1/surveys/{survey.id}/reports")
+    seek = ("GET", f"/v1/log/proofs/{survey.id}?block=0")
     device(MemoryStore()).answer(played.url, survey.id, 7)
-    assert played.requests == [look, send]
+    assert played.requests == [look, seek, send]
     played.requests.clear()
     mine = device()
     mine.answer(played.url, survey.id, 7, send=False)
     mine.answer(played.url, survey.id, 7, send=False)
-    assert played.requests == [look]
+    assert played.requests == [look, seek]
     mine.answer(played.url, survey.id, 7)
     mine.answer(played.url, survey.id, 7)
     assert mine.flush() == []
-    assert played.requests == [look, look, send]
+    assert played.requests == [look, seek, look, send]
 
 
 def test_attachments_are_fetched_to_draw_only(played: Played, device: MakeDevice) -> None:

@@ -79,7 +79,8 @@ def test_without_a_relay_of_its_own_a_device_fetches_directly_and_sends_through_
     fetched = list(played.requests)
     assert [receipt.state for receipt in plain.flush()] == ["sent"]
     check_arrived(relay, relayed, plain)
-    assert played.requests == fetched == [("GET", f"/v1/surveys/{relayed.id}")]
+    looked = ("GET", f"/v1/log/proofs/{relayed.id}?block=0")
+    assert played.requests == fetched == [("GET", f"/v1/surveys/{relayed.id}"), looked]
 
 
 def test_the_survey_says_where_reports_go_and_the_owner_where_surveys_come_from(

@@ -244,8 +244,8 @@ def test_it_is_asked_for_only_after_every_check() -> None:
         return "yes"
 
     person.answer(0.5, value)
-    assert requests == [2], "the survey and the time"
-    assert person.desk.requests[2:] == [f"/v1/surveys/{person.asked.period(1).id}/reports"]
+    assert requests == [3], "the survey, the time and the log"
+    assert person.desk.requests[3:] == [f"/v1/surveys/{person.asked.period(1).id}/reports"]
 
 
 def test_a_value_outside_the_domain_is_not_repeated() -> None:

@@ -89,7 +89,7 @@ def test_pages_fetch_nothing_from_elsewhere(built: Path) -> None:
 
 
 def test_formulas_are_drawn_by_the_browser_itself(built: Path) -> None:
-    assert "<math" in (built / "api.html").read_text(encoding="utf-8")
+    assert "<math" in (built / "api" / "mechanisms.html").read_text(encoding="utf-8")
 
 
 def test_a_dead_link_is_noticed(tmp_path: Path) -> None:

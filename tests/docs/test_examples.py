@@ -28,15 +28,23 @@ FOLLOWED = {
         "README.md": "docs/test_front_page.py",
         "docs/adding_a_mechanism.md": "docs/test_adding.py",
         "docs/collector.md": "docs/test_collector_page.py",
+        "docs/disclosure.md": "docs/test_disclosure_page.py",
+        "docs/embedding.md": "browser/test_embedding.py",
+        "docs/pipelines.md": "docs/test_pipelines.py",
         **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
     },
     "py": {
         "docs/analyst.md": "analyst/test_page.py",
+        "docs/disclosure.md": "docs/test_disclosure_page.py",
+        "docs/pipelines.md": "docs/test_pipelines.py",
         **dict.fromkeys(STORIES, "docs/test_tutorials.py"),
     },
     **{mark: dict.fromkeys(ADDING, "docs/test_adding.py") for mark in ("diff", "ts")},
+    **{mark: {"docs/embedding.md": "browser/test_embedding.py"} for mark in ("css", "html", "js")},
     "md": {"docs/adding_a_mechanism.md": "docs/test_adding.py"},
-    "{code-block} python": {"docs/spark.md": "engines/test_spark_local.py"},
+    "{code-block} python": dict.fromkeys(
+        ("docs/spark.md", "docs/spark_starts.md", "docs/spark_streams.md"), "engines/test_spark_local.py"
+    ),
 }
 """Tests that type what a page shows, by the marks of its blocks."""
 
@@ -46,7 +54,6 @@ READ = {
     **dict.fromkeys(
         (
             "choosing",
-            "cli",
             "compared",
             "coverage",
             "findings",
@@ -59,7 +66,19 @@ READ = {
         ),
         LONG,
     ),
-    **dict.fromkeys(("device", "engines", "operations", "pages", "relay", "settings", "spark", "words"), ELSEWHERE),
+    **{
+        f"cli/{page.stem}": LONG
+        for page in PAGES
+        if page.parent.name == "cli" and "```console" in page.read_text("utf-8")
+    },
+    **dict.fromkeys(
+        ("install", "tutorials/index"),
+        "an index of packages that has this version; dist/test_dist.py installs it from files",
+    ),
+    **dict.fromkeys(
+        ("containers", "device", "engines", "log", "operations", "pages", "relay", "settings", "spark", "words"),
+        ELSEWHERE,
+    ),
 }
 """Pages whose commands are compared with the grammar, and not typed (`test_commands_in_consoles_parse`), and why."""
 
@@ -138,7 +157,7 @@ def test_page_runs(path: Path) -> None:
 def test_most_pages_have_something_to_run() -> None:
     # Guards the parser of fences: were it to find nothing, the tests above would pass in silence.
     counts = {path.stem: len(list(python_blocks(path.read_text(encoding="utf-8")))) for path in PAGES}
-    for page in ("README", "start", "concepts", "choosing", "audit", "adding_a_mechanism", "wire_format", "findings"):
+    for page in ("README", "start", "concepts", "choosing", "audit", "adding_a_mechanism", "clients", "findings"):
         assert counts[page] > 0, page
     theory = [path for path in PAGES if path.parent.name == "theory"]
     assert all(list(python_blocks(path.read_text(encoding="utf-8"))) for path in theory)
@@ -162,8 +181,8 @@ def test_a_page_is_followed_where_that_is_said() -> None:
 
 def test_a_new_page_is_noticed() -> None:
     shown = "```{mark}\n$ sottovoce audit\n```\n"
-    pages = {"docs/new.md": shown.replace("{mark}", "console"), "docs/cli.md": shown.replace("{mark}", "bash")}
-    assert unfollowed(pages) == {("docs/new.md", "console"), ("docs/cli.md", "bash")}
+    pages = {"docs/new.md": shown.replace("{mark}", "console"), "docs/audit.md": shown.replace("{mark}", "bash")}
+    assert unfollowed(pages) == {("docs/new.md", "console"), ("docs/audit.md", "bash")}
 
 
 @pytest.mark.parametrize(

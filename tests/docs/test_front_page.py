@@ -12,6 +12,7 @@ from terminal import terminal
 
 README = ROOT / "README.md"
 PEERS = ROOT / "docs" / "peers.md"
+PARTS = ROOT / "docs" / "parts.md"
 TITLE = "Beside other packages"
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -20,18 +21,18 @@ def section(page: Path, title: str) -> str:
     return sections(page.read_text(encoding="utf-8"))[title]
 
 
-def leads_somewhere(link: str) -> bool:
+def leads_somewhere(link: str, folder: Path = ROOT) -> bool:
     path, _, anchor = link.partition("#")
-    return (ROOT / path).is_file() and (not anchor or anchor in headings(ROOT / path))
+    return (folder / path).is_file() and (not anchor or anchor in headings(folder / path))
 
 
-def unproved(rows: list[list[str]]) -> list[str]:
-    """Cells that lead nowhere. The first of a row says what it is about."""
+def unproved(rows: list[list[str]], folder: Path = ROOT) -> list[str]:
+    """Cells of a page in a folder that lead nowhere. The first of a row says what it is about."""
     found = []
     for about, *cells in rows:
         for cell in cells:
             links = LINK.findall(cell)
-            if not links or not all(leads_somewhere(link) for link in links):
+            if not links or not all(leads_somewhere(link, folder) for link in links):
                 found.append(f"{about}: {cell}")
     return found
 
@@ -54,9 +55,18 @@ def test_every_cell_beside_other_packages_leads_to_its_evidence() -> None:
 
 
 def test_every_part_of_it_leads_to_its_page() -> None:
-    rows = table(section(README, "What there is"))
+    rows = table(PARTS.read_text(encoding="utf-8"))
     assert len(rows) > 10
-    assert unproved([[part, where] for part, _, where in rows]) == []
+    assert unproved([[part, where] for part, _, where in rows], PARTS.parent) == []
+
+
+def test_the_story_comes_first_and_other_packages_last() -> None:
+    titles = re.findall(r"^## (.+)$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert titles.index("Install") == 0
+    assert titles.index(TITLE) > titles.index("Where to go next")
+    story = README.read_text(encoding="utf-8").split("## Install")[0]
+    assert "docs/images/demo.png" in story.split("```python")[0], "a picture before the first example"
+    assert "import sottovoce as sv" in story
 
 
 def test_other_packages_are_judged_on_the_page_of_evidence_by_the_same_features() -> None:

@@ -1,14 +1,16 @@
-"""The page on HTTP is what its script makes, and knows every code with which the service refuses."""
+"""The pages on HTTP are what their script makes, and know every code with which the service refuses."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import get_args
 
 import http_errors
 import make_http_reference
 import sottovoce.collector
+from document import folder_text
 from sottovoce.collector.intake.checking import ReportCode
 from sottovoce.collector.sealing.reports import SealedCode
 
@@ -29,16 +31,16 @@ def refusals(source: str) -> tuple[set[tuple[int, str]], int]:
     return found, worked_out
 
 
-def test_the_page_is_what_the_script_makes() -> None:
-    assert (ROOT / "docs" / "http.md").read_text(encoding="utf-8") == make_http_reference.page(), (
-        "run tools/make_http_reference.py"
-    )
+def test_the_pages_are_what_the_script_makes() -> None:
+    written = {path: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "http").glob("*.md")}
+    assert written == make_http_reference.pages(), "run tools/make_http_reference.py"
 
 
-def test_every_address_is_on_the_page() -> None:
+def test_every_address_is_on_a_page_and_every_object_on_one() -> None:
+    from sottovoce.collector.api.openapi import openapi_document
     from sottovoce.collector.app import ROUTES
 
-    text = (ROOT / "docs" / "http.md").read_text(encoding="utf-8")
+    text = folder_text("http")
     shown = (ROOT / "docs" / "pages.md").read_text(encoding="utf-8")
     for route in ROUTES:
         for path in route.paths:
@@ -46,7 +48,9 @@ def test_every_address_is_on_the_page() -> None:
                 assert f"| `{path}`" in shown
                 continue
             for method in route.methods:
-                assert f"\n### {method} {path}\n" in text
+                assert text.count(f"\n## {method} {path}\n") == 1
+    for name in openapi_document(ROUTES)["components"]["schemas"]:
+        assert len(re.findall(rf"^###? {name}$", text, re.MULTILINE)) == 1, name
 
 
 def test_every_code_is_explained_and_no_other() -> None:

@@ -24,16 +24,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning
 TOLD: list[str] = []
 """What was said while the session of these tests was started."""
 
-PAGE = Path(__file__).parents[2] / "docs" / "spark.md"
+DOCS = Path(__file__).parents[2] / "docs"
 SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 
-def blocks() -> list[str]:
-    """The Python of the page."""
-    return re.findall(r"^```\{code-block\} python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+def blocks(page: str) -> list[str]:
+    """The Python of a page."""
+    return re.findall(r"^```\{code-block\} python\n(.*?)^```", (DOCS / page).read_text(encoding="utf-8"), re.M | re.S)
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def test_who_looks_at_progress_may_stop_the_job(spark: Any) -> None:
         engines.spark(spark).count(survey_of("hadamard"), table, progress=stop)
 
 
-def test_the_code_of_the_page(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    *counting, stream = blocks()
+def test_the_code_of_the_pages(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting, (warm,), (stream,) = (blocks(page) for page in ("spark.md", "spark_starts.md", "spark_streams.md"))
     assert len(counting) == 5
     survey, folder = survey_of("hadamard"), tmp_path / "reports"
     folder.mkdir()
@@ -152,6 +152,11 @@ def test_the_code_of_the_page(spark: Any, tmp_path: Path, monkeypatch: pytest.Mo
         exec(block, page)  # noqa: S102 (the code is the documentation's own)
         assert page.pop("aggregate", wanted) == wanted
     assert engines.local().aggregate(survey, folder) == wanted
+    for day in ("monday", "tuesday"):
+        (tmp_path / day).mkdir()
+        write_parquet(tmp_path / day / "a.parquet", rows)
+    exec(warm.replace("/shared", str(tmp_path)), page)  # noqa: S102
+    assert page["found"] == dict.fromkeys(("monday", "tuesday"), wanted)
     for place in ("incoming", "state"):
         stream = stream.replace(f"/shared/{place}", str(tmp_path / place))
     (tmp_path / "incoming").mkdir()

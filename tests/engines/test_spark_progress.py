@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.cli.steps import StepLines, steps
 from sottovoce.core.errors import ServiceError
+from sottovoce.core.progress_lines import StepLines
 from sottovoce.engines.cluster.masters import check_master, kind_of
 from sottovoce.engines.cluster.starts import remember, usually
 from sottovoce.engines.cluster.watched import watched
@@ -138,23 +137,6 @@ def test_a_start_says_how_long_the_last_one_took(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "sottovoce" / "spark_starts.json"))
     remember("local", 7.2)
     assert "usually" in usually("local")
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_shows_the_step_and_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "100")
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    with steps("finding files") as shown:
-        shown.say("starting Java")
-        shown.progress(3_000, 12_000, "reading and counting")
-    assert "reading and counting" in terminal.getvalue()
-    assert "3,000/12,000" in terminal.getvalue()
 
 
 def test_lines_for_a_log_name_every_step_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,10 +70,10 @@ def test_what_it_just_may(change: dict[str, Any]) -> None:
     assert {name: getattr(made, name) for name in change} == change
 
 
-@pytest.mark.parametrize("scale", [0.0, -0.5, math.nan])
-def test_a_codebook_that_carries_nothing_is_refused(scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("excess", [0.0, -0.5, math.nan])
+def test_a_codebook_that_carries_nothing_is_refused(excess: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within the limits of a survey none is so weak, hence a planted one."""
-    monkeypatch.setattr(CodebookConstants, "scale", scale)
+    monkeypatch.setattr(CodebookConstants, "excess", excess)
     monkeypatch.setattr("sottovoce.mechanisms.codebook.codebook_constants", CodebookConstants)  # none that is kept
     with pytest.raises(MechanismError, match="carries nothing"):
         codebook()

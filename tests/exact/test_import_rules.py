@@ -15,6 +15,7 @@ import pytest
 
 import sottovoce
 from import_graph import called, trees, walk
+from sottovoce.core.extras import LEFT_OUT
 
 ROOT = Path(sottovoce.__file__).parent
 
@@ -86,6 +87,27 @@ def test_rooms_do_not_reach_where_they_must_not() -> None:
         if "." in module
     }
     assert {module: names for module, names in found.items() if names} == {}
+
+
+def unguarded(tree: ast.AST) -> list[int]:
+    """Lines that import what a device install leaves out, and do not stand in a `with full_install`."""
+    guarded = {
+        inner
+        for node in walk(tree)
+        if isinstance(node, ast.With) and ast.unparse(node.items[0].context_expr) == "full_install"
+        for inner in node.body
+    }
+    found = [node for node in walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) and node not in guarded]
+    return [node.lineno for node in found if breaches(imports(node), set(LEFT_OUT))]
+
+
+def test_whoever_needs_the_full_install_says_so() -> None:
+    """Compiled loops are imported through their package, which imports Numba before they do."""
+    assert unguarded(ast.parse("def f():\n    from scipy import fft")) == [2]
+    assert unguarded(ast.parse("with full_install:\n    import numba")) == []
+    found = {module: lines for module, tree in trees(ROOT).items() if (lines := unguarded(tree))}
+    assert {module for module in found if not module.startswith("sottovoce.kernels.compiled.")} == set()
+    assert found, "the compiled loops"
 
 
 def test_only_commands_import_the_laboratory() -> None:

@@ -40,6 +40,7 @@ PUBLIC = [
     "audit",
     "compose",
     "connect",
+    "disclose",
     "engines",
     "errors",
     "number",
@@ -74,6 +75,7 @@ ERRORS = [
     "StoreFullError",
     "StoreUnavailableError",
     "SurveyError",
+    "TransparencyError",
     "ValueOutsideDomainError",
     "WorkloadError",
 ]

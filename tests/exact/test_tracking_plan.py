@@ -79,9 +79,9 @@ def test_in_words_and_as_plain_values() -> None:
     found = sv.plan(YES_NO, periods=52, epsilon=1.0, users=1_000_000)
     assert str(found) == (
         "1,000,000 people, about 19,230 in each of 52 periods, epsilon 1 in all. In every period each share is known "
-        "to about ±1.5 points (95 %); between two periods a change of 3.1 points is seen (at 95 %, with a power of 80 "
-        "%). Answering every period at epsilon 0.0192 would take 44,419,833 people for the same error, 44.4 times as "
-        "many."
+        "to about ±1.53 points (95 %); between two periods a change of 3.09 points is seen (at 95 %, with a power of "
+        "80 %). Answering every period at epsilon 0.0192 would take 44,419,833 people for the same error, 44.4 times "
+        "as many."
     )
     plain = found.to_dict()
     assert plain["kind"] == "tracking"

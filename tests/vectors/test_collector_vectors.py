@@ -1,6 +1,6 @@
 """vectors/collector.json three times: as the library answers, as a second client answers, as the real service answers.
 
-The second client is written from docs/wire_format.md alone and shares nothing with the library.
+The second client is written from docs/wire_format/ alone and shares nothing with the library.
 """
 
 from __future__ import annotations

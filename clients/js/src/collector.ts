@@ -4,13 +4,14 @@
  * The order matters: key, signature and id are verified over the received bytes before these are parsed.
  */
 import { equalBytes, fromBase64url, sha256, toHex } from "./bytes.js";
-import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError } from "./errors.js";
+import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError, TransparencyError } from "./errors.js";
 import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "./limits.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "./signature.js";
 import type { Panel } from "./surveys/panel.js";
 import { type Asked, readSurvey } from "./surveys/read.js";
 import { Survey } from "./surveys/survey.js";
+import { type LogProof, readLogProof } from "./transparency/evidence.js";
 import { BAD_ANSWER, type Transport } from "./transport.js";
 import { checkSurveyId, type Upload } from "./wire.js";
 
@@ -76,6 +77,23 @@ export class Collector {
       throw new MismatchError("the collector answered with another round");
     }
     return found;
+  }
+
+  /** What its log proves of a survey to a device that has seen so many blocks of it; null if it has no log. */
+  async logProof(id: string, block: number): Promise<LogProof | null> {
+    try {
+      return readLogProof(await this.#try(() => this.#http.get(`/v1/log/proofs/${checkSurveyId(id)}?block=${block}`)));
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      if (error.code === "not_in_log") {
+        throw new TransparencyError(
+          `survey ${id.slice(0, 12)} is not in the log of the collector at ${this.url}: others cannot see that it is ` +
+            "asked. Nothing was answered; ask the collector's operator, by another way",
+        );
+      }
+      if (error.status === 404 || error.status === 405) return null;
+      throw error;
+    }
   }
 
   /** Its clock, in milliseconds since 1970. */

@@ -11,6 +11,7 @@ import { Collector } from "./collector.js";
 import { BudgetError, LedgerError, MismatchError, ServiceError, SottovoceError, ValueOutsideDomainError } from "./errors.js";
 import { collectorUrl, Http, type HttpOptions } from "./http.js";
 import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, dayOf, Ledger } from "./ledger.js";
+import { LogCheck } from "./log_check.js";
 import { RelayClient } from "./oblivious/relay_client.js";
 import { RelayedTransport } from "./oblivious/relayed.js";
 import { PATIENCE, type Patience } from "./patience.js";
@@ -40,6 +41,8 @@ export interface DeviceOptions extends Partial<Allowance>, HttpOptions, RelayOpt
   readonly patience?: Partial<Patience>;
   /** Seconds that one call may take, with all attempts and waits. */
   readonly seconds?: number;
+  /** Answer no collector without a log of its surveys; one that has shown a log needs it from then on in any case. */
+  readonly requireLog?: boolean;
   /** The device's clock, in milliseconds since 1970; the platform's unless given. */
   readonly clock?: Clock;
 }
@@ -82,7 +85,7 @@ export class Device {
    */
   constructor(store: Store, options: DeviceOptions = {}) {
     const { key, patience, seconds = 300, insecure = false, timeout = 10, clock = Date.now, ...others } = options;
-    const { relay, insistOnRelay, relays, ...allowance } = others;
+    const { relay, insistOnRelay, relays, requireLog = false, ...allowance } = others;
     const { budget = ALLOWANCE.budget } = allowance;
     this.#store = store;
     this.#key = key === undefined ? null : publicKey(key);
@@ -91,14 +94,16 @@ export class Device {
     this.#http = { insecure, timeout };
     this.#relay = relay === undefined ? null : collectorUrl(relay, insecure, "relay");
     this.#relays = new RelayPolicy(relay, insistOnRelay, relays);
-    this.#preparation = new Preparation(store, this.#key, this.#allowance, clock, this.#relays);
+    const log = new LogCheck(store, clock, requireLog);
+    this.#preparation = new Preparation(store, this.#key, this.#allowance, clock, this.#relays, log);
     this.#patience = { ...PATIENCE, ...patience };
     this.#milliseconds = 1000 * seconds;
   }
 
-  /** All answers, and the budget that is left. */
+  /** All answers, the budget that is left, and evidence against collectors that showed two logs. */
   async ledger(): Promise<Ledger> {
-    return new Ledger(await this.#store.answers(), this.#allowance, dayOf(this.#clock()));
+    const [answers, conflicts] = [await this.#store.answers(), await this.#store.conflicts()];
+    return new Ledger(answers, this.#allowance, dayOf(this.#clock()), conflicts);
   }
 
   /** Fetch and verify a survey as `answer` does; nothing is drawn. */
@@ -118,11 +123,13 @@ export class Device {
    * after every check, and only if a report is to be drawn. If it rejects, nothing was drawn.
    *
    * Rejects with `SignatureError`, `SurveyError` or `MismatchError` if the survey is not the collector's, cannot be
-   * answered, was given to another address or key, or another question is asked in the same round; with `BudgetError` if it asks for more than the owner
-   * allows; with `ClockError` if a tracking survey is answered while this device's clock is more than a day off the
-   * collector's; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be used; with `ServiceError` if
-   * the survey cannot be had. Whatever it is, nothing was sent that is not in the ledger. Once the answer is drawn, a
-   * collector that cannot be reached is no error: the receipt says that it is "unsent", and why.
+   * answered, was given to another address or key, or another question is asked in the same round; with
+   * `TransparencyError` if the collector's log lacks the survey or contradicts what was seen of it; with `BudgetError` if
+   * it asks for more than the owner allows; with `ClockError` if a tracking survey is answered while this device's clock
+   * is more than a day off the collector's; with `ValueOutsideDomainError`; with `LedgerError` if the store cannot be
+   * used; with `ServiceError` if the survey cannot be had. Whatever it is, nothing was sent that is not in the ledger.
+   * Once the answer is drawn, a collector that cannot be reached is no error: the receipt says that it is "unsent", and
+   * why.
    */
   async answer(url: string, id: string, value: unknown, options: AnswerOptions = {}): Promise<Receipt> {
     const question = checkSurveyId(id);

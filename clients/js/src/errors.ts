@@ -11,7 +11,9 @@
  *     ├── ReportError               bytes that are no report of this survey
  *     ├── MismatchError             two things that belong to different surveys
  *     ├── SignatureError            a survey that is not what the device's pinned key signed
+ *     ├── TransparencyError         a log of surveys that is missing, or contradicts what was seen of it
  *     ├── BudgetError               a survey that asks for more than the device's owner allows
+ *     ├── ClockError                the device's clock and the collector's disagree
  *     ├── LedgerError               the device's own records cannot be read or written
  *     └── ServiceError              the collector cannot be reached, or refuses what it was asked
  *
@@ -48,6 +50,20 @@ export class MismatchError extends SottovoceError {}
 /** A survey whose signature, id or key is not what the device trusts; nothing was answered. */
 export class SignatureError extends SottovoceError {}
 
+/**
+ * A collector's log of surveys is missing, lacks the survey, or contradicts what was seen of it before; nothing was
+ * answered. `conflict`: two signed heads of it contradict each other; `evidence` holds both.
+ */
+export class TransparencyError extends SottovoceError {
+  constructor(
+    message: string,
+    readonly conflict: boolean = false,
+    readonly evidence: readonly string[] = [],
+  ) {
+    super(message);
+  }
+}
+
 /** A survey asks for a larger epsilon than the device's owner allows, or than the ledger has left. */
 export class BudgetError extends SottovoceError {}
 
@@ -81,6 +97,7 @@ const ALL = {
   ReportError,
   MismatchError,
   SignatureError,
+  TransparencyError,
   BudgetError,
   ClockError,
   LedgerError,

@@ -10,7 +10,7 @@ export type { Words } from "./questions/words.js";
 export type { Receipt } from "./receipt.js";
 export { fingerprint } from "./signature.js";
 export { type Fill, Source } from "./source.js";
-export { type Answer, type AnswerState, type Draw, type Joined, MemoryStore, type Store } from "./store.js";
+export { type Answer, type AnswerState, type Draw, type Joined, type LogConflict, MemoryStore, type Store } from "./store.js";
 export type { Attachments, Design } from "./strategies/design.js";
 export { Calendar, type Period } from "./surveys/calendar.js";
 export { Panel } from "./surveys/panel.js";

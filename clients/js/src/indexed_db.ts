@@ -4,21 +4,26 @@
  * A read-write transaction is alone with its stores from its first request to its end, in all tabs; drawing happens
  * inside one, so that two tabs never draw twice. Nothing returns before its transaction is complete.
  */
+import { toHex } from "./bytes.js";
 import {
   type Answer,
   type AnswerState,
   checkAnswer,
+  checkConflict,
   checkJoined,
   checkSecret,
   damaged,
   type Draw,
+  isSameConflict,
   type Joined,
+  type LogConflict,
   type Store,
 } from "./store.js";
 
 const [KEYS, SEATS, ANSWERS] = ["keys", "seats", "answers"] as const;
 const [SECRETS, JOINED, REFUSED] = ["secrets", "joined", "refused"] as const;
-const VERSION = 3;
+const [HEADS, CONFLICTS] = ["heads", "conflicts"] as const;
+const VERSION = 4;
 
 /** An answer as it is kept: with its place among all, since the database sorts by question. */
 type Kept = Answer & { readonly place: number };
@@ -62,6 +67,34 @@ export class IndexedDbStore implements Store {
 
   pin(collector: string, key: Uint8Array): Promise<Uint8Array> {
     return this.#first(KEYS, collector, key, checkKey);
+  }
+
+  checkpoint(key: Uint8Array): Promise<string | null> {
+    return this.#run("readonly", HEADS, (steps, done) => steps.get(toHex(key), (kept) => done(checkHead(kept))));
+  }
+
+  remember(key: Uint8Array, before: string | null, after: string): Promise<boolean> {
+    return this.#run("readwrite", HEADS, (steps, done) => {
+      steps.get(toHex(key), (kept) => {
+        const isLatest = checkHead(kept) === before;
+        if (isLatest) steps.store.put(after, toHex(key));
+        done(isLatest);
+      });
+    });
+  }
+
+  keepConflict(conflict: LogConflict): Promise<void> {
+    return this.#run("readwrite", CONFLICTS, (steps, done) => {
+      steps.all((kept) => {
+        const isKept = kept.map(checkConflict).some((one) => isSameConflict(one, conflict));
+        if (!isKept) steps.store.add(conflict, kept.length); // sorted by their numbers, which are their order
+        done();
+      });
+    });
+  }
+
+  conflicts(): Promise<readonly LogConflict[]> {
+    return this.#run("readonly", CONFLICTS, (steps, done) => steps.all((kept) => done(kept.map(checkConflict))));
   }
 
   secret(fresh: Uint8Array): Promise<Uint8Array> {
@@ -223,10 +256,11 @@ const inOrder = (kept: readonly unknown[]): Answer[] =>
  * Makes the stores of this version; what an older one has kept stays. All of it is one transaction.
  *
  * Answers of version 1 lie under their question alone: they become answers in window 1. Those before version 3 know no
- * relay. A tab that runs an older version is shut out by the number: it would send directly what must go through one.
+ * relay, those before version 4 no logs of collectors. A tab that runs an older version is shut out by the number: it
+ * would send directly what must go through a relay, and answer without looking into a log.
  */
 function upgrade(database: IDBDatabase, transaction: IDBTransaction): void {
-  for (const store of [KEYS, SEATS, ANSWERS, SECRETS, JOINED, REFUSED]) {
+  for (const store of [KEYS, SEATS, ANSWERS, SECRETS, JOINED, REFUSED, HEADS, CONFLICTS]) {
     if (!database.objectStoreNames.contains(store)) database.createObjectStore(store);
   }
   const answers = transaction.objectStore(ANSWERS);
@@ -246,6 +280,11 @@ function upgrade(database: IDBDatabase, transaction: IDBTransaction): void {
 function checkKey(kept: unknown): Uint8Array {
   if (kept instanceof Uint8Array) return kept;
   throw damaged("a key is not whole");
+}
+
+function checkHead(kept: unknown): string | null {
+  if (kept === undefined || typeof kept === "string") return kept ?? null;
+  throw damaged("a log's head is not whole");
 }
 
 /** The platform's own errors as ours; others, such as those of a draw, as they are. */

@@ -1,7 +1,7 @@
 /** The ledger of a device, and its privacy budget. */
 import { left, toNumber, total, units } from "./amounts.js";
 import { BudgetError } from "./errors.js";
-import type { Answer } from "./store.js";
+import type { Answer, LogConflict } from "./store.js";
 import { DAY } from "./surveys/calendar.js";
 import { oneLine } from "./text.js";
 
@@ -143,7 +143,13 @@ export class Ledger {
   /** Sum of the epsilons within `windowDays` days with today. */
   readonly windowSpent: number;
 
-  constructor(answers: readonly Answer[], allowance: Allowance, today = dayOf(Date.now())) {
+  constructor(
+    answers: readonly Answer[],
+    allowance: Allowance,
+    today = dayOf(Date.now()),
+    /** Evidence that collectors have shown this device two logs of their surveys, oldest first. */
+    readonly conflicts: readonly LogConflict[] = [],
+  ) {
     const { budget, deltaBudget, maxAnswers, windowBudget, windowDays } = allowance;
     this.windowBudget = windowBudget;
     this.windowDays = windowDays;

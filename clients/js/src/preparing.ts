@@ -10,6 +10,7 @@ import { checkClocks, type Clock } from "./clock.js";
 import type { Collector, Published } from "./collector.js";
 import { ServiceError, SignatureError, SurveyError } from "./errors.js";
 import { type Allowance, checkBudget, dayOf } from "./ledger.js";
+import type { LogCheck } from "./log_check.js";
 import { emptyReceipt, type Receipt, receiptOf } from "./receipt.js";
 import type { RelayPolicy } from "./relay_policy.js";
 import { seatIn } from "./seating.js";
@@ -46,6 +47,7 @@ export class Preparation {
     readonly allowance: Allowance,
     readonly clock: Clock,
     readonly relays: RelayPolicy,
+    readonly log: LogCheck,
   ) {}
 
   /** The survey, verified with the trusted key; the first key seen is pinned if there is none. */
@@ -67,6 +69,7 @@ export class Preparation {
     const { survey, key } = found;
     if (survey instanceof Panel) return this.#round(collector, survey, found, kept);
     if (!(survey instanceof Tracking)) {
+      await this.log.check(collector, key, survey.id);
       return { question, survey, key, period: null, after: null };
     }
     const turn = await this.#turn(collector, survey);
@@ -74,6 +77,7 @@ export class Preparation {
     if (standing && turn.state === "answered") return { kept: standing, isKnown: true, turn };
     await this.#checkTurn(collector, found, turn);
     if (turn.state !== "due") return turnReceipt(collector, survey, turn);
+    await this.log.check(collector, key, survey.id); // its periods follow from it
     const { period, after } = turn;
     return { question, survey: await survey.period(period.number), key, period, after };
   }
@@ -88,6 +92,7 @@ export class Preparation {
     }
     const turn = await this.#turn(collector, survey);
     await this.#checkTurn(collector, found, turn);
+    await this.log.check(collector, found.key, survey.id);
     const kept = mine.find(({ window }) => window === turn.period.window);
     const { period, after } = turn;
     const receipt = kept ? { ...receiptOf(kept), period, after } : turnReceipt(collector, survey, turn);
@@ -133,6 +138,7 @@ export class Preparation {
     if (!asked) return emptyReceipt(panel.id, collector.url);
     await this.#allow(collector, asked);
     const { survey, key } = asked;
+    await this.log.check(collector, key, survey.id); // a round states its panel
     return { question: panel.id, survey: survey as Survey, key, period: null, after: null };
   }
 

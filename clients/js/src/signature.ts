@@ -1,4 +1,4 @@
-/** Ed25519 over a survey's canonical JSON, or over encryption keys, checked by the platform's WebCrypto. */
+/** Ed25519 over a survey's canonical JSON, encryption keys or a log's head, checked by the platform's WebCrypto. */
 import { concat, sha256, toHex } from "./bytes.js";
 import { SignatureError } from "./errors.js";
 

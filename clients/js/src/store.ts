@@ -1,9 +1,11 @@
 /**
- * The durable state of a device: trusted keys, its secret, surveys it has joined, recorded answers.
+ * The durable state of a device: trusted keys, its secret, surveys it has joined, recorded answers, and the
+ * logs it has seen.
  *
  * `record` draws at most once per survey and window, whatever calls, tabs and crashes there are, and its result is
  * durable.
  */
+import { toHex } from "./bytes.js";
 import { LedgerError } from "./errors.js";
 
 /** Length of the secret from which seats follow. */
@@ -50,6 +52,17 @@ export interface Joined {
   readonly attachments: Readonly<Record<string, Uint8Array>>;
 }
 
+/** Two signed heads of one collector's log that contradict each other: evidence, for its owner to show to others. */
+export interface LogConflict {
+  readonly collector: string;
+  /** The key that signed both. */
+  readonly key: Uint8Array;
+  readonly remembered: string;
+  readonly found: string;
+  /** The date by the device's clock when the second was shown. */
+  readonly day: string;
+}
+
 /** Draws an answer, given all that were given so far; at once, so that nothing comes between reading and writing. */
 export type Draw = (answers: readonly Answer[]) => Answer;
 
@@ -59,6 +72,14 @@ export interface Store {
   pinned(collector: string): Promise<Uint8Array | null>;
   /** Pin a key unless there is one already; returns the pinned key. */
   pin(collector: string, key: Uint8Array): Promise<Uint8Array>;
+  /** The latest signed head of the log of the collector with this key. */
+  checkpoint(key: Uint8Array): Promise<string | null>;
+  /** Keep a head in place of the one before; false, and nothing changed, if that is no longer the latest. */
+  remember(key: Uint8Array, before: string | null, after: string): Promise<boolean>;
+  /** Keep evidence for ever; the same two heads once. */
+  keepConflict(conflict: LogConflict): Promise<void>;
+  /** All evidence, oldest first. */
+  conflicts(): Promise<readonly LogConflict[]>;
   /** The device's secret: this one unless there is one already. */
   secret(fresh: Uint8Array): Promise<Uint8Array>;
   /** The round of a panel that an older version has drawn and kept; null: it follows from the secret. */
@@ -113,6 +134,18 @@ export function checkJoined(kept: unknown): Joined {
   return found;
 }
 
+/** The same for evidence. */
+export function checkConflict(kept: unknown): LogConflict {
+  const found = (kept ?? {}) as LogConflict;
+  const texts = [found.collector, found.remembered, found.found, found.day];
+  if (texts.every((text) => typeof text === "string") && found.key instanceof Uint8Array) return found;
+  throw damaged("evidence is not whole");
+}
+
+/** Whether two pieces of evidence are the same two heads; a head names its key. */
+export const isSameConflict = (one: LogConflict, other: LogConflict): boolean =>
+  one.remembered === other.remembered && one.found === other.found;
+
 /** The same for the secret. */
 export function checkSecret(kept: unknown): Uint8Array {
   if (kept instanceof Uint8Array && kept.length === SECRET_BYTES) return kept;
@@ -132,6 +165,8 @@ export class MemoryStore implements Store {
   readonly #answers = new Map<string, Answer>();
   readonly #joined = new Map<string, Joined>();
   readonly #refused = new Set<string>();
+  readonly #heads = new Map<string, string>();
+  readonly #conflicts: LogConflict[] = [];
   #secret: Uint8Array | null = null;
 
   async pinned(collector: string): Promise<Uint8Array | null> {
@@ -141,6 +176,24 @@ export class MemoryStore implements Store {
   async pin(collector: string, key: Uint8Array): Promise<Uint8Array> {
     if (!this.#keys.has(collector)) this.#keys.set(collector, key);
     return this.#keys.get(collector)!;
+  }
+
+  async checkpoint(key: Uint8Array): Promise<string | null> {
+    return this.#heads.get(toHex(key)) ?? null;
+  }
+
+  async remember(key: Uint8Array, before: string | null, after: string): Promise<boolean> {
+    const isLatest = (this.#heads.get(toHex(key)) ?? null) === before;
+    if (isLatest) this.#heads.set(toHex(key), after);
+    return isLatest;
+  }
+
+  async keepConflict(conflict: LogConflict): Promise<void> {
+    if (!this.#conflicts.some((kept) => isSameConflict(kept, conflict))) this.#conflicts.push(conflict);
+  }
+
+  async conflicts(): Promise<readonly LogConflict[]> {
+    return [...this.#conflicts];
   }
 
   async secret(fresh: Uint8Array): Promise<Uint8Array> {

@@ -6,13 +6,17 @@
  */
 import { createInterface } from "node:readline";
 import { fromBase64url, fromHex, toHex } from "../src/bytes.js";
+import { Device } from "../src/device.js";
 import { readDomain } from "../src/domain.js";
 import { SottovoceError } from "../src/errors.js";
 import { explain } from "../src/explain.js";
 import { readQuery } from "../src/expressions/query.js";
 import { fingerprint, verify } from "../src/signature.js";
+import { MemoryStore } from "../src/store.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
+import { checkLogProof, readLogProof } from "../src/transparency/evidence.js";
+import { readCheckpoint } from "../src/transparency/tree_head.js";
 import { encodeBatch } from "../src/wire.js";
 import { readCode } from "../src/words/read.js";
 import { lawOf } from "./enumerate.js";
@@ -50,6 +54,14 @@ async function surveyOf({ statement, attachments }: any): Promise<Survey> {
   const key = JSON.stringify([statement, attachments]);
   if (last?.key !== key) last = { key, survey: (await read({ statement, attachments })) as Survey };
   return last.survey;
+}
+
+/** What the devices of a test remember, by their owners. */
+const stores = new Map<string, MemoryStore>();
+
+function storeOf(owner: string): MemoryStore {
+  if (!stores.has(owner)) stores.set(owner, new MemoryStore());
+  return stores.get(owner)!;
 }
 
 const answers: { [name: string]: (request: any) => unknown } = {
@@ -101,6 +113,23 @@ const answers: { [name: string]: (request: any) => unknown } = {
     const trusted = fromBase64url(key, 32);
     await verify(trusted, new TextEncoder().encode(statement), fromBase64url(signature, 64));
     return fingerprint(trusted);
+  },
+
+  async log({ proof, key, survey, remembered }) {
+    const trusted = fromBase64url(key, 32);
+    const before = remembered === null ? null : await readCheckpoint(remembered, trusted);
+    return (await checkLogProof(readLogProof(proof), trusted, survey, before)).size;
+  },
+
+  async answer({ owner, url, id, value, options = {} }) {
+    const device = new Device(storeOf(owner), { patience: { attempts: 1 }, ...options });
+    return (await device.answer(url, id, value)).state;
+  },
+
+  async remembered({ owner, key }) {
+    const { conflicts, entries } = await new Device(storeOf(owner)).ledger();
+    const heads = conflicts.map(({ remembered, found }) => [remembered, found]);
+    return { checkpoint: await storeOf(owner).checkpoint(fromBase64url(key, 32)), conflicts: heads, answers: entries.length };
   },
 
   query({ domain, tree, records }) {

@@ -82,11 +82,11 @@ test("the key is looked at once in a call", async () => {
   const mine = device();
   const asked = () => server.requests.splice(0).map(({ method, path }) => `${method} ${path.split("/").at(-1)}`);
   await mine.answer(server.url, id, "red");
-  assert.deepEqual(asked(), [`GET ${id}`, "POST reports"]);
+  assert.deepEqual(asked(), [`GET ${id}`, `GET ${id}?block=0`, "POST reports"]); // the second is the log's
   const second = await publish(colours("second"));
   await mine.answer(server.url, second, "red", { send: false });
   await mine.answer(server.url, second, "red");
-  assert.deepEqual(asked(), [`GET ${second}`, `GET ${second}`, "POST reports"]);
+  assert.deepEqual(asked(), [`GET ${second}`, `GET ${second}?block=0`, `GET ${second}`, "POST reports"]);
   await mine.answer(server.url, second, "red");
   assert.deepEqual([asked(), await mine.flush()], [[], []]);
 });

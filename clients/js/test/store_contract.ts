@@ -50,6 +50,33 @@ export const CONTRACT: Readonly<Record<string, (open: Open) => Promise<void>>> =
     check(same(await (await open()).pinned("c"), keys[0]), "remember it");
   },
 
+  async "only what follows the latest head of a log is remembered, by key"(open) {
+    const [one, other] = [await open(), await open()];
+    const [key, another] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+    check((await one.checkpoint(key)) === null, "know no head at first");
+    check(!(await one.remember(key, "another", "one")), "follow nothing that is not there");
+    const raced = await Promise.all([one.remember(key, null, "one"), other.remember(key, null, "one")]);
+    check(raced.filter(Boolean).length === 1, "let one of two be the first");
+    check(!(await one.remember(key, null, "two")), "not begin again");
+    check((await other.remember(key, "one", "one")) && (await one.remember(key, "one", "two")), "go on from the latest");
+    check(!(await other.remember(key, "one", "three")), "not go on from an earlier one");
+    check((await (await open()).checkpoint(key)) === "two", "remember it");
+    check((await one.checkpoint(another)) === null, "tell keys apart");
+  },
+
+  async "evidence is kept for ever, in order, and the same once"(open) {
+    const [one, other] = [await open(), await open()];
+    const conflict = (found: string) =>
+      ({ collector: "https://a.example", key: new Uint8Array(32).fill(1), remembered: "x", found, day: "2026-01-02" });
+    check((await one.conflicts()).length === 0, "have no evidence at first");
+    for (const found of ["z", "a", "z", "m"]) {
+      await Promise.all([one.keepConflict(conflict(found)), other.keepConflict(conflict(found))]);
+    }
+    const kept = await (await open()).conflicts();
+    check(same(kept, ["z", "a", "m"].map(conflict)), "keep each once, oldest first");
+    check(kept[0]!.key instanceof Uint8Array, "keep bytes as bytes");
+  },
+
   async "the first secret stands"(open) {
     const stores = [await open(), await open()];
     const fresh = (i: number) => new Uint8Array(32).fill(i);

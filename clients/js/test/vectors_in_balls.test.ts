@@ -4,7 +4,7 @@ import { fromHex, toHex } from "../src/bytes.js";
 import { SurveyError, ValueOutsideDomainError } from "../src/errors.js";
 import { amplitude, chance } from "../src/mechanisms/binary.js";
 import { mark } from "../src/mechanisms/codebook.js";
-import { clipToBall, lift } from "../src/mechanisms/vector.js";
+import { asVector, checkVector, clipToBall, lift } from "../src/mechanisms/vector.js";
 import { keyOf } from "../src/philox.js";
 import type { Queries } from "../src/questions/queries.js";
 import type { Vector } from "../src/questions/vector.js";
@@ -105,4 +105,13 @@ test("parameters out of range are refused", async () => {
   for (const dimension of [64, 0, 1.5]) await refuses({}, dimension);
   await refuses({}, 3, 0);
   for (const more of [{ delta: 1e-6 }, { epsilon: 17 }, { more: 1 }]) await refuses({}, 3, 1, more);
+});
+
+test("a vector of one number may be that number", () => {
+  assert.deepEqual(asVector(3, 1), [3]);
+  assert.deepEqual(asVector([3], 1), [3]);
+  for (const other of ["3", true, null, undefined, [3, 4], {}]) assert.equal(asVector(other, 1), null);
+  assert.equal(asVector(3, 2), null);
+  assert.throws(() => checkVector("3", 1), /a vector of 1 number$/);
+  assert.throws(() => checkVector(3, 2), /a vector of 2 numbers$/);
 });

@@ -3,7 +3,9 @@ import type { Picture } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { extent, ordered, told, type BarsSpec } from "../src/charts/bars_data.js";
-import { columnsOf, shapeOf, type LinesSpec } from "../src/charts/lines_data.js";
+import { columnsOf, dashOf, endOf, hueOf, shapeOf, type Line, type LinesSpec } from "../src/charts/lines_data.js";
+import { spread } from "../src/charts/spread.js";
+import { fromTheTop } from "../src/views/planner_result.js";
 import { promise } from "../src/views/bound.js";
 import { placeOf, written } from "../src/views/figures.js";
 import { drawn, halfWidth, panelsOf, upward, type Choice } from "../src/views/survey_picture.js";
@@ -148,4 +150,35 @@ test("a figure is written to the digits that its interval tells, and lies on its
   assert.equal(written(-0.0123, { low: -0.015, high: -0.01 }), "−0.0123");
   assert.equal(written(5, { low: 5, high: 5 }), "5");
   assert.deepEqual([-1, 0, 5, 99].map((value) => placeOf(value, { least: 0, most: 10 })), [0, 0, 0.5, 1]);
+});
+
+test("lines that are named at their ends differ in their dashes as well as in colour", () => {
+  const series: Line[] = Array.from({ length: 6 }, (_, at) => ({ name: `line ${at}`, y: [1, 2] }));
+  const spec: LinesSpec = { x: [1, 2], series, direct: true };
+  const patterns = series.map((line, at) => JSON.stringify(dashOf(spec, line, at)));
+  assert.equal(new Set(patterns).size, 6);
+  assert.equal(new Set(series.map(hueOf)).size, 6);
+  assert.deepEqual(dashOf({ x: [1, 2], series }, series[1]!, 1), []);
+});
+
+test("a design keeps its colour and dashes wherever it stands", () => {
+  const line: Line = { name: "hadamard", y: [1], hue: 3 };
+  assert.deepEqual([hueOf(line, 0), hueOf(line, 5), hueOf({ name: "b", y: [] }, 5)], [3, 3, 5]);
+});
+
+test("a legend reads as the lines end, from the top", () => {
+  const designs: Line[] = [
+    { name: "low", y: [3, 1] },
+    { name: "none", y: [null, null] },
+    { name: "high", y: [1, 5] },
+    { name: "ends early", y: [4, null] },
+  ];
+  assert.deepEqual(fromTheTop(designs).map(({ name }) => name), ["high", "ends early", "low", "none"]);
+  assert.deepEqual(designs.map(endOf), [1, null, 5, 4]);
+});
+
+test("names beside lines keep apart, near their lines and within the chart", () => {
+  assert.deepEqual(spread([10, 50], 14, 0, 100), [10, 50]);
+  assert.deepEqual(spread([50, 50, 50], 14, 0, 100), [50, 64, 78]);
+  assert.deepEqual(spread([99, 98, 2], 14, 0, 100), [100, 86, 2]);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { atMost, surestOf, times } from "../src/parts/at_most.js";
-import { figure } from "../src/parts/format.js";
+import { counted, figure, setting } from "../src/parts/format.js";
 import { numberOf } from "../src/views/planner_scale.js";
 
 test("what is said to be the most is never less than what it is", () => {
@@ -21,6 +21,19 @@ test("figures have three digits, and powers of ten as people write them", () => 
   assert.deepEqual([Infinity, NaN].map(figure), ["∞", "unknown"]);
 });
 
+test("a half is rounded up, as by the command", () => {
+  assert.deepEqual([12.25, 0.28125, 0.0123456].map(figure), ["12.3", "0.281", "0.0123"]);
+});
+
+test("what is set keeps six digits: three would be another setting", () => {
+  assert.deepEqual([1, 1.2345, 0.123456789, 1e-7].map(setting), ["1", "1.2345", "0.123457", "1 × 10⁻⁷"]);
+});
+
 test("a figure in a field is read as the number that it is", () => {
   for (const value of [1e-9, 2.5e-7, 0.02, 1e9, 1.23e12]) assert.equal(numberOf(figure(value)), value);
+});
+
+test("one report, two reports; one person, two people", () => {
+  assert.deepEqual([0, 1, 2000].map((n) => counted(n, "report")), ["0 reports", "1 report", "2,000 reports"]);
+  assert.deepEqual([1, 2].map((n) => counted(n, "person", "people")), ["1 person", "2 people"]);
 });

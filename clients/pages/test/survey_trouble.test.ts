@@ -9,6 +9,7 @@ import {
   ServiceError,
   SignatureError,
   SurveyError,
+  TransparencyError,
   ValueOutsideDomainError,
 } from "../../js/src/errors.js";
 import { platformTrouble, surveyIn, troubleOf } from "../src/survey/trouble.js";
@@ -23,6 +24,8 @@ test("every kind of failure has its own title", () => {
     [new ServiceError("x", "bad", 400), /refused/, false],
     [new SignatureError("the survey was altered"), /not what its owner signed/, false],
     [new SignatureError("this platform cannot check Ed25519 signatures"), /cannot check who asks/, false],
+    [new TransparencyError("x"), /not in the list that everybody can see/, false],
+    [new TransparencyError("x", true), /two lists of its surveys/, false],
     [new LedgerError("(storage is full)"), /storage is full/, false],
     [new LedgerError("(cleared while open)"), /cleared/, false],
     [new LedgerError("(IndexedDB is blocked)"), /does not let/, false],
@@ -51,6 +54,13 @@ test("a refusal says which limit it is: that of one survey, or that of all toget
   const spent = troubleOf(new BudgetError("x"), { title: "Drinks", epsilon: 2 });
   assert.match(spent.title, /more than your ledger allows/);
   assert.match(spent.text, /together may take an epsilon of 8/);
+});
+
+test("evidence goes with the refusal that it is about, and with no other", () => {
+  const heads = ["one\n", "other\n"];
+  assert.deepEqual(troubleOf(new TransparencyError("x", true, heads)).evidence, heads);
+  assert.equal(troubleOf(new TransparencyError("x")).evidence, undefined);
+  assert.match(troubleOf(new TransparencyError("x", true, heads)).text, /Nothing was drawn and nothing was sent\./);
 });
 
 test("a platform without cryptography is told apart: plain http, or too old", () => {

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 from sottovoce.core.errors import SessionError
+from sottovoce.core.words import plural
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.estimate import Estimate
@@ -92,7 +93,8 @@ class RoundAnswer:
         low, high = self.interval()
         if self.empty:
             return f"<round {self.round}: nobody answered; anything from {low:.4g} to {high:.4g} is possible>"
-        return f"<round {self.round}: {self.value:.4g}, 95 % from {low:.4g} to {high:.4g}, {self.n_reports:,} reports>"
+        reports = plural(self.n_reports, "report")
+        return f"<round {self.round}: {self.value:.4g}, 95 % from {low:.4g} to {high:.4g}, {reports}>"
 
     def _repr_html_(self) -> str:
         return f"<p><code>{html.escape(self.query)}</code>: {html.escape(repr(self).strip('<>'))}</p>"
@@ -152,7 +154,8 @@ class ChoiceAnswer:
         if self.empty:
             return f"<round {self.round}: nobody answered>"
         first = ", ".join(f"{label} {value:.3g}" for label, value in self.top(3))
-        return f"<round {self.round}: {first}; {len(self.require_estimate()):,} choices, {self.n_reports:,} reports>"
+        choices = plural(len(self.require_estimate()), "choice")
+        return f"<round {self.round}: {first}; {choices}, {plural(self.n_reports, 'report')}>"
 
 
 def answer_of(asked: Survey, seat: Seat, aggregate: Aggregate, labels: Sequence[str]) -> Any:

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.adaptive.rounds import mechanism_of_choices
 from sottovoce.core.errors import PlanError
+from sottovoce.core.extras import full_install
 
 __all__ = ["Stage", "detectable_frequency", "predicted_recall", "shortest_schedules"]
 
@@ -95,8 +96,9 @@ def _variance(choices: int, epsilon: float) -> tuple[float, float]:
 
 def _survival(frequencies: Floats, alive: Floats, stage: Stage, kept: int, epsilon: float, people: float) -> Floats:
     """Probability that each value is kept, given that it was a choice."""
-    from scipy.optimize import brentq
-    from scipy.special import ndtr
+    with full_install:
+        from scipy.optimize import brentq
+        from scipy.special import ndtr
 
     if kept >= stage.choices:
         return np.ones_like(frequencies)
@@ -147,7 +149,8 @@ def detectable_frequency(
     >>> [round(detectable_frequency(stages, 2.0, n / len(stages), 10), 4) for n in (10**5, 10**6, 10**7)]
     [0.0337, 0.0106, 0.0033]
     """
-    from scipy.optimize import brentq
+    with full_install:
+        from scipy.optimize import brentq
 
     def missing(log_frequency: float) -> float:
         alike = np.full(k, math.exp(log_frequency))

@@ -11,6 +11,7 @@ import numpy as np
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.strategy import AdaptiveStrategy, attribute_of, check_share
 from sottovoce.core.errors import DomainError
+from sottovoce.core.extras import full_install
 from sottovoce.domain import Domain, RangeDomain
 from sottovoce.expressions import Query
 from sottovoce.expressions.tree import integer_node
@@ -140,7 +141,8 @@ def smooth_rank_error(rounds: int, epsilon: float, users: int, level: float = 0.
     >>> error < Quantile("value").plan(2**40, 1.0, 1_000_000).error.value / 2
     True
     """
-    from scipy.special import ndtr
+    with full_install:
+        from scipy.special import ndtr
 
     deviation = math.sqrt((debias(epsilon) ** 2 / 4 - (level - 0.5) ** 2) * rounds / users)
     chances = np.ones(1)

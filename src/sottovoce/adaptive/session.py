@@ -15,6 +15,8 @@ from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.state import FinishedRound, SessionState
 from sottovoce.core.errors import SessionError, SurveyError
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import steps
+from sottovoce.core.words import plural
 from sottovoce.expressions import Query
 from sottovoce.surveys.intervals import Interval, check_level
 from sottovoce.surveys.panel import MAX_CHOICES, Panel
@@ -82,7 +84,8 @@ class Session:
             A file with the session's state, written after every answer. If it exists, the session continues from it;
             the same values must be given again.
         """
-        return cls.start(panel, lambda kept: SimulatedCrowd.of(panel, values, seed, kept), path)
+        with steps("assigning people to rounds"):
+            return cls.start(panel, lambda kept: SimulatedCrowd.of(panel, values, seed, kept), path)
 
     @classmethod
     def start(
@@ -248,8 +251,8 @@ class Session:
 
     def __repr__(self) -> str:
         return (
-            f"<session of panel {self.panel.id[:12]}: {len(self._past):,} of {self.panel.rounds:,} rounds asked, "
-            f"{self.crowd.users:,} people>"
+            f"<session of panel {self.panel.id[:12]}: {len(self._past):,} of {plural(self.panel.rounds, 'round')} "
+            f"asked, {plural(self.crowd.users, 'person', 'people')}>"
         )
 
 

@@ -13,7 +13,7 @@ _PATIENCE: Final = 60.0
 """Seconds without progress: an estimate of very many answers takes some to make, on a busy machine more."""
 
 
-def connect(url: str, token: str, *, key: str | None = None, insecure: bool = False) -> Collector:
+def connect(url: str, token: str | None, *, key: str | None = None, insecure: bool = False) -> Collector:
     """A client of a collector, for an analyst. Sends nothing before its first method call.
 
     Parameters
@@ -21,7 +21,7 @@ def connect(url: str, token: str, *, key: str | None = None, insecure: bool = Fa
     url
         Address of the collector, for example ``"https://collector.example.org"``.
     token
-        A token from `sottovoce serve` or `Collector.create_token`.
+        A token from `sottovoce serve` or `Collector.create_token`; None reads what is public: surveys and their log.
     key
         The collector's public key, or 16 characters or more of its fingerprint. Surveys signed by any other key are
         refused; without it, the key that the collector sends is trusted.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, final
 
 from sottovoce.analyst.connection import Connection, check_minimum
@@ -18,6 +19,7 @@ from sottovoce.formats.service_json import TokenCreated, TokenEntry
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import Stated
 from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.transparency.tree_head import TreeHead
 
 __all__ = ["Collector"]
 
@@ -68,6 +70,13 @@ class Collector:
         self.http.post("/v1/surveys", body)
         return self._fetch(survey.id)
 
+    def place_in_log(self, survey_id: str) -> tuple[int, TreeHead] | None:
+        """Where the collector's log of published surveys has this one, proved, and the log's signed head.
+
+        None if the collector has no log; a log without the survey is an error (`TransparencyError`).
+        """
+        return self._connection.place_in_log(survey_id)
+
     def _fetch(self, survey_id: str) -> LiveSurvey:
         return LiveSurvey(self._connection, self._connection.fetch(survey_id))
 
@@ -77,7 +86,7 @@ class Collector:
         """All tokens, by their ids; the collector does not know the tokens themselves."""
         return read(self.http.get("/v1/tokens"), dict[str, list[TokenEntry]]).get("tokens", [])
 
-    def create_token(self, scopes: Iterable[str], note: str = "") -> TokenCreated:
+    def create_token(self, scopes: Iterable[str], note: str = "", expires_in: timedelta | None = None) -> TokenCreated:
         """Create a token, which is returned this once and stored nowhere.
 
         Parameters
@@ -86,11 +95,15 @@ class Collector:
             Some of "read", "ask" (rounds, and read), "publish" (create and seal, and read) and "admin" (everything).
         note
             A note, for instance the holder.
+        expires_in
+            How long it opens anything, from a minute to ten years, in whole seconds; by default until it is revoked.
         """
         names = [scopes] if isinstance(scopes, str) else list(scopes)
         if not names or any(scope not in SCOPES for scope in names):
             raise SurveyError(f"scopes must be one or more of {', '.join(SCOPES)}")
         body: dict[str, Any] = {"scopes": sorted(set(names)), "note": str(note)}
+        if expires_in is not None:
+            body["expires_in"] = int(expires_in.total_seconds())
         return read(self.http.post("/v1/tokens", body), TokenCreated)
 
     def revoke_token(self, token_id: str) -> None:

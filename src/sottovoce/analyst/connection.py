@@ -13,6 +13,8 @@ from sottovoce.device.http import Http
 from sottovoce.device.patience import Patience
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.transparency.evidence import check_log_proof
+from sottovoce.transparency.tree_head import TreeHead
 
 __all__ = ["Connection", "check_minimum"]
 
@@ -42,6 +44,17 @@ class Connection:
     def fetch(self, survey_id: str) -> Survey | Panel | Tracking:
         """The survey with that id, verified."""
         return self._published.survey(survey_id, self.key).survey
+
+    def place_in_log(self, survey_id: str) -> tuple[int, TreeHead] | None:
+        """The survey's position in the log of published surveys, proved, and the signed head; None without a log.
+
+        Raises
+        ------
+        TransparencyError
+            If there is a log, and it does not prove that the survey is in it.
+        """
+        proof = self._published.log_proof(survey_id, 0)
+        return None if proof is None else (proof.position, check_log_proof(proof, self.key, survey_id, None))
 
 
 def check_minimum(number: int | None) -> int | None:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, TypeVar, final
 from sottovoce.adaptive.rounds import seat_of
 from sottovoce.core.errors import ServiceError, SessionError
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import advancing
 from sottovoce.formats.service_json import Status
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Panel
@@ -133,7 +134,8 @@ class CollectorCrowd:
     ) -> Aggregate:
         """Publish the round unless it is published, wait for its reports, seal it, and count; idempotent."""
         live = self._publish(asked, labels)
-        self._wait(live, progress)
+        with advancing(progress, "waiting for reports", self._reports, "reports") as advance:
+            self._wait(live, advance)
         Poller().ask(live.seal)
         _wait_until_counted(live)
         found = Poller().ask(lambda: round_aggregate(live))
@@ -153,13 +155,13 @@ class CollectorCrowd:
                 "meanwhile"
             ) from error
 
-    def _wait(self, live: LiveRound, progress: Callable[[int], object] | None) -> None:
+    def _wait(self, live: LiveRound, advance: Callable[[int], object]) -> None:
         """Wait until the round is over."""
         began, seen, poller = time.monotonic(), 0, Poller()
         while True:
             status = poller.ask(live.status)
-            if progress is not None and status.n_reports > seen:
-                progress(status.n_reports - seen)
+            if status.n_reports > seen:
+                advance(status.n_reports - seen)
                 seen = status.n_reports
             if status.state != "open" or self._over(status, time.monotonic() - began):
                 return

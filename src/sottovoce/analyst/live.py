@@ -19,7 +19,9 @@ from sottovoce.analyst.crowd import CollectorCrowd, Poller, round_aggregate
 from sottovoce.analyst.periods import PeriodReader
 from sottovoce.analyst.records import read
 from sottovoce.core.errors import MismatchError, NoReportsError, ServiceError, SessionError, SurveyError
-from sottovoce.formats.service_json import PeriodStatus, RoundStatus, SegmentEntry, Status
+from sottovoce.core.integrity import integrity_of
+from sottovoce.core.progress import advancing
+from sottovoce.formats.service_json import Embedding, PeriodStatus, RoundStatus, SegmentEntry, Status
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.curve import Curve
@@ -34,6 +36,8 @@ __all__ = ["Exported", "LiveSurvey"]
 
 _MOST_LOST: Final = 100
 """How many segments may be merged into others while they are fetched."""
+
+_LONGEST_SCRIPT: Final = 2**21
 
 _HEADER: Final = 2**16
 """Upper bound on the headers of aggregates and batches."""
@@ -102,6 +106,19 @@ class LiveSurvey:
     def status(self) -> Status:
         """Its status: open or sealed, and how many reports are counted or waiting."""
         return read(self._connection.http.get(f"{self._path}/status"), Status)
+
+    def embedding(self) -> Embedding:
+        """The lines that show it in another page; raises `ServiceError` if the script is not the one they name."""
+        http = self._connection.http
+        found = read(http.get(f"{self._path}/embedding", {"address": http.url}), Embedding)
+        served = integrity_of(http.get_bytes(found.script, most=_LONGEST_SCRIPT))
+        if served != found.integrity or served not in found.snippet:
+            raise ServiceError(
+                "the collector serves another script than it names: something between it and here changes scripts, or "
+                "it was exchanged meanwhile; nothing was printed, so that no page trusts it",
+                code="other_script",
+            )
+        return found
 
     def aggregate(self) -> Aggregate:
         """The counts of all reports counted so far."""
@@ -300,11 +317,13 @@ class LiveSurvey:
         Repeated, it writes only what is missing. `sottovoce.analyst.parquet.read_export` counts the files again.
         """
         if isinstance(self.survey, Survey):
-            return self._export(Path(folder), progress)
+            with advancing(progress, "exporting", unit="reports") as advance:
+                return self._export(Path(folder), advance)
         done = Exported(0, 0, 0)
-        for name, live in self._parts():
-            one = live._export(Path(folder) / name, progress)
-            done = Exported(*(a + b for a, b in zip(done, one, strict=True)))
+        with advancing(progress, "exporting", unit="reports") as advance:
+            for name, live in self._parts():
+                one = live._export(Path(folder) / name, advance)
+                done = Exported(*(a + b for a, b in zip(done, one, strict=True)))
         return done
 
     def _parts(self) -> Iterator[tuple[str, LiveSurvey]]:
@@ -317,7 +336,7 @@ class LiveSurvey:
             for known in self.rounds():
                 yield f"round-{known.round:05d}", self._round(known.id)
 
-    def _export(self, folder: Path, progress: Callable[[int], object] | None) -> Exported:
+    def _export(self, folder: Path, advance: Callable[[int], object]) -> Exported:
         from sottovoce.analyst.parquet import Folder
 
         self.segments()  # checks permission before a folder is made
@@ -339,8 +358,7 @@ class LiveSurvey:
                     break  # it was merged into another one meanwhile: list again
                 reports += held.write(segment, body, written.get(segment.epoch, set()))
                 files += 1
-                if progress is not None:
-                    progress(segment.n)
+                advance(segment.n)
         return Exported(files, reports, kept)
 
     def segments(self) -> list[SegmentEntry]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import MismatchError, ReportError, ServiceError
 from sottovoce.core.files import creating, write_errors
+from sottovoce.core.words import plural
 from sottovoce.device.http import BAD_ANSWER
 from sottovoce.formats.report_files import EXPORT_FORMAT, LAYOUT, PREFIX, REPORT, REPORT_ID, pyarrow
 from sottovoce.formats.wire import REPORT_ID_BYTES, batch_rows
@@ -78,9 +79,9 @@ class Folder:
         for segment in listed:
             if held.get(segment.number, segment.n) != segment.n:
                 raise MismatchError(
-                    f"{self._place(segment.number)} was written from a segment of {held[segment.number]:,} reports, "
-                    f"and the collector's has {segment.n:,}: it is from another collector. It was not changed; name "
-                    "another folder"
+                    f"{self._place(segment.number)} was written from a segment of "
+                    f"{plural(held[segment.number], 'report')}, and the collector's has {segment.n:,}: it is "
+                    "from another collector. It was not changed; name another folder"
                 )
         return [segment for segment in listed if segment.number not in held]
 
@@ -104,7 +105,7 @@ class Folder:
         rows = batch_rows(body, self.survey.id, self.survey.mechanism.report_bytes)
         if len(rows) != segment.n:
             raise ServiceError(
-                f"segment {segment.number} came with {len(rows):,} reports and has {segment.n:,}; try again",
+                f"segment {segment.number} came with {plural(len(rows), 'report')} and has {segment.n:,}; try again",
                 code=BAD_ANSWER,
             )
         ids = [row.tobytes() for row in np.ascontiguousarray(rows[:, :REPORT_ID_BYTES])]

@@ -15,10 +15,14 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{16,64}")
 
 def check_pin(pin: str) -> str:
     """A public key in base64url, or the beginning of its fingerprint in hexadecimal; raises otherwise."""
+    asked = "key must be the collector's public key, or 16 characters or more of its fingerprint"
     if not isinstance(pin, str):
-        raise SignatureError("key must be the collector's public key, or 16 characters or more of its fingerprint")
+        raise SignatureError(asked)
     if not _FINGERPRINT.fullmatch(pin):
-        from_base64url(pin, PUBLIC_KEY_BYTES)
+        try:
+            from_base64url(pin, PUBLIC_KEY_BYTES)
+        except SignatureError as error:
+            raise SignatureError(f"{asked}; {error}") from None
     return pin
 
 

@@ -74,6 +74,7 @@ def audit(
     from sottovoce.auditing.vector import audit_vector
     from sottovoce.auditing.words import audit_words
     from sottovoce.core.limits import check_integer
+    from sottovoce.core.progress import advancing
     from sottovoce.mechanisms import ChannelMechanism, HashedPrefixes, SetMechanism, Tables, VectorMechanism
 
     if samples is not None:
@@ -81,7 +82,7 @@ def audit(
     by_name = isinstance(subject, str)
     if seconds is None:
         seconds = SECONDS_BY_NAME if by_name else DEFAULT_SECONDS
-    budget = Budget(check_seconds(seconds), progress)
+    check_seconds(seconds)
     survey = None
     if isinstance(subject, str):
         mechanism = _named(subject, epsilon, domain_size, delta)
@@ -89,15 +90,17 @@ def audit(
         mechanism = subject
     else:
         survey, mechanism = subject, subject.mechanism
-    if isinstance(mechanism, VectorMechanism):
-        return audit_vector(Subject(mechanism, survey), samples, alpha, budget)
-    if isinstance(mechanism, SetMechanism):
-        return audit_sets(Subject(mechanism, survey), samples, alpha, budget)
-    if isinstance(mechanism, Tables):
-        return audit_records(Subject(mechanism, survey), samples, alpha, budget)
-    if isinstance(mechanism, HashedPrefixes):
-        return audit_words(Subject(mechanism, survey), samples, alpha, budget)
-    return audit_finite(Subject(mechanism, survey), samples, alpha, budget)
+    with advancing(progress, "auditing", unit="runs of the device") as advance:
+        budget = Budget(seconds, advance)
+        if isinstance(mechanism, VectorMechanism):
+            return audit_vector(Subject(mechanism, survey), samples, alpha, budget)
+        if isinstance(mechanism, SetMechanism):
+            return audit_sets(Subject(mechanism, survey), samples, alpha, budget)
+        if isinstance(mechanism, Tables):
+            return audit_records(Subject(mechanism, survey), samples, alpha, budget)
+        if isinstance(mechanism, HashedPrefixes):
+            return audit_words(Subject(mechanism, survey), samples, alpha, budget)
+        return audit_finite(Subject(mechanism, survey), samples, alpha, budget)
 
 
 def check_seconds(seconds: float) -> float:

@@ -25,6 +25,7 @@ from sottovoce.auditing.runs import run_device
 from sottovoce.auditing.stated import StatedReference
 from sottovoce.auditing.subject import Subject
 from sottovoce.core.errors import MechanismError, ReportError
+from sottovoce.core.extras import full_install
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import register
@@ -273,7 +274,8 @@ def _aggregation(m: ChannelMechanism) -> None:
 
 def _simulation(m: ChannelMechanism) -> None:
     """Pearson's test of simulated reports against the exact channel, for every value."""
-    from scipy.stats import chi2
+    with full_install:
+        from scipy.stats import chi2
 
     for value in range(m.domain_size):
         batch = m.randomize_many(np.full(SIMULATED, value), np.random.default_rng(3 + value))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from sottovoce.auditing.system import ReadTape, play_source, time_left, watch_system
-from sottovoce.core.errors import ReportError
+from sottovoce.core.errors import MissingExtraError, ReportError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import AnyMechanism
@@ -62,7 +62,9 @@ class FramingError(ReportError):
 
 
 def failure(error: Exception) -> str:
-    """What a device did that ended in this error, in words."""
+    """What a device did that ended in this error, in words; a package missing here is no fault of its."""
+    if isinstance(error, MissingExtraError):
+        raise error
     return str(error) if isinstance(error, FramingError) else f"the device raises {type(error).__name__}: {error}"
 
 

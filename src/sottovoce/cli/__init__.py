@@ -1,6 +1,7 @@
 """The `sottovoce` command: thin commands over the library, one file each, imported when they are run.
 
-Exit status: 0 success; 1 an audit or a reproduction failed; 2 an error; 130 interrupted; 141 closed pipe.
+Exit status: 0 success; 1 an audit, a reproduction or the check of a log failed; 2 an error; 3 a page on which parts
+cannot be stated; 130 interrupted; 141 closed pipe.
 """
 
 from __future__ import annotations

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
-from sottovoce.cli.steps import steps
-from sottovoce.core.words import delta_of, guarantee
+from sottovoce.core.progress import steps
+from sottovoce.core.words import delta_of, guarantee, plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.engines import Counted, Tally
-    from sottovoce.surveys.survey import Survey
+    from sottovoce.surveys.panel import Panel
+    from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["register"]
 
@@ -166,7 +167,19 @@ def _survey(arguments: argparse.Namespace) -> Survey:
 
 
 def survey_file(path: Path, reports: Sequence[str] = ()) -> Survey:
-    """The survey whose JSON a file holds; its attachment is beside it or in the folder of some reports."""
+    """The survey of one collection whose JSON a file holds."""
+    from sottovoce.core.errors import SurveyError
+    from sottovoce.surveys.survey import Survey
+
+    survey = any_survey_file(path, reports)
+    if not isinstance(survey, Survey):
+        whole, part = ("tracking survey", "period") if survey.kind == "tracking" else ("panel", "round")
+        raise SurveyError(f"{str(path)!r} is a {whole}; reports belong to one of its {part}s: name the {part}")
+    return survey
+
+
+def any_survey_file(path: Path, reports: Sequence[str] = ()) -> Survey | Panel | Tracking:
+    """Whatever survey's JSON a file holds; its attachment is beside it or in the folder of some reports."""
     from sottovoce.core.errors import SurveyError
     from sottovoce.engines.attachments import AttachmentFiles, folders_of
     from sottovoce.engines.files import find_files
@@ -184,11 +197,7 @@ def survey_file(path: Path, reports: Sequence[str] = ()) -> Survey:
         if reports:
             yield from folders_of(find_files(reports))
 
-    survey = Survey.from_json(text, AttachmentFiles(folders()))
-    if not isinstance(survey, Survey):
-        whole, part = ("tracking survey", "period") if survey.kind == "tracking" else ("panel", "round")
-        raise SurveyError(f"{str(path)!r} is a {whole}; reports belong to one of its {part}s: name the {part}")
-    return survey
+    return Survey.from_json(text, AttachmentFiles(folders()))
 
 
 @contextlib.contextmanager
@@ -238,7 +247,7 @@ def _show(survey: Survey, tally: Tally, found: dict[str, Any]) -> None:
     if len(tally.bad_files) > _BAD_SHOWN:
         out.print(f"and {len(tally.bad_files) - _BAD_SHOWN:,} more; --json lists all")
     place = shown(found["aggregate"])
-    out.print(f"{place}: {found['aggregate_bytes']:,} bytes. To estimate from it:", soft_wrap=True)
+    out.print(f"{place}: {plural(found['aggregate_bytes'], 'byte')}. To estimate from it:", soft_wrap=True)
     out.print(f"  sottovoce estimate --aggregate {place}", soft_wrap=True)
     if found["handed_in"]:
         out.print("The collector has the counts and uses them from now on.")

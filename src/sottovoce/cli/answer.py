@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json, add_number
 from sottovoce.cli.device_options import add_device, device_settings, one_line_errors
+from sottovoce.cli.named_survey import find_listed
 from sottovoce.cli.output import print_json
 from sottovoce.core.limits import DEFAULT_CAP
-from sottovoce.surveys.statement import is_digest
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.device import CollectorClient, Device, Receipt
+    from sottovoce.device import Device, Receipt
 
 __all__ = ["register"]
 
@@ -45,9 +44,6 @@ examples:
 exit status: 0 if the report has arrived (at the relay, if the survey states one), its period or round has not come, or
 renewals are refused; 2 otherwise.
 """
-
-_SHORTEST_PREFIX: Final = 8
-_MOST_SHOWN: Final = 8
 
 
 def register(parser: Parser) -> None:
@@ -103,7 +99,7 @@ def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
     from sottovoce.core.errors import SignatureError
     from sottovoce.device import REFUSE
 
-    survey_id = _find(device.collector(arguments.url), arguments.survey)
+    survey_id = find_listed(device.collector(arguments.url), arguments.survey)
     if arguments.refuse_renewals:
         device.refuse_renewals(survey_id)
     if _is_answered_for_good(device, survey_id):
@@ -143,30 +139,6 @@ def _write_calendar(receipt: Receipt, path: Path) -> str:
         problem = error.strerror or "it cannot be written"
         raise SurveyError(f"{path}: {problem}; choose another file for --calendar") from error
     return f"this device's period ({period.label}) was written to {path}"
-
-
-def _find(collector: CollectorClient, wanted: str) -> str:
-    """The id of the named survey. The list is unsigned; the survey is verified before it is answered."""
-    from sottovoce.core.errors import SurveyError
-
-    if not wanted:
-        raise SurveyError("no survey is given; name it by title or id")
-    if is_digest(wanted):
-        return wanted
-    is_prefix = re.fullmatch(rf"[0-9a-f]{{{_SHORTEST_PREFIX},63}}", wanted) is not None
-    found = {
-        listed.id
-        for listed in collector.surveys()
-        if is_digest(listed.id) and (listed.title == wanted or (is_prefix and listed.id.startswith(wanted)))
-    }
-    if len(found) == 1:
-        return found.pop()
-    if found:
-        shown = ", ".join(sorted(found)[:_MOST_SHOWN]) + (", and more" if len(found) > _MOST_SHOWN else "")
-        raise SurveyError(f"{len(found)} surveys match; name one by its id: {shown}")
-    raise SurveyError(
-        f"the collector has no such survey; give its title, or {_SHORTEST_PREFIX} to 64 hexadecimal digits of its id"
-    )
 
 
 def _show(device: Device, receipt: Receipt, written: str | None, *, as_json: bool) -> None:

@@ -129,7 +129,7 @@ def _show(session: Session, title: str, level: float) -> None:
     panel = session.panel
     left = plural(session.remaining, "round")
     table = titled_table(
-        f"{shown(title) or panel.id[:12]}: {len(history):,} of {panel.rounds:,} rounds asked, epsilon "
+        f"{shown(title) or panel.id[:12]}: {len(history):,} of {plural(panel.rounds, 'round')} asked, epsilon "
         f"{panel.epsilon:g}",
         f"each interval holds for one question; {left} left",
     )

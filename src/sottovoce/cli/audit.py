@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.auditing import DEFAULT_DELTA
 from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
-from sottovoce.cli.output import console, print_json, progress, titled_table, working
+from sottovoce.cli.output import console, print_json, progress, titled_table
+from sottovoce.core.progress import steps
 
 if TYPE_CHECKING:
     from sottovoce.auditing import AuditResult
@@ -137,30 +138,15 @@ def _survey(arguments: argparse.Namespace) -> Survey | None:
 def _audit_survey(arguments: argparse.Namespace, survey: Survey) -> AuditResult:
     from sottovoce.auditing import audit
 
-    runs = 0
-    with working("auditing") as tell:
-
-        def progress(more: int) -> None:
-            nonlocal runs
-            runs += more
-            tell(f"auditing: {runs:,} runs of the device")
-
-        return audit(survey, samples=arguments.samples, seconds=arguments.seconds, progress=progress)
+    return audit(survey, samples=arguments.samples, seconds=arguments.seconds)
 
 
 def _audit_client(arguments: argparse.Namespace, survey: Survey) -> ClientAudit:
     from sottovoce.auditing.client import DEFAULT_CLIENT_SECONDS, audit_client
 
     seconds = DEFAULT_CLIENT_SECONDS if arguments.seconds is None else arguments.seconds
-    runs = 0
-    with working("auditing the client") as tell:
-
-        def progress(more: int) -> None:
-            nonlocal runs
-            runs += more
-            tell(f"auditing the client: {runs:,} runs")
-
-        return audit_client(survey, arguments.client, seconds=seconds, tell=progress)
+    with steps("auditing the client", unit="runs") as shown:
+        return audit_client(survey, arguments.client, seconds=seconds, tell=shown.advance)
 
 
 def _audit_names(arguments: argparse.Namespace, names: list[str], epsilons: tuple[float, ...]) -> list[AuditResult]:

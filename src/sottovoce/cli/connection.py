@@ -34,8 +34,8 @@ def add_connection(parser: Parser) -> None:
     add_json(parser)
 
 
-def connected(arguments: argparse.Namespace) -> Collector:
-    """Connect to the collector that the options or the environment name."""
+def connected(arguments: argparse.Namespace, *, public: bool = False) -> Collector:
+    """Connect to the collector that the options or the environment name; what is public needs no token."""
     from sottovoce import connect
     from sottovoce.cli.parser import UsageError
 
@@ -45,12 +45,12 @@ def connected(arguments: argparse.Namespace) -> Collector:
         raise UsageError(
             f"no collector is given; use --url or set {URL_VARIABLE}, for example to http://127.0.0.1:8470"
         )
-    if not token:
+    if not token and not public:
         raise UsageError(
             f"no token is given; set {TOKEN_VARIABLE} to the token that 'sottovoce serve' or 'sottovoce token create' "
             "printed, or use --token"
         )
-    return connect(url, token, key=arguments.key, insecure=arguments.insecure)
+    return connect(url, token or None, key=arguments.key, insecure=arguments.insecure)
 
 
 def shown(text: str) -> str:

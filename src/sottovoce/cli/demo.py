@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.output import console, print_json, progress, working
 from sottovoce.cli.picture import check_ending
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,7 +108,7 @@ def _play(out: Console, service: DemoService, users: int, seed: int) -> DemoResu
         words.show_guarantee(out, survey)
         samples = stage.owners.send_samples(stage.music)
         words.show_samples(out, survey, samples)
-        with progress(f"{users:,} devices answer", users, "devices") as advance:
+        with progress(f"{plural(users, 'device')} to answer", users, "devices") as advance:
             sent = stage.ask_music(advance)
         words.show_sent(out, sent)
         fewer = sum(size * repeats for size, repeats in crowd_sizes(users))

@@ -86,7 +86,7 @@ def show_samples(out: Console, survey: Survey, samples: tuple[SampleReport, ...]
     """What three devices sent."""
     largest = max(one.largest_ratio for one in samples)
     table = titled_table(
-        f"Three people from operas answer the first survey with {len(samples[0].report)} bytes each",
+        f"Three people from operas answer the first survey with {plural(len(samples[0].report), 'byte')} each",
         f"The grey bytes identify the survey. Over all {survey.n_answers} answers, none of these reports is more than "
         f"{largest:.2f} times likelier from one than from another.",
     )
@@ -106,7 +106,7 @@ def show_samples(out: Console, survey: Survey, samples: tuple[SampleReport, ...]
 def show_sent(out: Console, sent: Sent) -> None:
     """How the fleet's reports were collected."""
     out.print(
-        f"[bold]{sent.accepted:,} devices[/] answered over HTTP in {sent.seconds:.1f} s: {sent.singles:,} sent "
+        f"[bold]{plural(sent.accepted, 'device')}[/] answered over HTTP in {sent.seconds:.1f} s: {sent.singles:,} sent "
         "requests of their own (fetch, verify, draw, record, send), the others came in "
         f"{plural(sent.batches, 'batch', 'batches')}; {sent.rate:,.0f} reports per second, each on disk before it "
         "was acknowledged."
@@ -121,7 +121,7 @@ def show_sent(out: Console, sent: Sent) -> None:
 def show_estimate(out: Console, demo: MusicResult) -> None:
     """Estimates and the truth."""
     table = titled_table(
-        f"Estimate from {demo.users:,} reports: the twelve most common answers",
+        f"Estimate from {plural(demo.users, 'report')}: the twelve most common answers",
         "Per cent of the people. The collector sees the two middle columns; only this simulation knows the truth.",
     )
     table.add_column("answer", style="bold", no_wrap=True)
@@ -172,7 +172,7 @@ def show_ages(out: Console, ages: Ages) -> None:
         table.add_row(f"{100 * row.share:.0f} %", f"up to {row.truth}", f"up to [cyan]{row.estimate}[/]")
     out.print(table)
     out.print(
-        f"\n{ages.users:,} devices sent {ages.report_bytes} byte{'s' * (ages.report_bytes > 1)} each "
+        f"\n{plural(ages.users, 'device')} sent {plural(ages.report_bytes, 'byte')} each "
         f"({ages.mechanism}) about {ages.n_queries} questions: how many are at most 0, 1, .., 99 years old? The L2 "
         f"error of all answers is [bold]{ages.l2_projected:.3f}[/] ({ages.l2_raw:.3f} before projection); its "
         f"expectation is proved to be below {ages.l2_bound:.3f}.\n"
@@ -183,7 +183,7 @@ def show_forms(out: Console, forms: tuple[FormAnswer, ...]) -> None:
     """Answers of the number, the choices and the form."""
     table = titled_table(
         "A number, choices and a form, one report per person",
-        f"{forms[0].reports:,} devices for each survey.",
+        f"{plural(forms[0].reports, 'device')} for each survey.",
     )
     table.add_column("survey", style="bold")
     table.add_column("answer")
@@ -227,7 +227,7 @@ def show_habit(out: Console, habit: Habit) -> None:
 def show_shuffled(out: Console, crowd: ShuffledCrowd) -> None:
     """The same people and the same central guarantee, without and with a shuffler."""
     table = titled_table(
-        f"The first question again, by {crowd.users:,} people: without and with a shuffler",
+        f"The first question again, by {plural(crowd.users, 'person', 'people')}: without and with a shuffler",
         "Per cent of the people: truth, and estimates with their 95 % intervals.",
     )
     table.add_column("answer", style="bold", no_wrap=True)
@@ -252,8 +252,8 @@ def show_asked(out: Console, asked: tuple[AskedQuestion, ...], users: int) -> No
     """The questions and answers of the third survey."""
     table = titled_table(
         "Adaptive questions: each is chosen after the earlier answers",
-        f"Per cent of the people. {users:,} devices, each in one round, drawn once. The intervals hold simultaneously, "
-        "however the questions are chosen.",
+        f"Per cent of the people. {plural(users, 'device')}, each in one round, drawn once. The intervals hold "
+        "simultaneously, however the questions are chosen.",
     )
     table.add_column("the analyst asks", style="bold")
     for heading in ("answered", "truth", "estimate", "95 % interval"):

@@ -30,6 +30,9 @@ def add_device(parser: Parser) -> None:
     add_integer(parser, "--window-days", "D", "days of --window-budget", DEFAULT_WINDOW_DAYS)
     add_integer(parser, "--max-answers", "N", "most surveys answered in all", DEFAULT_MAX_ANSWERS)
     parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
+    parser.add_argument(
+        "--require-log", action="store_true", help="answer no collector without a log of its surveys; see log.md"
+    )
     parser.add_argument("--relay", metavar="URL", help="fetch everything through this relay, not from the collector")
     parser.add_argument(
         "--insist-on-relay",
@@ -49,7 +52,7 @@ def add_device(parser: Parser) -> None:
 def device_settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings of a `Device` from these options."""
     budgets = ("budget", "window_budget", "window_days", "max_answers")
-    names = (*budgets, "insecure", "relay", "insist_on_relay", "relays")
+    names = (*budgets, "insecure", "require_log", "relay", "insist_on_relay", "relays")
     return {name: getattr(arguments, name) for name in names}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from sottovoce.cli.estimate_words import (
 )
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
 from sottovoce.cli.picture import check_picture
+from sottovoce.core.progress import hushed
 from sottovoce.core.words import guarantee, plural
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.formats.sharded import ShardedAggregate
     from sottovoce.surveys.estimate import Estimate
-    from sottovoce.surveys.likeliest import Likeliest
 
 __all__ = ["register"]
 
@@ -118,7 +117,6 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.limits import check_integer
-    from sottovoce.questions.words import Words
     from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.survey import Tracking
 
@@ -150,8 +148,8 @@ def _run(arguments: argparse.Namespace) -> int:
     refuse_words_options(arguments, live.answerable.question)
     rule = given_rule(arguments)
     if not arguments.watch:
-        with working("estimating") as tell:
-            estimate = live.estimate(rule, _told(tell) if isinstance(live.answerable.question, Words) else None)
+        with working("estimating"):
+            estimate = live.estimate(rule)
         _deliver(arguments, live, estimate)
     elif arguments.json or not sys.stdout.isatty():
         for estimate in live.watch(rule=rule):
@@ -160,11 +158,6 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         _watch(arguments, live)
     return 0
-
-
-def _told(tell: Callable[[str], object]) -> Callable[[int, int], object]:
-    """The progress of a search, in words."""
-    return lambda done, of: tell(f"searching for words: {100 * done // max(1, of)} %")
 
 
 def _totals_of_files(arguments: argparse.Namespace) -> dict[str, ShardedAggregate]:
@@ -201,7 +194,8 @@ def _watch(arguments: argparse.Namespace, live: LiveSurvey) -> None:
     from rich.live import Live
 
     out = console()
-    with Live("waiting for the first estimate; Ctrl-C ends it", console=out, auto_refresh=False) as screen:
+    waiting = "waiting for the first estimate; Ctrl-C ends it"
+    with hushed(), Live(waiting, console=out, auto_refresh=False) as screen:
         for estimate in live.watch(rule=given_rule(arguments)):
             screen.update(_page(arguments, live, estimate), refresh=True)
             _draw(arguments, estimate)
@@ -217,13 +211,6 @@ def _deliver(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: E
         sys.stdout.write(json.dumps(found, allow_nan=False) + "\n")
     else:
         print_json(found)
-
-
-def _likeliest(estimate: Estimate) -> Likeliest:
-    with working("searching for the likeliest distribution") as tell:
-        return estimate.likeliest(
-            progress=lambda steps, gap: tell(f"likeliest distribution: step {steps}, gap {gap:.3g}")
-        )
 
 
 def _draw(arguments: argparse.Namespace, estimate: Estimate) -> None:
@@ -246,7 +233,7 @@ def _result(arguments: argparse.Namespace, live: LiveSurvey | None, estimate: Es
     if arguments.word or arguments.words:
         stated["named"] = named_words(arguments, words_of(estimate))
     if arguments.likeliest:
-        found = _likeliest(estimate)
+        found = estimate.likeliest()
         stated["likeliest"] = found.summary()
         largest = (-estimate.values).argsort(kind="stable") if _by_size(arguments, estimate) else range(len(estimate))
         for answer, index in zip(stated["answers"], largest, strict=False):

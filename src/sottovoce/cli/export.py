@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
-from sottovoce.cli.output import console, print_json, working
+from sottovoce.cli.output import console, print_json
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
@@ -44,15 +44,7 @@ def register(parser: Parser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     live = connected(arguments).survey(arguments.survey)
-    with working("exporting") as tell:
-        written = 0
-
-        def advance(more: int) -> None:
-            nonlocal written
-            written += more
-            tell(f"exporting: {plural(written, 'report')} so far")
-
-        done = live.export(arguments.parquet, progress=advance)
+    done = live.export(arguments.parquet)
     if arguments.json:
         print_json({"survey": live.id, "folder": str(arguments.parquet), **done._asdict()})
         return 0

@@ -1,4 +1,4 @@
-"""`sottovoce keys`: the keys to which devices seal what they send through a relay."""
+"""`sottovoce keys`: the keys of a collector, above all those to which devices seal what they send through a relay."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ __all__ = ["register"]
 
 _EXAMPLES = """\
 examples:
+  sottovoce keys create --data keys
   sottovoce keys list
   sottovoce keys rotate
   sottovoce keys forget 1 --yes
@@ -29,6 +30,11 @@ _MEANINGS = {
     "prepared": "opens messages; becomes the current one with 'sottovoce keys rotate'",
     "retired": "opens messages sealed to it before",
 }
+
+_CREATE = """\
+Make signing.key and sealing.keys in a folder that has neither, without a service: where several services share a
+database, every one must have both before its first start. A service that finds none makes its own.
+"""
 
 _ROTATE = """\
 Let a new key be the one that devices seal to, or the one that 'sottovoce keys prepare' made. Keys that were current
@@ -53,6 +59,7 @@ def register(command: Parser) -> None:
     command.epilog = _EXAMPLES
     inner = add_subcommands(command, "actions", "ACTION")
     for name, run, help_text, description in (
+        ("create", _create, "make the keys of a new collector", _CREATE),
         ("list", _list, "list the keys", "List the keys of a collector by number: never their private half."),
         ("rotate", _rotate, "let a new key be the current one", _ROTATE),
         ("prepare", _prepare, "add a key that is not yet told to devices", _PREPARE),
@@ -68,19 +75,40 @@ def register(command: Parser) -> None:
             "--settings", type=Path, metavar="FILE", help=f"the service's settings file (default: ${SETTINGS_VARIABLE})"
         )
         data = next(setting for setting in SETTINGS if setting.name == "data")
-        action.add_argument(data.flag, metavar=data.metavar, help="the collector's data folder, with sealing.keys")
+        held = "the folder to make them in" if name == "create" else "the collector's data folder, with sealing.keys"
+        action.add_argument(data.flag, metavar=data.metavar, help=held)
         add_json(action)
         action.set_defaults(run=run)
 
 
 def _example(name: str) -> str:
-    return "forget 1 --yes" if name == "forget" else name
+    return {"forget": "forget 1 --yes", "create": "create --data keys"}.get(name, name)
+
+
+def _folder(arguments: argparse.Namespace) -> Path:
+    return load({"data": arguments.data}, os.environ, arguments.settings).data
 
 
 def _path(arguments: argparse.Namespace) -> Path:
     from sottovoce.collector.sealing.keys import SEALING_FILE
 
-    return load({"data": arguments.data}, os.environ, arguments.settings).data / SEALING_FILE
+    return _folder(arguments) / SEALING_FILE
+
+
+def _create(arguments: argparse.Namespace) -> int:
+    from sottovoce.collector.running.new_keys import create_keys
+    from sottovoce.core.signing import fingerprint, to_base64url
+
+    signing = create_keys(_folder(arguments))
+    if arguments.json:
+        print_json({"key": to_base64url(signing.public), "fingerprint": fingerprint(signing.public)})
+        return 0
+    print(f"signing key   {to_base64url(signing.public)}")
+    print("              signs the surveys; devices pin it (--key), so give it to their owners")
+    print(f"fingerprint   {fingerprint(signing.public)}")
+    print("              SHA-256 of the key, for people to compare")
+    print(f"made in {_folder(arguments)}; whoever has these files can speak for the collector: keep a copy apart")
+    return 0
 
 
 def _list(arguments: argparse.Namespace) -> int:

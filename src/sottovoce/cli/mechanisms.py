@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from sottovoce.cli.arguments import add_integer, add_json, add_number
 from sottovoce.cli.output import console, print_json, titled_table
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -65,8 +66,8 @@ def _run(arguments: argparse.Namespace) -> int:
         stated = {"values": domain_size, "dimension": dimension, "epsilon": epsilon, "delta": delta}
         print_json({**stated, "mechanisms": finite, "vector_mechanisms": vector})
     else:
-        _show(finite, f"mechanisms for {domain_size:,} values at epsilon {epsilon:g}, best first")
-        _show(vector, f"mechanisms for vectors of {dimension:,} numbers at epsilon {epsilon:g}, best first")
+        _show(finite, f"mechanisms for {plural(domain_size, 'value')} at epsilon {epsilon:g}, best first")
+        _show(vector, f"mechanisms for vectors of {plural(dimension, 'number')} at epsilon {epsilon:g}, best first")
     return 0
 
 

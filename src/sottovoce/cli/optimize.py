@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
 from sottovoce.cli.question_options import add_parameters, given_parameters, how_to_write
+from sottovoce.core.words import plural
 from sottovoce.questions.queries import Queries
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
     with working("searching: known mechanisms") as tell:
 
         def progress(steps: int, value: float) -> None:
-            tell(f"searching: {plain(value)} after {steps} steps; Ctrl-C keeps the best so far")
+            tell(f"searching: {plain(value)} after {plural(steps, 'step')}; Ctrl-C keeps the best so far")
 
         found = optimize(
             workload,
@@ -125,9 +126,11 @@ def _show(workload: Workload, result: dict[str, Any]) -> None:
     best, bound = result["variance"], result["lower_bound"]
     kind = "the worst value" if result["objective"] == "worst" else "the mean over all values"
     table = titled_table(
-        f"{workload.n_queries:,} queries over {workload.domain.size:,} values at epsilon {result['epsilon']:g}",
-        f"variance: of one report, summed over the queries, for {kind}; {result['reports']:,} different reports, "
-        f"{result['fetched_bytes']:,} bytes for a device to fetch",
+        f"{plural(workload.n_queries, 'query', 'queries')} over {plural(workload.domain.size, 'value')} at epsilon "
+        f"{result['epsilon']:g}",
+        f"variance: of one report, summed over the queries, for {kind}; "
+        f"{plural(result['reports'], 'different report')}, {plural(result['fetched_bytes'], 'byte')} for a device to "
+        "fetch",
     )
     table.add_column("")
     table.add_column("variance", justify="right", style="bold")

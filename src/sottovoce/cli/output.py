@@ -12,6 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sottovoce.core.progress import steps
 from sottovoce.core.text import json_text
 
 __all__ = [
@@ -78,38 +79,16 @@ def print_json(result: dict[str, Any]) -> None:
 
 @contextlib.contextmanager
 def progress(what: str, total: int, unit: str = "people") -> Iterator[Advance]:
-    """A progress bar on standard error while the block runs; nothing where that is no terminal."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {unit}"),
-        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
-    )
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda done: bar.advance(task, done)
+    """Show how many of how many are done while the block runs; see `steps`."""
+    with steps(what, total, unit) as shown:
+        yield shown.advance
 
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], object]]:
-    """A line on standard error while work of unknown length runs; call what it yields to change the text.
-
-    Nothing is shown where standard error is no terminal.
-    """
-    if not sys.stderr.isatty():
-        yield lambda words: None
-        return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True, highlight=False), transient=True) as line:
-        task = line.add_task(what, total=None)
-        yield lambda words: line.update(task, description=words)
+    """Show that work of unknown length runs; call what it yields to change the text; see `steps`."""
+    with steps(what) as shown:
+        yield shown.say
 
 
 def report_error(error: BaseException, *, as_json: bool) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_json, add_number
-from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+from sottovoce.cli.output import console, print_json, progress, titled_table
 from sottovoce.cli.picture import check_picture
 from sottovoce.cli.question_options import add_parameters
+from sottovoce.core.words import figure, plural
 from sottovoce.surveys.panel import Panel
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _draw(found: PanelPlan, path: Path) -> None:
 
 
 def _show(found: PanelPlan) -> None:
-    people, private = f"{found.users:,} people", f"epsilon {found.epsilon:g}"
-    questions, reached = f"{found.rounds:,} rounds", f"error at most {found.error:.4g}"
+    people, private = plural(found.users, "person", "people"), f"epsilon {found.epsilon:g}"
+    questions, reached = plural(found.rounds, "round"), f"error at most {found.error:.4g}"
     question = {
         "error": f"{questions}, {people}, {private}: what error?",
         "users": f"{questions}, {private}, {reached}: how many people?",
@@ -100,15 +101,15 @@ def _show(found: PanelPlan) -> None:
             "[green]➜[/]" if line.rounds == found.rounds else "",
             f"{line.rounds:,}",
             f"{line.users_per_round:,.0f}",
-            plain(line.bound),
-            plain(line.predicted),
-            "" if line.paper is None else plain(line.paper),
+            figure(line.bound),
+            figure(line.predicted),
+            "" if line.paper is None else figure(line.paper),
             style="bold" if line.rounds == found.rounds else None,
         )
     out = console()
     out.print(table)
     answer = {
-        "error": f"expected largest error at most {plain(found.line.bound)}",
+        "error": f"expected largest error at most {figure(found.line.bound)}",
         "users": people,
         "epsilon": f"epsilon {found.epsilon:.4g}",
         "rounds": questions,

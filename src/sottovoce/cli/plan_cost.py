@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli.arguments import add_integer
 from sottovoce.cli.output import console, titled_table
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -47,7 +48,7 @@ def costs_of(found: Plan, arguments: argparse.Namespace) -> list[Cost]:
 def show_costs(costs: list[Cost]) -> None:
     """Print them as a table."""
     table = titled_table(
-        f"counting {costs[0].reports:,} reports",
+        f"counting {plural(costs[0].reports, 'report')}",
         "from rates measured on this machine; assumes disks and networks as fast as here",
     )
     table.add_column("where")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.output import console, plain, titled_table
-from sottovoce.core.words import delta_suffix, guarantee, plural
+from sottovoce.cli.output import console, titled_table
+from sottovoce.core.words import delta_suffix, figure, guarantee, plural
 from sottovoce.strategies.word_levels import length_unit
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _show_recall(found: Plan) -> None:
     if recall is None or recall.lengths == (None,):
         return
     by_length = [
-        f"up to {length}: {_about(100 * share)} %"
+        f"up to {length}: {figure(100 * share)} %"
         if (share := recall.share(length=length)) < 1
         else f"up to {length}: none"
         for length in recall.lengths
@@ -89,23 +89,18 @@ def _show_recall(found: Plan) -> None:
 def _accuracy(question: Question, margin: float, l2: float) -> str:
     """The accuracy of one answer and of all together."""
     if question.answers_are_shares:
-        one = f"each share is known to about ±{_points(_about(100 * margin))} (95 %)"
+        one = f"each share is known to about ±{_points(figure(100 * margin))} (95 %)"
     else:
-        one = f"each answer is known to about ±{_about(margin)}{_unit(question)} (95 %)"
-    return one if question.n_answers == 1 else f"{one}; all {question.n_answers:,} together: L2 {_about(l2)}"
+        one = f"each answer is known to about ±{figure(margin)}{_unit(question)} (95 %)"
+    return one if question.n_answers == 1 else f"{one}; all {question.n_answers:,} together: L2 {figure(l2)}"
 
 
 def _unit(question: Question) -> str:
     return f" {question.unit}" if question.unit else ""
 
 
-def _points(figure: str) -> str:
-    return f"{figure} point" if figure == "1" else f"{figure} points"
-
-
-def _about(figure: float) -> str:
-    """Two significant digits, without a power of ten where possible."""
-    return f"{float(f'{figure:.2g}'):,.10g}"
+def _points(told: str) -> str:
+    return f"{told} point" if told == "1" else f"{told} points"
 
 
 def _problem(found: Plan) -> str:
@@ -132,7 +127,7 @@ def _problem(found: Plan) -> str:
 def _table(found: Plan, problem: str) -> Table:
     question = found.question
     domain = question.domain
-    over = "" if domain is None or domain.size == question.n_answers else f" over {domain.size:,} values"
+    over = "" if domain is None or domain.size == question.n_answers else f" over {plural(domain.size, 'value')}"
     people = "the worst population" if found.population is None else "the given population"
     table = titled_table(
         f"{question.kind}: {plural(question.n_answers, 'answer')}{over}; {problem}",
@@ -172,4 +167,4 @@ def _table(found: Plan, problem: str) -> Table:
 def _cells(option: Option, *, points: bool) -> tuple[str, ...]:
     """Errors, status of the variance, and report size."""
     margin = 100 * option.margin if points else option.margin
-    return f"± {plain(margin)}", plain(option.l2), option.status, f"{option.report_bytes:,} B"
+    return f"± {figure(margin)}", figure(option.l2), option.status, f"{option.report_bytes:,} B"

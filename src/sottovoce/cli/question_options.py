@@ -113,17 +113,17 @@ def add_parameters(parser: Options, parameters: Iterable[Parameter], *, optional
 
 
 def example_words(parameters: Iterable[Parameter]) -> str:
-    """The shortest options that give every required parameter.
+    """The shortest options that give every required parameter, and those without which an example would mislead.
 
     Examples
     --------
     >>> from sottovoce.questions import Shares, Vector
     >>> example_words(Shares.parameters), example_words(Vector.parameters)
-    ('--values 40', '--dimension 20')
+    ('--values 40', '--dimension 20 --radius 5')
     """
     needed, groups = [], set()
     for one in parameters:
-        if one.required or (one.group and one.group not in groups):
+        if one.required or one.in_examples or (one.group and one.group not in groups):
             needed.append(f"{option_of(one)} {one.example}")
             groups.add(one.group)
     return " ".join(needed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -87,7 +88,7 @@ def _run(arguments: argparse.Namespace) -> int:
         print_json(found.to_dict() | {"files": [str(path) for path in written]})
     else:
         _show(found)
-        beside = f"all results on one page; {len(written) - 1} other files"
+        beside = f"all results on one page; {plural(len(written) - 1, 'other file')}"
         console().print(f"{written[-1]}: {beside}", markup=False, soft_wrap=True)
     return 0 if found.as_expected else 1
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json
 from sottovoce.cli.backup import add_database, database_settings, print_contents
+from sottovoce.cli.output import report_warning
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -46,8 +48,13 @@ def register(parser: Parser) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.collector.running.backup import restore
+    from sottovoce.collector.running.signer import key_advice
+    from sottovoce.collector.running.volume import check_volume
+    from sottovoce.collector.store import open_store
 
     settings = database_settings(arguments)
+    if settings.require_volume and not settings.database:
+        check_volume(settings.data, "what is restored")
     contents = restore(
         arguments.file,
         settings.database,
@@ -56,4 +63,8 @@ def _run(arguments: argparse.Namespace) -> int:
         leave_out_missing=arguments.leave_out_missing,
     )
     print_contents(contents, f"restored from {arguments.file}", as_json=arguments.json)
+    with closing(open_store(settings.database, settings.data)) as store:
+        advice = key_advice(store, settings.data)
+    if advice:
+        report_warning(advice)
     return 0

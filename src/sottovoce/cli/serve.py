@@ -51,6 +51,16 @@ def register(parser: Parser) -> None:
         action="store_true",
         help="create and print another admin token, for instance if the first was lost",
     )
+    parser.add_argument(
+        "--accept-new-key",
+        action="store_true",
+        help="go on with another signing key than the one that signed the surveys of this database, which is lost",
+    )
+    parser.add_argument(
+        "--accept-lost-log",
+        action="store_true",
+        help="sign the database's log of surveys although it lacks entries that were signed before, which are lost",
+    )
     add_json(parser)
     parser.set_defaults(run=_run)
 
@@ -85,6 +95,8 @@ def _run(arguments: argparse.Namespace) -> int:
             started=lambda start: None if as_json else _say_started(start),
             ready=lambda start: _say_ready(start, as_json),
             new_admin_token=arguments.new_admin_token,
+            accept_new_key=arguments.accept_new_key,
+            accept_lost_log=arguments.accept_lost_log,
         )
     return 0
 

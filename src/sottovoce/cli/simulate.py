@@ -144,12 +144,12 @@ def _show(survey: Survey, found: MeasuredError) -> None:
 
     spread = found.standard_error
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
-    over = "" if found.values in (None, found.answers) else f" over {found.values:,} values"
+    over = "" if found.values in (None, found.answers) else f" over {plural(found.values, 'value')}"
     table = titled_table(
         f"{found.question}: {plural(found.answers, 'answer')}{over}; {plural(found.users, 'person', 'people')} "
         f"({escape(found.distribution)}), {guarantee(found.epsilon, found.delta)}, {found.strategy} with "
         f"{found.mechanism}: simulated {often}",
-        f"seed {found.seed}; {found.report_bits:,} bits ({found.report_bytes:,} bytes) per report; "
+        f"seed {found.seed}; {plural(found.report_bits, 'bit')} ({plural(found.report_bytes, 'byte')}) per report; "
         f"{found.seconds:.2f} s per simulation; projection gap {found.gap:.1e}",
     )
     table.add_column("error")

@@ -95,8 +95,8 @@ def _show(found: MeasuredAdaptive) -> None:
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
     questions = plural(found.rounds, "round")
     table = titled_table(
-        f"{found.users:,} people in {questions} of about {found.users_per_round:,.0f}, {found.strategy}, epsilon "
-        f"{found.epsilon:g}: simulated {often}",
+        f"{plural(found.users, 'person', 'people')} in {questions} of about {found.users_per_round:,.0f}, "
+        f"{found.strategy}, epsilon {found.epsilon:g}: simulated {often}",
         f"seed {found.seed}; everybody answers once, in one round; {found.seconds:.2f} s per simulation",
     )
     table.add_column("error")

@@ -96,7 +96,7 @@ def _summary(found: MeasuredWords) -> Table:
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"
     table = titled_table(
         f"simulated {often}; margin of one word's share {plain(found.margin)} (95 %)",
-        f"seed {found.seed}; {found.report_bits:,} bits ({found.report_bytes:,} bytes) per report; "
+        f"seed {found.seed}; {plural(found.report_bits, 'bit')} ({plural(found.report_bytes, 'byte')}) per report; "
         f"{found.seconds:.2f} s per simulation",
     )
     table.add_column("")

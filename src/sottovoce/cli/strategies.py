@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.arguments import add_json, add_number, number, whole_number
 from sottovoce.cli.output import console, print_json, titled_table, working
+from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -133,8 +134,8 @@ def _show_together(rows: list[StrategyRow]) -> None:
     first = rows[0]
     whose = "the worst value" if first.objective == "worst" else "the mean over all values"
     table = titled_table(
-        f"{first.values:,} values, epsilon {first.epsilon:g}: people for a mean variance of 0.01 per answer, for "
-        f"{whose}",
+        f"{plural(first.values, 'value')}, epsilon {first.epsilon:g}: people for a mean variance of 0.01 per answer, "
+        f"for {whose}",
         "samples = V / (0.01 queries); *: the search was ended early",
     )
     table.add_column("strategy", style="bold", no_wrap=True)

@@ -1,11 +1,11 @@
-"""`sottovoce survey`: publish, list, show, seal and delete surveys on a collector."""
+"""`sottovoce survey`: publish, list, show, embed, seal and delete surveys on a collector."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.cli import survey_create
+from sottovoce.cli import survey_create, survey_embed
 from sottovoce.cli.arguments import Commands, add_subcommands
 from sottovoce.cli.connection import CONNECTION, SURVEY, add_connection, connected, shown
 from sottovoce.cli.output import console, print_json, titled_table
@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-_LIST_NOTE = "epsilon: the local one, which devices charge; an id may be shortened while it is unambiguous"
+_LIST_NOTE = (
+    "anybody can read this list, without a token; epsilon: the local one, which devices charge; an id may be shortened "
+    "while it is unambiguous"
+)
 
 _EXAMPLES = """\
 examples:
   sottovoce survey create shares --labels red,green,blue --epsilon 1 --title "Favourite colour"
   sottovoce survey list
   sottovoce survey show "Favourite colour"
+  sottovoce survey embed "Favourite colour" --origin https://www.example.org
   sottovoce survey seal 3f9a
   sottovoce survey delete 3f9a --yes
 """
@@ -45,9 +49,11 @@ def register(command: Parser) -> None:
     command.epilog = _EXAMPLES
     inner = add_subcommands(command, "actions", "ACTION")
     survey_create.register(inner)
-    _add(inner, "list", "list all surveys", "List all surveys that are open or sealed.", "list", _list)
+    public = "List all surveys that are open or sealed. The list is public: devices read it without a token."
+    _add(inner, "list", "list all surveys", public, "list", _list)
     show = "Show a survey's statement, with id and signature verified, and its status."
     _add_survey(_add(inner, "show", "show one survey and its status", show, 'show "Favourite colour"', _show))
+    survey_embed.register(inner)
     _add_survey(_add(inner, "seal", "accept no more reports", _SEAL, "seal 3f9a", _seal))
     delete = _add(inner, "delete", "delete a survey and its reports", _DELETE, "delete 3f9a --yes", _delete)
     _add_survey(delete)
@@ -67,7 +73,7 @@ def _add_survey(parser: Parser) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    collector = connected(arguments)
+    collector = connected(arguments, public=True)
     listed = collector.surveys()
     if arguments.json:
         names = ("id", "title", "kind", "epsilon", "delta", "state")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_subcommands, name_neighbours
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
 from sottovoce.cli.design_options import add_design, given_design
-from sottovoce.cli.output import console, print_json, working
+from sottovoce.cli.output import console, print_json, report_warning, working
 from sottovoce.cli.question_options import (
     add_parameters,
     asked_question,
@@ -20,8 +21,8 @@ from sottovoce.cli.question_options import (
 )
 from sottovoce.cli.relay_options import add_relay, given_relay
 from sottovoce.cli.tracking_options import add_calendar, given_calendar, people_of_a_period
-from sottovoce.core.limits import DEFAULT_USERS
-from sottovoce.core.words import guarantee, plural
+from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, DEFAULT_USERS
+from sottovoce.core.words import delta_of, guarantee, plural
 from sottovoce.questions.registry import QUESTIONS
 from sottovoce.surveys.panel import Panel
 
@@ -31,11 +32,18 @@ if TYPE_CHECKING:
     from sottovoce.questions.parameter import Parameter
     from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["register"]
+__all__ = ["read_stated", "register", "stated_in_file"]
+
+S = TypeVar("S")
 
 _DESCRIPTION: Final = """\
 Publish a survey on a collector, which signs it. It cannot be edited: its id is the hash of its statement. Prints the
 id, how devices answer it and how to watch the estimate.
+"""
+
+_CAP: Final = f"""\
+A device gives one survey an epsilon of {DEFAULT_CAP:g} at most, unless its owner allows more; the survey's own page
+never does.
 """
 
 _FILE: Final = f"""\
@@ -86,7 +94,8 @@ def _epilog(asked: str, parameters: tuple[Parameter, ...]) -> str:
     weekly = f"  {asked} --epsilon 1 --every week --starts 2027-01-04 --periods 52\n"
     repeated = "" if parameters is Panel.parameters else weekly
     return f"""\
-{written}{chr(10) if written else ""}{CONNECTION}
+{written}{chr(10) if written else ""}{_CAP}
+{CONNECTION}
 examples:
   {asked} --epsilon 1 --title "A question to everybody"
   {asked} --epsilon 2 --minimum-reports 1000 --json
@@ -148,12 +157,18 @@ def _stated_in_file(asked: argparse.Namespace) -> Survey | Panel | Tracking:
 
 def stated_in_file(path: Path, attachment: Path | None) -> Survey | Panel | Tracking:
     """The survey or panel whose JSON a file holds, with the attachment that it names by digest."""
-    from sottovoce.core.errors import SottovoceError
     from sottovoce.surveys.survey import Survey
+
+    return read_stated(path, attachment, Survey.from_json)
+
+
+def read_stated(path: Path, attachment: Path | None, read: Callable[[bytes, dict[str, bytes]], S]) -> S:
+    """What `read` makes of the JSON in a file and the attachment that it names; an error says in which file."""
+    from sottovoce.core.errors import SottovoceError
 
     text, attached = _read(path), None if attachment is None else _read(attachment)
     try:
-        return Survey.from_json(text, {} if attached is None else {_digest(text): attached})
+        return read(text, {} if attached is None else {_digest(text): attached})
     except SottovoceError as error:
         error.args = (f"in {str(path)!r}: {error}",)
         raise
@@ -184,6 +199,7 @@ def _read(path: Path) -> bytes:
 def _run(arguments: argparse.Namespace) -> int:
     collector = connected(arguments)
     survey = arguments.state(arguments)
+    _warn_of_caps(survey)
     live = collector.publish(survey, arguments.minimum_reports)
     status = live.status()
     url, adaptive = collector.http.url, isinstance(survey, Panel)
@@ -209,6 +225,19 @@ def _run(arguments: argparse.Namespace) -> int:
     out.print(f"a device answers:  {answer}", markup=False, soft_wrap=True)
     out.print(f"{'you ask:' if adaptive else 'you watch:':<17}  {watch}", markup=False, soft_wrap=True)
     return 0
+
+
+def _warn_of_caps(survey: Survey | Panel | Tracking) -> None:
+    """Say that nobody will answer, before it is published: a survey cannot be edited."""
+    for name, asked, most in (
+        ("epsilon", survey.epsilon, DEFAULT_CAP),
+        ("delta", delta_of(survey), DEFAULT_DELTA_CAP),
+    ):
+        if asked > most:
+            report_warning(
+                f"{name} {asked:g} is above {most:g}, the most that a device gives one survey unless its owner allows "
+                f"more ({'--cap' if name == 'epsilon' else 'delta_cap'}); the survey's own page refuses it always"
+            )
 
 
 def _private(survey: Survey | Panel | Tracking) -> str:

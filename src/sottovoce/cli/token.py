@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_subcommands
@@ -12,12 +16,14 @@ from sottovoce.core.scopes import SCOPES
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
+    from sottovoce.formats.service_json import TokenEntry
 
 __all__ = ["register"]
 
 _EXAMPLES = """\
 examples:
   sottovoce token create --scopes read --note "dashboard"
+  sottovoce token create --scopes read --note "the audit" --expires 90d
   sottovoce token list
   sottovoce token revoke 0123abcd
 """
@@ -37,6 +43,12 @@ def register(command: Parser) -> None:
     )
     create.add_argument("--scopes", required=True, metavar="S", help="scopes, separated by commas; see below")
     create.add_argument("--note", default="", metavar="TEXT", help="a note, for instance the holder")
+    create.add_argument(
+        "--expires",
+        type=_life,
+        metavar="SPAN",
+        help="how long it is valid, such as 90d, 12h or 4w (default: until revoked)",
+    )
     add_connection(create)
     create.set_defaults(run=_create)
     listing = inner.add_parser(
@@ -50,44 +62,87 @@ def register(command: Parser) -> None:
     revoke = inner.add_parser(
         "revoke",
         help="revoke a token",
-        description="Revoke the token with that id, the part between the underscores.",
+        description="Revoke the token with that id, the part between the underscores. The last one of an administrator "
+        "is revoked only after a question, or with --yes.",
         epilog=f"{CONNECTION}\nexamples:\n  sottovoce token revoke 0123abcd\n",
     )
     revoke.add_argument("id", metavar="ID", help="the token's id, 8 characters; see 'sottovoce token list'")
+    revoke.add_argument("--yes", action="store_true", help="revoke even the last token of an administrator")
     add_connection(revoke)
     revoke.set_defaults(run=_revoke)
 
 
+def _life(text: str) -> timedelta:
+    found = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(
+            f"{text[:20]!r} is no span: a whole number and h, d or w, such as 12h, 90d or 4w"
+        )
+    return int(found[1]) * {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}[found[2]]
+
+
 def _create(arguments: argparse.Namespace) -> int:
-    made = connected(arguments).create_token([name.strip() for name in arguments.scopes.split(",")], arguments.note)
+    scopes = [name.strip() for name in arguments.scopes.split(",")]
+    made = connected(arguments).create_token(scopes, arguments.note, arguments.expires)
     if arguments.json:
-        print_json({"id": made.id, "token": made.token, "scopes": made.scopes, "note": made.note})
+        about = {"id": made.id, "token": made.token, "scopes": made.scopes, "note": made.note}
+        print_json({**about, "expires": made.expires})
         return 0
     out = console()
     out.print(made.token, markup=False, soft_wrap=True)
-    out.print(f"\n{', '.join(made.scopes)}; shown once. Revoke it with: sottovoce token revoke {made.id}")
+    until = f", until {made.expires}" if made.expires else ""
+    out.print(f"\n{', '.join(made.scopes)}{until}; shown once. Revoke it with: sottovoce token revoke {made.id}")
     return 0
 
 
 def _list(arguments: argparse.Namespace) -> int:
     listed = connected(arguments).tokens()
     if arguments.json:
-        names = ("id", "scopes", "note", "revoked")
+        names = ("id", "scopes", "note", "revoked", "expires")
         print_json({"tokens": [{name: getattr(one, name) for name in names} for one in listed]})
         return 0
+    expiring = any(one.expires for one in listed)
     table = titled_table("tokens")
-    for heading in ("id", "scopes", "note", ""):
+    for heading in ("id", "scopes", "note", *(["expires"] if expiring else []), ""):
         table.add_column(heading)
     for one in listed:
-        table.add_row(shown(one.id), shown(", ".join(one.scopes)), shown(one.note), "revoked" if one.revoked else "")
+        when = [shown(one.expires or "")] if expiring else []
+        state = "revoked" if one.revoked else ""
+        table.add_row(shown(one.id), shown(", ".join(one.scopes)), shown(one.note), *when, state)
     console().print(table)
     return 0
 
 
 def _revoke(arguments: argparse.Namespace) -> int:
-    connected(arguments).revoke_token(arguments.id)
+    collector = connected(arguments)
+    if not arguments.yes and _is_last_admin(collector.tokens(), arguments.id):
+        _confirm(arguments)
+    collector.revoke_token(arguments.id)
     if arguments.json:
         print_json({"id": arguments.id, "revoked": True})
     else:
         console().print(f"{arguments.id} is revoked")
     return 0
+
+
+def _is_last_admin(listed: Sequence[TokenEntry], token_id: str) -> bool:
+    """Whether this token lets somebody administrate, and no other does that will not expire."""
+    admins = [one for one in listed if "admin" in one.scopes and not one.revoked]
+    lasting = [one for one in admins if one.id != token_id and one.expires is None]
+    return not lasting and any(one.id == token_id for one in admins)
+
+
+def _confirm(arguments: argparse.Namespace) -> None:
+    """Ask on a terminal; elsewhere demand --yes. Raises unless the answer is yes."""
+    from sottovoce.cli.parser import UsageError
+
+    lost = (
+        f"{arguments.id} is the last token of an administrator: without one nobody can make tokens, export or delete, "
+        "until the service is started with --new-admin-token"
+    )
+    if arguments.json or not sys.stdin.isatty():
+        raise UsageError(f"{lost}. Create another first, or confirm with --yes; nothing was revoked")
+    sys.stderr.write(f"{lost}.\nRevoke it? Type yes: ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise UsageError(f"{arguments.id} was not revoked")

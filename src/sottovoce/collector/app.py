@@ -14,6 +14,7 @@ from sottovoce.collector.api import (
     curves,
     devices,
     drafts,
+    embedding,
     estimates,
     events,
     oblivious,
@@ -27,6 +28,7 @@ from sottovoce.collector.api import (
     reports,
     segments,
     sessions,
+    survey_log,
     surveys,
     tables,
     words,
@@ -59,10 +61,12 @@ def _openapi() -> Response:
 
 ROUTES: Final[tuple[Route, ...]] = (
     *devices.ROUTES,
+    *survey_log.ROUTES,
     *reports.ROUTES,
     *oblivious.ROUTES,
     *publishing.ROUTES,
     *surveys.ROUTES,
+    *embedding.ROUTES,
     *estimates.ROUTES,
     *periods.ROUTES,
     *curves.ROUTES,

@@ -18,6 +18,7 @@
     ├── SimulationError (ValueError)      a simulation's distribution, seed or size is wrong
     ├── SignatureError (ValueError)       a survey that the trusted key did not sign
     ├── ObliviousError (ValueError)       a sealed message, or a key to seal with, that cannot be used
+    ├── TransparencyError (ValueError)    a log of surveys that is missing, or contradicts what was seen of it
     ├── BudgetError (ValueError)          a survey that asks for more than the device's owner allows
     ├── ClockError (ValueError)           a device's clock is out of range or disagrees with the collector's
     ├── LedgerError (ValueError)          a device's own records cannot be read or written
@@ -28,7 +29,7 @@
     │   ├── StoreFullError                the disk is full: nothing was stored, free space and retry
     │   └── StoreUnavailableError         the database is unavailable or locked: nothing was stored, retry
     ├── CapacityError (MemoryError)       the answer would not fit into memory
-    └── MissingExtraError (ImportError)   an optional dependency is needed for this call
+    └── MissingExtraError (ImportError)   a package that this install leaves out is needed
 
 A message says what is wrong, what is allowed and what to do. It never contains a
 private value: `ValueOutsideDomainError` knows the domain, not the value, and is
@@ -63,6 +64,7 @@ __all__ = [
     "StoreFullError",
     "StoreUnavailableError",
     "SurveyError",
+    "TransparencyError",
     "ValueOutsideDomainError",
     "WorkloadError",
 ]
@@ -142,7 +144,7 @@ class CapacityError(SottovoceError, MemoryError):
 
 
 class MissingExtraError(SottovoceError, ImportError):
-    """An optional dependency is missing; names the extra that installs it."""
+    """A package is missing that this install leaves out; says what to install."""
 
 
 class SignatureError(SottovoceError, ValueError):
@@ -161,6 +163,20 @@ class ObliviousError(SottovoceError, ValueError):
     def __init__(self, code: str, message: str):
         super().__init__(message)
         self.code = code
+
+
+class TransparencyError(SottovoceError, ValueError):
+    """A collector's log of surveys is missing, lacks the survey, or contradicts what was seen of it before.
+
+    Attributes
+    ----------
+    conflict
+        Whether two signed heads of the log contradict each other.
+    """
+
+    def __init__(self, message: str, *, conflict: bool = False):
+        super().__init__(message)
+        self.conflict = conflict
 
 
 class BudgetError(SottovoceError, ValueError):

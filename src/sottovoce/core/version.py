@@ -1,5 +1,5 @@
-"""The version of the package."""
+"""The version: its one home. The build reads it here; other files that state it are compared with it by tests."""
 
 __all__ = ["__version__"]
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

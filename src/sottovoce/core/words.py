@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
-__all__ = ["SHUFFLER", "both_guarantees", "delta_of", "delta_suffix", "guarantee", "plural", "rounded_up"]
+__all__ = [
+    "SHUFFLER",
+    "both_guarantees",
+    "delta_of",
+    "delta_suffix",
+    "exactly",
+    "figure",
+    "guarantee",
+    "plural",
+    "rounded_down",
+    "rounded_up",
+]
 
 SHUFFLER: Final = "with a shuffler that does not collude"
 """What a central guarantee rests on, in few words."""
@@ -20,6 +32,21 @@ def plural(n: int, one: str, many: str = "") -> str:
     ('1 report', '2,000 reports', '0 batches')
     """
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def figure(number: float) -> str:
+    """A planned error, or another figure that people compare: three significant digits, as all doors print it.
+
+    A half is rounded up. The pages do the same (`figure` in parts/format.ts).
+
+    Examples
+    --------
+    >>> figure(0.012345), figure(0.2), figure(12.25), figure(1234.5)
+    ('0.0123', '0.2', '12.3', '1230')
+    """
+    if not math.isfinite(number):
+        return f"{number:g}"
+    return f"{float(Context(prec=3, rounding=ROUND_HALF_UP).create_decimal(Decimal(number))):.10g}"
 
 
 def delta_of(survey: object) -> float:
@@ -71,6 +98,32 @@ def rounded_up(bound: float, digits: int = 3) -> str:
     power = math.floor(math.log10(bound)) - digits + 1
     shown = float(f"{bound:.{digits - 1}e}")
     return f"{shown if shown >= bound else shown + 10.0**power:.{digits}g}"
+
+
+def rounded_down(bound: float, digits: int = 3) -> str:
+    """A lower bound with so many digits, never above it.
+
+    Examples
+    --------
+    >>> rounded_down(0.49981), rounded_down(0.5), rounded_down(0.06849)
+    ('0.499', '0.5', '0.0684')
+    """
+    if not 0 < bound < math.inf:
+        return f"{bound:g}"
+    power = math.floor(math.log10(bound)) - digits + 1
+    shown = float(f"{bound:.{digits - 1}e}")
+    return f"{shown if shown <= bound else shown - 10.0**power:.{digits}g}"
+
+
+def exactly(number: float) -> str:
+    """A number with all its digits, for statements that somebody is held to.
+
+    Examples
+    --------
+    >>> exactly(1.0), exactly(1e-6), exactly(1.2345644)
+    ('1', '1e-06', '1.2345644')
+    """
+    return next(text for digits in range(6, 18) if float(text := f"{number:.{digits}g}") == number)
 
 
 def both_guarantees(local: float, epsilon: float, delta: float) -> str:

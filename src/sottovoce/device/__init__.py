@@ -11,7 +11,7 @@ from sottovoce.device.memory_store import MemoryStore
 from sottovoce.device.patience import Patience
 from sottovoce.device.receipt import Receipt
 from sottovoce.device.sqlite_store import SqliteDeviceStore
-from sottovoce.device.store import DeviceStore, JoinedSurvey, RecordedAnswer
+from sottovoce.device.store import DeviceStore, JoinedSurvey, LogConflict, RecordedAnswer
 
 __all__ = [
     "REFUSE",
@@ -24,6 +24,7 @@ __all__ = [
     "Http",
     "JoinedSurvey",
     "Ledger",
+    "LogConflict",
     "MemoryStore",
     "Patience",
     "Receipt",

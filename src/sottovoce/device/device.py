@@ -32,6 +32,7 @@ from sottovoce.device.due import Due, Joined
 from sottovoce.device.effort import DEVICE, Effort
 from sottovoce.device.fetch import CollectorClient, check_survey_id
 from sottovoce.device.ledger import Entry, Ledger
+from sottovoce.device.log_check import LogCheck
 from sottovoce.device.patience import Patience
 from sottovoce.device.preparing import Preparation, Resending
 from sottovoce.device.receipt import Receipt
@@ -89,6 +90,8 @@ class Device:
         Limits on what it reads, unpacks, computes and sends for one survey.
     allow_mechanisms
         Names of mechanisms from other packages that may run here; each must pass the conformance checks first.
+    require_log
+        Answer no collector without a log of its surveys. One that has shown a log needs it from then on in any case.
     connect
         Makes a `CollectorClient` for an address, in place of `insecure`, `timeout`, `ca_file`, `proxy`, `patience`
         and `relay`; for many simulated devices that share one.
@@ -125,6 +128,7 @@ class Device:
         seconds: float = 300.0,
         effort: Effort = DEVICE,
         allow_mechanisms: Sequence[str] = (),
+        require_log: bool = False,
         connect: Connect | None = None,
         clock: Clock = system_clock,
     ) -> None:
@@ -143,7 +147,10 @@ class Device:
         network = Network(timeout, ca_file, proxy, insecure)
         self._clients = Clients(network, self._trust, patience, effort, relay, connect)
         self._joined = Joined(self._store, mechanisms)
-        self._preparation = Preparation(self._store, self._trust, self._allowance, effort, clock, self._relay_policy)
+        log = LogCheck(self._store, clock, require_log)
+        self._preparation = Preparation(
+            self._store, self._trust, self._allowance, effort, clock, self._relay_policy, log
+        )
 
     def __repr__(self) -> str:
         ledger = self.ledger
@@ -165,7 +172,7 @@ class Device:
         entries = tuple(Entry.of(answer) for answer in self._store.answers())
         limits = self._allowance
         budgets = limits.budget, limits.delta_budget, limits.max_answers, limits.window_budget, limits.window_days
-        return Ledger(entries, *budgets, day_of(self._clock))
+        return Ledger(entries, *budgets, day_of(self._clock), tuple(self._store.conflicts()))
 
     def collector(self, url: str) -> CollectorClient:
         """The collector at an address."""
@@ -207,6 +214,8 @@ class Device:
         SignatureError, SurveyError, MismatchError
             If the survey is not signed by the collector, is invalid, was answered to another address (see `move`) or
             another key, or another question is asked in the same round.
+        TransparencyError
+            If the collector's log lacks the survey or contradicts what was seen of it; see `docs/log.md`.
         BudgetError
             If it exceeds the owner's limits on epsilon, delta, the number of answers or effort.
         ClockError

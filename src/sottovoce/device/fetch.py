@@ -13,7 +13,14 @@ from typing import Annotated, Any, Final, Protocol, TypeVar, final
 
 import msgspec
 
-from sottovoce.core.errors import MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError
+from sottovoce.core.errors import (
+    MismatchError,
+    ServiceError,
+    SignatureError,
+    SottovoceError,
+    SurveyError,
+    TransparencyError,
+)
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
 from sottovoce.device.effort import ANALYST, Effort
 from sottovoce.device.foreign import check_mechanism_allowed
@@ -24,12 +31,15 @@ from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
+from sottovoce.transparency.evidence import LogProof
 
 __all__ = ["CollectorClient", "CollectorConnection", "Listed", "Published", "check_survey_id", "read_survey"]
 
 T = TypeVar("T")
 
 ROUND_NOT_OPEN: Final = "round_not_open"
+
+NOT_IN_LOG: Final = "not_in_log"
 
 NO_SUCH_PAGE: Final = "no_such_page"
 
@@ -191,6 +201,28 @@ class CollectorClient:
         if seat is None or seat.panel.id != parent.id or seat.round != number:
             raise MismatchError(f"the collector did not send round {number} of panel {parent.id[:12]}")
         return found
+
+    def log_proof(self, survey_id: str, block: int) -> LogProof | None:
+        """What the collector's log proves of a survey; None if it has no log.
+
+        Raises
+        ------
+        TransparencyError
+            If its log does not have the survey.
+        """
+        try:
+            return self._get(f"/v1/log/proofs/{check_survey_id(survey_id)}?block={block}", LogProof)
+        except ServiceError as error:
+            if error.code == NOT_IN_LOG:
+                problem = f"survey {survey_id[:12]} is not in the log of the collector at {self.url}"
+            elif error.status in (404, 405):
+                return None
+            else:
+                raise
+        raise TransparencyError(
+            f"{problem}: others cannot see that it is asked. Nothing was answered; ask the collector's operator, "
+            "through another channel"
+        )
 
     def time(self) -> datetime:
         """The time by the collector's clock."""

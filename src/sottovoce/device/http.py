@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import http.client
-import ipaddress
 import re
 from collections.abc import Mapping
 from typing import Any, Final, final
@@ -16,13 +15,15 @@ import msgspec
 import urllib3
 
 from sottovoce.core.errors import ServiceError
+from sottovoce.core.loopback import is_loopback
 from sottovoce.device.connections import obey_deadlines
 from sottovoce.device.deadline import left, within
-from sottovoce.device.problems import describe_failure
+from sottovoce.device.problems import certificate_problem, describe_failure
 from sottovoce.device.text import one_line
 
 __all__ = [
     "BAD_ANSWER",
+    "BAD_CERTIFICATE",
     "LONGEST_ANSWER",
     "TOO_SLOW",
     "Http",
@@ -36,6 +37,9 @@ __all__ = [
 BAD_ANSWER: Final = "bad_answer"
 """Code of a response that is not a collector's: a captive portal, an endless body, a redirect."""
 
+
+BAD_CERTIFICATE: Final = "bad_certificate"
+"""Code of a server whose certificate is not trusted."""
 
 TOO_SLOW: Final = "too_slow"
 """Code of a request that exceeded its deadline."""
@@ -77,7 +81,7 @@ def collector_url(url: str, *, insecure: bool = False, who: str = "collector") -
         raise ServiceError(f"the {who}'s address must look like https://stats.example.org", "bad_address")
     if parsed.auth or parsed.query or parsed.fragment:
         raise ServiceError(f"the {who}'s address must not contain a user, a ?query or a #fragment", "bad_address")
-    if parsed.scheme == "http" and not insecure and not _is_loopback(parsed.host):
+    if parsed.scheme == "http" and not insecure and not is_loopback(parsed.host):
         raise ServiceError(
             "plain http is refused except to this machine: anybody on the way could replace the key or the survey; use "
             "https, or allow it with insecure=True (--insecure)",
@@ -103,7 +107,8 @@ class Http:
     seconds
         Seconds after which a request is aborted in any case; less if `deadline.within` leaves less.
     ca_file
-        Certificates to trust instead of the system's. Verification cannot be switched off.
+        Certificates to trust instead of the system's, which are those that the environment variable SSL_CERT_FILE
+        names if it is set. Verification cannot be switched off.
     proxy
         Address of an HTTP proxy. Proxy variables of the environment are ignored: they would reveal to a third party
         when a person answers.
@@ -213,7 +218,7 @@ class Http:
         self, method: str, target: str, headers: dict[str, str], body: bytes | None, most: int
     ) -> tuple[int, str | None, bytes]:
         """Status, Retry-After and body of the response."""
-        problem = ""
+        problem = refused = ""
         try:
             response = self._pool.request(
                 method, target, body=body, headers=headers, redirect=False, preload_content=False
@@ -228,8 +233,10 @@ class Http:
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError, ValueError) as error:
             if isinstance(error, ServiceError):
                 raise
-            problem = describe_failure(error, self._timeout)
+            problem, refused = describe_failure(error, self._timeout), certificate_problem(error)
         # Outside the except block: urllib3's errors contain the whole request.
+        if refused:
+            raise ServiceError(f"the {self.who} at {self.url} was sent nothing: {refused}", BAD_CERTIFICATE)
         if left() <= 0:
             raise ServiceError(f"the {self.who} at {self.url} is too slow; the request was aborted", TOO_SLOW)
         raise ServiceError(f"the {self.who} at {self.url} cannot be reached: {problem}; try again later")
@@ -240,15 +247,6 @@ def http_query(params: Mapping[str, object]) -> str:
     from urllib.parse import urlencode
 
     return urlencode([(name, value) for name, value in params.items() if value is not None])
-
-
-def _is_loopback(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _read(response: urllib3.BaseHTTPResponse, most: int, who: str) -> bytes:

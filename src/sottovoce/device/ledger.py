@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Self, final
 
+from sottovoce.core.signing import fingerprint
 from sottovoce.core.words import plural
 from sottovoce.device.amounts import left, recent, total
-from sottovoce.device.store import RecordedAnswer
+from sottovoce.device.store import LogConflict, RecordedAnswer
 from sottovoce.device.text import one_line
 
 __all__ = ["Entry", "Ledger", "Renewal"]
@@ -97,6 +98,8 @@ class Ledger:
     window_budget: float
     window_days: int
     today: str
+    conflicts: tuple[LogConflict, ...] = ()
+    """Evidence that collectors have shown this device two logs of their surveys."""
 
     @property
     def window_spent(self) -> float:
@@ -164,13 +167,14 @@ class Ledger:
         return f"<ledger of {plural(len(self), 'answer')}: {self._summary()}>"
 
     def __str__(self) -> str:
+        evidence = [_words(conflict) for conflict in self.conflicts]
         if not self.entries:
-            return f"no answers; {self._summary()}"
+            return "\n".join([*evidence, f"no answers; {self._summary()}"])
         rows = [_HEAD, *(_cells(entry) for entry in self.entries)]
         widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         renewals = [str(renewal) for renewal in self.renewals]
-        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", *renewals, self._summary()])
+        return "\n".join([lines[0], "-" * max(map(len, lines)), *lines[1:], "", *renewals, *evidence, self._summary()])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _HEAD)
@@ -178,7 +182,8 @@ class Ledger:
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(entry)) + "</tr>"
             for entry in self.entries
         )
-        below = "".join(f"<p>{html.escape(line)}</p>" for line in (*map(str, self.renewals), self._summary()))
+        lines = (*map(str, self.renewals), *map(_words, self.conflicts), self._summary())
+        below = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{below}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,6 +197,10 @@ class Ledger:
                 "left": self.window_left,
                 "budget": self.window_budget,
             },
+            "conflicts": [
+                {**vars(conflict), "key": fingerprint(conflict.key), "collector": one_line(conflict.collector)}
+                for conflict in self.conflicts
+            ],
             "renewals": [vars(renewal) for renewal in self.renewals],
             "delta": {"spent": self.delta_spent, "left": self.delta_left, "budget": self.delta_budget},
             "answers": {"given": len(self), "left": self.answers_left, "limit": self.max_answers},
@@ -209,6 +218,11 @@ class Ledger:
         if self.delta_spent:
             text += f", delta {self.delta_left:.3g} of {self.delta_budget:.3g}"
         return text if self.answers_left else f"{text}, no more answers of at most {self.max_answers:,}"
+
+
+def _words(conflict: LogConflict) -> str:
+    shown = one_line(conflict.collector, _WIDEST)
+    return f"{shown} showed two logs of its surveys on {conflict.day or _UNKNOWN}; --json shows both as evidence"
 
 
 _HEAD: Final = ("date", "collector", "title", "epsilon", "delta", "state")

@@ -10,7 +10,7 @@ from typing import final
 
 from sottovoce.core.errors import LedgerError
 from sottovoce.core.words import plural
-from sottovoce.device.store import SECRET_BYTES, AnswerState, DeviceStore, JoinedSurvey, RecordedAnswer
+from sottovoce.device.store import SECRET_BYTES, AnswerState, DeviceStore, JoinedSurvey, LogConflict, RecordedAnswer
 
 __all__ = ["MemoryStore"]
 
@@ -34,6 +34,8 @@ class MemoryStore(DeviceStore):
         self._answers: dict[tuple[str, int], RecordedAnswer] = {}
         self._joined: dict[str, JoinedSurvey] = {}
         self._refused: set[str] = set()
+        self._checkpoints: dict[bytes, str] = {}
+        self._conflicts: list[LogConflict] = []
 
     def __repr__(self) -> str:
         return f"<MemoryStore of {plural(len(self._answers), 'answer')}>"
@@ -49,6 +51,29 @@ class MemoryStore(DeviceStore):
     def pin(self, collector: str, key: bytes) -> bytes:
         """See `DeviceStore`."""
         return self._keys.setdefault(collector, key)
+
+    def checkpoint(self, key: bytes) -> str | None:
+        """See `DeviceStore`."""
+        return self._checkpoints.get(key)
+
+    def remember(self, key: bytes, before: str | None, after: str) -> bool:
+        """See `DeviceStore`."""
+        with self._lock:
+            if self._checkpoints.get(key) != before:
+                return False
+            self._checkpoints[key] = after
+            return True
+
+    def keep_conflict(self, conflict: LogConflict) -> None:
+        """See `DeviceStore`."""
+        with self._lock:
+            if not any((one.remembered, one.found) == (conflict.remembered, conflict.found) for one in self._conflicts):
+                self._conflicts.append(conflict)
+
+    def conflicts(self) -> list[LogConflict]:
+        """See `DeviceStore`."""
+        with self._lock:
+            return list(self._conflicts)
 
     def drawn_seat(self, question: str) -> int | None:
         """See `DeviceStore`: no version in memory ever drew one."""

@@ -9,7 +9,7 @@ from typing import TypeVar, final
 
 from sottovoce.core.errors import ServiceError
 from sottovoce.device.deadline import left
-from sottovoce.device.http import TOO_SLOW
+from sottovoce.device.http import BAD_CERTIFICATE, TOO_SLOW
 from sottovoce.randomness import os_source
 
 __all__ = ["Patience", "is_transient"]
@@ -21,8 +21,8 @@ _PARTS = 2**20
 
 def is_transient(error: ServiceError) -> bool:
     """Whether a retry may succeed: no connection, too many requests, or a failure of the collector."""
-    if error.code == TOO_SLOW:
-        return False  # a request that used up its time is not repeated
+    if error.code in (TOO_SLOW, BAD_CERTIFICATE):
+        return False  # a request that used up its time is not repeated, and a certificate stays what it is
     return error.status in (0, 408, 425, 429) or error.status >= 500
 
 

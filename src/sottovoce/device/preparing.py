@@ -17,6 +17,7 @@ from sottovoce.device.clock import Clock, check_clocks, day_of, read_clock
 from sottovoce.device.drawing import Asked
 from sottovoce.device.effort import Effort
 from sottovoce.device.fetch import CollectorClient, Published
+from sottovoce.device.log_check import LogCheck
 from sottovoce.device.receipt import Receipt
 from sottovoce.device.relay_policy import RelayPolicy
 from sottovoce.device.seating import seat_in
@@ -51,6 +52,7 @@ class Preparation:
     effort: Effort
     clock: Clock
     relays: RelayPolicy
+    log: LogCheck
 
     def to_answer(self, collector: CollectorClient, question: str) -> Asked | Resending | Receipt:
         """What may be answered now; or what was answered before; or why nothing is to be done, as a receipt."""
@@ -66,6 +68,7 @@ class Preparation:
             case Panel() as panel:
                 return self._round(collector, panel, found, kept)
             case Survey() as survey:
+                self.log.check(collector, found.key, survey.id)
                 return Asked(question, survey, found.key, collector)
 
     def to_join(self, collector: CollectorClient, question: str) -> tuple[JoinedSurvey, Receipt]:
@@ -78,6 +81,7 @@ class Preparation:
             raise SurveyError("only a survey with a calendar can be joined; answer this one with `answer`")
         turn = self._turn(collector, tracking, mine)
         self._check_turn(collector, found, tracking, turn)
+        self.log.check(collector, found.key, tracking.id)
         kept = next((answer for answer in mine if answer.window == turn.period.window), None)
         receipt = _receipt(collector, tracking, turn) if kept is None else Receipt.of(kept)
         return self.joining(collector, found, tracking), replace(receipt, period=turn.period, after=turn.after)
@@ -132,6 +136,7 @@ class Preparation:
         if asked is None or not isinstance(asked.survey, Survey):
             return Receipt(panel.id, collector.url, "waiting")
         self._check(asked, collector, day_of(self.clock))
+        self.log.check(collector, asked.key, asked.survey.id)  # a round states its panel
         return Asked(panel.id, asked.survey, asked.key, collector)
 
     def _check(self, found: Published, collector: CollectorClient, day: str) -> None:
@@ -156,6 +161,7 @@ class Preparation:
         self._check_turn(collector, found, tracking, turn)
         if turn.state != "due":
             return _receipt(collector, tracking, turn)
+        self.log.check(collector, found.key, tracking.id)  # its periods follow from it
         asked = tracking.period(turn.period.number)
         return Asked(tracking.id, asked, found.key, collector, turn.period, turn.after)
 

@@ -25,7 +25,7 @@ DAMAGED: Final = (
     "forgets its answers would answer twice"
 )
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 
 _ANSWER: Final = f"""
 CREATE TABLE answer (
@@ -59,6 +59,14 @@ _NEW_IN_2: Final = (
     "CREATE TABLE refused_renewals (question TEXT PRIMARY KEY) STRICT",
 )
 
+_NEW_IN_4: Final = (
+    f"CREATE TABLE checkpoint (key BLOB PRIMARY KEY CHECK (length(key) = {PUBLIC_KEY_BYTES}), note TEXT NOT NULL) "
+    "STRICT",
+    f"CREATE TABLE conflict (number INTEGER PRIMARY KEY, collector TEXT NOT NULL, key BLOB NOT NULL "
+    f"CHECK (length(key) = {PUBLIC_KEY_BYTES}), remembered TEXT NOT NULL, found TEXT NOT NULL, day TEXT NOT NULL, "
+    "UNIQUE (remembered, found)) STRICT",
+)
+
 _KEY: Final = (
     f"CREATE TABLE key (collector TEXT PRIMARY KEY, key BLOB NOT NULL CHECK (length(key) = {PUBLIC_KEY_BYTES})) STRICT"
 )
@@ -69,7 +77,7 @@ _OLD_FIELDS: Final = "number, question, survey, collector, key, title, epsilon, 
 def create_tables(database: sqlite3.Connection) -> None:
     """Fill an empty file, in one transaction."""
     database.execute("BEGIN IMMEDIATE")
-    for statement in (_KEY, _ANSWER, *_NEW_IN_2):
+    for statement in (_KEY, _ANSWER, *_NEW_IN_2, *_NEW_IN_4):
         database.execute(statement)
     _complete(database)
     database.execute("COMMIT")
@@ -95,7 +103,10 @@ def first(database: sqlite3.Connection, query: str, *parameters: Any) -> Any:
 def _version(database: sqlite3.Connection, path: Path) -> int:
     version = int(first(database, "PRAGMA user_version"))
     if not 1 <= version <= _VERSION:
-        raise LedgerError(f"{path} has format {version}; this version reads formats 1 to {_VERSION}: update sottovoce")
+        raise LedgerError(
+            f"{path} has format {version}; this version reads formats 1 to {_VERSION}. It was not changed, and nothing "
+            "is answered: update sottovoce"
+        )
     return version
 
 
@@ -103,20 +114,24 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
     """From version 1: answers gain a window, seats that were drawn stay beside the secret that gives all later ones.
 
     From version 2: answers gain a relay. Earlier versions must not read such a store: they would send directly.
+    From version 3: the logs of collectors are remembered. Earlier versions would answer without looking at them.
     """
     database.execute("BEGIN IMMEDIATE")
     try:
         version = _version(database, path)  # another process may have been faster
         if version == 1:
             database.execute("ALTER TABLE answer RENAME TO earlier")
-            for statement in (_ANSWER, *_NEW_IN_2):
+            for statement in (_ANSWER, *_NEW_IN_2, *_NEW_IN_4):
                 database.execute(statement)
             database.execute(f"INSERT INTO answer ({_OLD_FIELDS}) SELECT {_OLD_FIELDS} FROM earlier")
             database.execute("DROP TABLE earlier")
             database.execute("ALTER TABLE seat RENAME TO drawn_seat")
             _complete(database)
         elif version < _VERSION:
-            database.execute("ALTER TABLE answer ADD COLUMN relay TEXT NOT NULL DEFAULT ''")
+            if version == 2:
+                database.execute("ALTER TABLE answer ADD COLUMN relay TEXT NOT NULL DEFAULT ''")
+            for statement in _NEW_IN_4:
+                database.execute(statement)
             database.execute(f"PRAGMA user_version = {_VERSION}")
         database.execute("COMMIT")
     except BaseException:

@@ -20,7 +20,7 @@ from typing import Any, Final, final
 from sottovoce.core.errors import LedgerError, SottovoceError
 from sottovoce.core.files import creating, sync
 from sottovoce.device.sqlite_schema import APPLICATION, DAMAGED, create_tables, first, prepare
-from sottovoce.device.store import AnswerState, DeviceStore, JoinedSurvey, RecordedAnswer
+from sottovoce.device.store import AnswerState, DeviceStore, JoinedSurvey, LogConflict, RecordedAnswer
 from sottovoce.device.store_file import Identity, identify, make_private
 
 __all__ = ["SqliteDeviceStore"]
@@ -91,6 +91,38 @@ class SqliteDeviceStore(DeviceStore):
             database.execute("INSERT INTO key VALUES (?, ?) ON CONFLICT DO NOTHING", (collector, key))
             stands: bytes = first(database, "SELECT key FROM key WHERE collector = ?", collector)
         return stands
+
+    def checkpoint(self, key: bytes) -> str | None:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            note: str | None = first(database, "SELECT note FROM checkpoint WHERE key = ?", key)
+        return note
+
+    def remember(self, key: bytes, before: str | None, after: str) -> bool:
+        """See `DeviceStore`."""
+        if before == after:
+            return self.checkpoint(key) == before
+        with self._writing() as database:
+            if first(database, "SELECT note FROM checkpoint WHERE key = ?", key) != before:
+                return False
+            database.execute("INSERT OR REPLACE INTO checkpoint VALUES (?, ?)", (key, after))
+        return True
+
+    def keep_conflict(self, conflict: LogConflict) -> None:
+        """See `DeviceStore`."""
+        row = conflict.collector, conflict.key, conflict.remembered, conflict.found, conflict.day
+        with self._writing() as database:
+            database.execute(
+                "INSERT INTO conflict (collector, key, remembered, found, day) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT DO NOTHING",
+                row,
+            )
+
+    def conflicts(self) -> list[LogConflict]:
+        """See `DeviceStore`."""
+        with self._open() as database:
+            rows = database.execute("SELECT collector, key, remembered, found, day FROM conflict ORDER BY number")
+            return [LogConflict(*row) for row in rows]
 
     def drawn_seat(self, question: str) -> int | None:
         """See `DeviceStore`."""

@@ -1,4 +1,4 @@
-"""The durable state of a device: its secret, trusted keys, recorded answers, and the surveys it has joined.
+"""The durable state of a device: its secret, trusted keys, recorded answers, joined surveys, and the logs it has seen.
 
 `record` draws at most once per survey and window, whatever threads, processes and crashes there are, and its result is
 on disk.
@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["SECRET_BYTES", "AnswerState", "DeviceStore", "JoinedSurvey", "RecordedAnswer"]
+__all__ = ["SECRET_BYTES", "AnswerState", "DeviceStore", "JoinedSurvey", "LogConflict", "RecordedAnswer"]
 
 AnswerState: TypeAlias = Literal["unsent", "sent", "refused"]
 
@@ -63,6 +63,19 @@ class JoinedSurvey:
     attachments: Mapping[str, bytes] = field(repr=False)
 
 
+@dataclass(frozen=True)
+class LogConflict:
+    """Two signed heads of one collector's log that contradict each other: evidence, for its owner to show to others."""
+
+    collector: str
+    key: bytes = field(repr=False)
+    """The key that signed both."""
+    remembered: str
+    found: str
+    day: str
+    """The date by the device's clock when the second was shown."""
+
+
 class DeviceStore(abc.ABC):
     """Safe to use from several threads. A method that raises `LedgerError` has changed nothing."""
 
@@ -80,6 +93,22 @@ class DeviceStore(abc.ABC):
     @abc.abstractmethod
     def pin(self, collector: str, key: bytes) -> bytes:
         """Pin a key unless there is one already; returns the pinned key."""
+
+    @abc.abstractmethod
+    def checkpoint(self, key: bytes) -> str | None:
+        """The latest signed head of the log of the collector with this key."""
+
+    @abc.abstractmethod
+    def remember(self, key: bytes, before: str | None, after: str) -> bool:
+        """Keep a head in place of the one before; False, and nothing changed, if that is no longer the latest."""
+
+    @abc.abstractmethod
+    def keep_conflict(self, conflict: LogConflict) -> None:
+        """Keep evidence for ever; the same two heads once."""
+
+    @abc.abstractmethod
+    def conflicts(self) -> list[LogConflict]:
+        """All evidence, oldest first."""
 
     @abc.abstractmethod
     def drawn_seat(self, question: str) -> int | None:

@@ -51,4 +51,7 @@ class Trust:
 
 
 def _public_key(key: bytes | str) -> bytes:
-    return check_public_key(from_base64url(key, PUBLIC_KEY_BYTES) if isinstance(key, str) else key)
+    try:
+        return check_public_key(from_base64url(key, PUBLIC_KEY_BYTES) if isinstance(key, str) else key)
+    except SignatureError as error:
+        raise SignatureError(f"key must be the collector's public key; {error}") from None

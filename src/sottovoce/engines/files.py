@@ -27,6 +27,7 @@ __all__ = [
     "SEGMENT",
     "ReportFile",
     "ScannedFiles",
+    "check_unchanged",
     "find_files",
     "identity",
     "metadata_fault",
@@ -169,6 +170,18 @@ def _scan_file(survey: Survey, name: str) -> ReportFile | BadFile:
         return BadFile(name, fault)
     kind: Literal["parquet", "segment"] = "segment" if name.endswith(SEGMENT) else "parquet"
     return ReportFile(name, kind, groups, found.nbytes, found.modified, part)
+
+
+def check_unchanged(files: Iterable[ReportFile]) -> None:
+    """Raise if a file is another than it was when it was found."""
+    for file in files:
+        try:
+            now = status(file.path)
+            same = (now.nbytes, now.modified) == (file.nbytes, file.modified)
+        except OSError:
+            same = False
+        if not same:
+            raise ReportError(f"{file.path} changed while it was counted; nothing was counted: run it again")
 
 
 def why_bad(error: BaseException) -> str | None:

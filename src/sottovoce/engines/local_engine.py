@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Final, final
 
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import stepping
 from sottovoce.engines import files
 from sottovoce.engines.base import (
     MEMORY_BYTES,
@@ -103,11 +104,12 @@ class LocalEngine(Engine):
         if self.restart and work.begun:
             work.claim()
             work.clear()
-        run = Run(survey, found, work, ids=ids, memory_bytes=self.memory_bytes, cores=self.cores, progress=progress)
-        try:
-            tally, cells = run.count(faults)
-        except BaseException:
-            run.at_end.close()
-            work.let_go() if work.named else work.clear()
-            raise
+        with stepping(progress, "counting") as tell:
+            run = Run(survey, found, work, ids=ids, memory_bytes=self.memory_bytes, cores=self.cores, progress=tell)
+            try:
+                tally, cells = run.count(faults)
+            except BaseException:
+                run.at_end.close()
+                work.let_go() if work.named else work.clear()
+                raise
         return LocalCounted(survey, tally, ids, cells, work)

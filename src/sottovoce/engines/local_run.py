@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -11,13 +11,13 @@ from typing import Any
 
 from sottovoce.core.errors import ReportError
 from sottovoce.engines.base import Faults, Ids, Progress, check_faults, not_unique
-from sottovoce.engines.files import ReportFile, ScannedFiles, why_bad
+from sottovoce.engines.files import ReportFile, ScannedFiles, check_unchanged, why_bad
 from sottovoce.engines.local_counts import Counters, InFiles, InMemory, fits_memory
 from sottovoce.engines.local_repeats import Halves, Suspects
 from sottovoce.engines.local_resume import WorkFolder
 from sottovoce.engines.local_spill import Spill, parts_for
 from sottovoce.engines.reading import FilePiece, columns, in_pieces, rows_at_once
-from sottovoce.engines.remote import absolute, status
+from sottovoce.engines.remote import absolute
 from sottovoce.engines.rows import Sifted, sift
 from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.kernels.repeats import sample_bits, secret_multiplier
@@ -80,7 +80,7 @@ class Run:
             self.at_end.close()
             self.work.leave_out(damaged)
             self._done = 0
-        self._check_unchanged(files)
+        check_unchanged(files)
         lost = self._second_pass(files, pass_)
         tally += Tally(counted=-lost, duplicates=lost)
         check_faults(self.survey, tally, faults)
@@ -105,16 +105,6 @@ class Run:
             return self.work.begin(self.survey, self.found.files, settings)
         return settings
 
-    def _check_unchanged(self, files: Iterable[ReportFile]) -> None:
-        for file in files:
-            try:
-                now = status(file.path)
-                same = (now.nbytes, now.modified) == (file.nbytes, file.modified)
-            except OSError:
-                same = False
-            if not same:
-                raise ReportError(f"{file.path} changed while it was counted; nothing was counted: run it again")
-
     def _second_pass(self, files: Sequence[ReportFile], first: _FirstPass) -> int:
         """Take repeats off; returns how many there were."""
         self._tell(self._done, self._total, "looking for repeated ids")
@@ -128,7 +118,7 @@ class Run:
         suspects = Suspects(suspected, width, self.memory // 8, self.work.claimed)
         if self.read(in_pieces(files, _PIECE_ROWS), lambda rows: suspects.add(rows.ids, rows.payloads)):
             raise ReportError("a file changed while it was counted; nothing was counted: run it again")
-        self._check_unchanged(files)
+        check_unchanged(files)
         lost = 0
 
         def lose(payloads: Any) -> None:

@@ -1,24 +1,52 @@
-"""The most frequent answers of an estimate as bars with their intervals."""
+"""The largest answers of an estimate as bars with their intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from sottovoce.figures.style import SMALL, STYLE, draw_bars, finish_bars, new_figure, require_matplotlib
+from sottovoce.figures.style import (
+    SMALL,
+    STYLE,
+    colours_on,
+    draw_bars,
+    finish_bars,
+    legend_above,
+    new_figure,
+    require_matplotlib,
+)
 
-__all__ = ["plot_answers"]
+__all__ = ["MOST_BARS", "plot_answers"]
+
+MOST_BARS: Final = 200
+"""Bars of one picture: more make it too tall for screens and for image files."""
+
+_ROOM: Final = 0.05
+"""On both sides of what is drawn, as a share of it."""
 
 
-def plot_answers(answers: Sequence[tuple[str, float, float, float, float]], caption: str, ax: Any = None) -> Any:
+def plot_answers(
+    answers: Sequence[tuple[str, float, float, float, float]],
+    caption: str,
+    ax: Any = None,
+    *,
+    total: int | None = None,
+    percent: bool = True,
+    unit: str = "",
+) -> Any:
     """Bars of answers with their intervals; small marks for the raw estimate.
 
     Parameters
     ----------
     answers
-        Label, projected value, raw value and the two ends of the interval of each answer.
+        Label, projected value, raw value and the two ends of the interval of each answer, the largest first; no more
+        than `MOST_BARS` are drawn.
     ax
         A matplotlib axes to draw on; one on a new figure unless given.
+    total
+        Of how many answers these are the largest, which the caption says.
+    percent, unit
+        Whether answers are shares, drawn in per cent; of others the unit, if they have one.
 
     Returns
     -------
@@ -28,13 +56,16 @@ def plot_answers(answers: Sequence[tuple[str, float, float, float, float]], capt
     require_matplotlib()
     if not answers:
         return _nothing(caption, ax)
-    labels, values, raw, low, high = zip(*answers, strict=True)
+    shown = answers[:MOST_BARS]
+    labels, *columns = zip(*shown, strict=True)
+    scale = 100.0 if percent else 1.0
+    values, raw, low, high = ([scale * number for number in column] for column in columns)
     if ax is None:
-        ax = new_figure(8, 1.2 + 0.3 * len(answers)).subplots()
+        ax = new_figure(8, 1.5 + 0.3 * len(shown)).subplots()
     draw_bars(ax, labels, values, low, high)
     ax.plot(
-        [100 * number for number in raw],
-        range(len(answers)),
+        raw,
+        range(len(shown)),
         linestyle="none",
         marker="o",
         markersize=5,
@@ -42,16 +73,26 @@ def plot_answers(answers: Sequence[tuple[str, float, float, float, float]], capt
         color=STYLE["raw"],
         label="raw",
     )
-    ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=STYLE["ink"])
-    ax.set_xlim(left=min(0.0, *(105 * number for number in raw)))
-    finish_bars(ax, caption)
+    ends = min(0.0, *values, *raw, *low), max(0.0, *values, *raw, *high)
+    if ends == (0.0, 0.0):
+        ends = 0.0, scale  # nothing but zeros: an axis all the same
+    room = _ROOM * (ends[1] - ends[0])
+    ax.set_xlim(ends[0] - room * (ends[0] < 0), ends[1] + room * (ends[1] > 0))
+    if ends[0] < 0:
+        ax.axvline(0.0, color=colours_on(ax)["muted"], linewidth=0.8)
+    all_of_them = len(answers) if total is None else total
+    if all_of_them > len(shown):
+        caption = f"{len(shown):,} of {all_of_them:,} values, the largest; {caption}"
+    finish_bars(ax, f"{unit}\n{caption}" if unit and not percent else caption, percent=percent)
+    legend_above(ax)
     return ax
 
 
 def _nothing(caption: str, ax: Any) -> Any:
     """A picture that says so, where nothing was found: whoever waits for one gets one."""
     ax = new_figure(8, 1.8).subplots() if ax is None else ax
+    ink = colours_on(ax)["ink"]
     ax.set_axis_off()
-    ax.text(0.5, 0.6, "nothing found yet: collect more reports", ha="center", color=STYLE["ink"])
-    ax.text(0.5, 0.2, caption, ha="center", fontsize=SMALL, color=STYLE["ink"])
+    ax.text(0.5, 0.6, "nothing found yet: collect more reports", ha="center", color=ink)
+    ax.text(0.5, 0.2, caption, ha="center", fontsize=SMALL, color=ink)
     return ax

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 
-from sottovoce.figures.style import SMALL, STYLE, finish_axes, new_figure, require_matplotlib
+from sottovoce.figures.style import SMALL, STYLE, colours_on, finish_axes, legend_below, new_figure, require_matplotlib
 
 __all__ = ["DrawnCurve", "DrawnPoint", "plot_curve"]
 
-_WIDTH: Final = 118
+_WIDTH: Final = 105
 """Characters of a line of the caption."""
 
 
@@ -106,10 +106,10 @@ def _finish(ax: Any, curve: DrawnCurve) -> None:
     unit = f" ({curve.unit})" if curve.unit and not curve.answer.endswith(f"({curve.unit})") else ""
     finish_axes(ax, "", f"{curve.answer}{unit}")
     caption = "\n".join(line for part in curve.caption.splitlines() for line in wrap(part, _WIDTH))
-    ax.set_title(caption, loc="left", fontsize=SMALL, color=STYLE["muted"], parse_math=False)
+    ax.set_title(caption, loc="left", fontsize=SMALL, color=colours_on(ax)["muted"], parse_math=False)
     locator = AutoDateLocator(minticks=3, maxticks=9)
     ax.xaxis.set_major_locator(locator)
     ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
     if curve.percent:
         ax.yaxis.set_major_formatter("{x:g} %")
-    ax.legend(loc="best", frameon=False, fontsize=SMALL, labelcolor=STYLE["ink"])
+    legend_below(ax)

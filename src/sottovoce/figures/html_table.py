@@ -8,7 +8,9 @@ from collections.abc import Sequence
 __all__ = ["answers_html"]
 
 
-def answers_html(answers: Sequence[tuple[str, float, float, float, float]], caption: str, total: int) -> str:
+def answers_html(
+    answers: Sequence[tuple[str, float, float, float, float]], caption: str, total: int, unit: str = ""
+) -> str:
     """A row per answer: label, projected value, raw value and the two ends of its interval; `total` is of all answers.
 
     Examples
@@ -22,5 +24,6 @@ def answers_html(answers: Sequence[tuple[str, float, float, float, float]], capt
     )
     more = total - len(answers)
     caption = html.escape(caption) + (f"; {more:,} more values" if more > 0 else "")
-    head = "<tr><th>value</th><th>frequency</th><th>95 % interval</th><th>raw</th></tr>"
+    measure = f" ({html.escape(unit)})" if unit else ""
+    head = f"<tr><th>answer</th><th>estimate{measure}</th><th>95 % interval</th><th>raw</th></tr>"
     return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"

@@ -47,5 +47,5 @@ def plot_recall(
     ax.xaxis.set_minor_formatter("{x:.1g}")
     finish_axes(ax, "share of people with the word, %", "probability that it is found")
     ax.set_title(caption, loc="left", fontsize=SMALL, color=STYLE["muted"], parse_math=False)
-    ax.legend(loc="lower right", frameon=False, fontsize=SMALL, labelcolor=STYLE["ink"])
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=SMALL, labelcolor=STYLE["ink"])
     return ax

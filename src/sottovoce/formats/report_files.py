@@ -17,7 +17,18 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MissingExtraError
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["EPOCH", "EXPORT_FORMAT", "LAYOUT", "PREFIX", "REPORT", "REPORT_ID", "pyarrow", "write_reports"]
+__all__ = [
+    "EPOCH",
+    "EXPORT_FORMAT",
+    "GROUP_ROWS",
+    "LAYOUT",
+    "PREFIX",
+    "REPORT",
+    "REPORT_ID",
+    "pyarrow",
+    "report_table",
+    "write_reports",
+]
 
 EXPORT_FORMAT: Final = 1
 """Version of the files' columns and metadata."""
@@ -32,7 +43,7 @@ REPORT_ID: Final = "report_id"
 REPORT: Final = "report"
 EPOCH: Final = "epoch"
 
-_GROUP_ROWS: Final = 1 << 17
+GROUP_ROWS: Final = 1 << 17
 """Rows of a row group: engines hand each to a thread, and cut none."""
 
 
@@ -68,7 +79,15 @@ def write_reports(
     >>> sv.engines.local().aggregate(survey, place).n_reports
     1
     """
-    pa, pq = pyarrow()
+    _, pq = pyarrow()
+    pq.write_table(report_table(survey, ids, payloads, epoch=epoch), path, row_group_size=GROUP_ROWS, **LAYOUT)
+
+
+def report_table(
+    survey: Survey, ids: NDArray[np.uint8], payloads: NDArray[np.uint8], *, epoch: int | None = None
+) -> Any:
+    """The table of such a file, with its metadata: an Arrow table."""
+    pa, _ = pyarrow()
     tags = np.broadcast_to(np.frombuffer(survey.tag, dtype=np.uint8), (len(payloads), len(survey.tag)))
     columns = {REPORT_ID: ids, REPORT: np.concatenate([tags, payloads], axis=1)}
     arrays = [
@@ -89,5 +108,4 @@ def write_reports(
         PREFIX + "statement": survey.to_json(),
     }
     fields = [pa.field(name, array.type, nullable=False) for name, array in zip(names, arrays, strict=True)]
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata))
-    pq.write_table(table, path, row_group_size=_GROUP_ROWS, **LAYOUT)
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=metadata))

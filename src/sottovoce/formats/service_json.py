@@ -14,6 +14,7 @@ __all__ = [
     "CentralGuarantee",
     "Count",
     "Delta",
+    "Embedding",
     "Hex64",
     "Moment",
     "PeriodAhead",
@@ -48,6 +49,16 @@ class CentralGuarantee(msgspec.Struct, frozen=True, kw_only=True):
     assumption: Annotated[str, Meta(description="what the central guarantee rests on")]
     promise: Annotated[str, Meta(description="both guarantees in words, each with its assumption")]
     relay: Annotated[str | None, Meta(description="address of the relay that shuffles; null in a plan")] = None
+
+
+class Embedding(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines that show a survey in another page."""
+
+    snippet: Annotated[str, Meta(description="HTML: the script with its integrity, and the element")]
+    script: Annotated[str, Meta(description="the script's path at the collector; another one for every other content")]
+    integrity: Annotated[str, Meta(description="the script's SHA-384, as a page states it")]
+    bytes: Annotated[int, Meta(ge=0, description="of the script, not compressed")]
+    allow_origins: Annotated[list[str], Meta(description="web origins whose pages may ask; * for all, none if empty")]
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -151,6 +162,8 @@ class TokenEntry(msgspec.Struct, frozen=True):
     scopes: list[Scope]
     note: str
     revoked: bool
+    expires: Moment | None = None
+    """When it opens nothing any more; None if it does not expire."""
 
 
 class TokenCreated(msgspec.Struct, frozen=True):
@@ -160,6 +173,7 @@ class TokenCreated(msgspec.Struct, frozen=True):
     token: str
     scopes: list[Scope]
     note: str
+    expires: Moment | None = None
 
     def __repr__(self) -> str:
         return f"<token {self.id}: {', '.join(sorted(self.scopes))}>"

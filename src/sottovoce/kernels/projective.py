@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.extras import full_install
 from sottovoce.kernels.finite_field import kernel_tables
 
 __all__ = ["hyperplane_sums", "singer_polynomial", "weighted_hyperplane_sums"]
@@ -34,7 +35,8 @@ def weighted_hyperplane_sums(weights: NDArray[Any], order: int, dimension: int) 
     faster than one of length K then. The error of each sum is about log2(K) 2^-53 times the L2 norm of the weights and
     the square root of the hyperplane's size, so weights that have a large mean had better be given without it.
     """
-    from scipy import fft
+    with full_install:
+        from scipy import fft
 
     points, directions, hits = _cycle(order, dimension)
     size = len(points)
@@ -50,7 +52,8 @@ def weighted_hyperplane_sums(weights: NDArray[Any], order: int, dimension: int) 
 @lru_cache(maxsize=4)
 def _cycle(order: int, dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.complex128]]:
     """Numbers of x_0, x_1, .., of v_0, v_1, .., and the transform of the indicator of D."""
-    from scipy import fft
+    with full_install:
+        from scipy import fft
 
     from sottovoce.kernels.compiled.projective import singer_walk
 

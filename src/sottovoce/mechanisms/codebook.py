@@ -102,7 +102,7 @@ class Codebook(VectorMechanism):
             raise SurveyError("size and candidates must be powers of two")
         if self.size <= self.dimension:
             raise SurveyError(f"size is {self.size}: it must be above the dimension, {self.dimension}")
-        if not self.constants.scale > 0:
+        if not self.constants.is_informative:
             raise MechanismError(f"epsilon {self.epsilon:g} is too small: the report carries nothing; use a larger one")
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Final, NamedTuple, Self, final
 
 import numpy as np
@@ -166,9 +167,18 @@ class VectorMechanism(Mechanism):
 
 
 def as_vector(value: object, dimension: int) -> Floats | None:
-    """`value` as a float64 vector of that length, or None; raises nothing, so that nothing can hold the value."""
+    """`value` as a float64 vector of that length, or None; raises nothing, so that nothing can hold the value.
+
+    A vector of one number may be that number.
+
+    Examples
+    --------
+    >>> as_vector(3, 1), as_vector([3], 1), as_vector(3, 2)
+    (array([3.]), array([3.]), None)
+    """
+    listed = [value] if dimension == 1 and not isinstance(value, bool) and isinstance(value, Real) else value
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(listed, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return None
     return array if array.shape == (dimension,) else None

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import PlanError, SurveyError
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_integer
+from sottovoce.core.progress import steps
 from sottovoce.planning.central import CentralGoal
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.recall import RecallGoal
@@ -72,6 +73,7 @@ def plan(
 ) -> TrackingPlan: ...
 
 
+@steps("comparing designs")
 def plan(
     asked: object = None,
     *,

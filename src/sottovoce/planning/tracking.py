@@ -15,7 +15,7 @@ from typing import Any, Final, final
 
 from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import MIN_EPSILON
-from sottovoce.core.words import plural
+from sottovoce.core.words import figure, plural
 from sottovoce.planning.plan import Plan, solve_plan
 from sottovoce.planning.solve import Solved, Target
 from sottovoce.strategies.options import Criterion
@@ -251,13 +251,9 @@ class TrackingPlan:
         return f"{start} would take {beside.users:,} people for the same error, {beside.times:,.3g} times as many."
 
     def _amount(self, number: float) -> str:
-        """Two significant digits, in percentage points or in the unit of the answers."""
+        """In percentage points or in the unit of the answers."""
         question = self.period.question
         if question.answers_are_shares:
-            figure = _about(100 * number)
-            return f"{figure} point" if figure == "1" else f"{figure} points"
-        return f"{_about(number)} {question.unit}".rstrip()
-
-
-def _about(figure: float) -> str:
-    return f"{float(f'{figure:.2g}'):,.10g}"
+            points = figure(100 * number)
+            return f"{points} point" if points == "1" else f"{points} points"
+        return f"{figure(number)} {question.unit}".rstrip()

@@ -45,6 +45,8 @@ class Parameter:
         The words of which one is given, for choices; the alphabets that have a name.
     group
         Parameters of one group are alternatives: exactly one of them is given.
+    in_examples
+        Whether examples of commands give it although it has a default.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Parameter:
     high: float | int | None = None
     choices: tuple[str, ...] = ()
     group: str = ""
+    in_examples: bool = False
 
     @property
     def required(self) -> bool:

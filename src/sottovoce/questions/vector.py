@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
+from sottovoce.core.words import plural
 from sottovoce.mechanisms.vector import as_vector, clip_to_ball
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
@@ -54,9 +55,10 @@ class Vector(Question):
         Parameter(
             "radius",
             "number",
-            "the largest norm a person's vector may have",
-            "1",
+            "the largest norm a person's vector may have; longer ones are shortened",
+            "5",
             default=1.0,
+            in_examples=True,
             low=MIN_RADIUS,
             high=MAX_RADIUS,
         ),
@@ -97,7 +99,7 @@ class Vector(Question):
         """Any vector of the right length; the mechanism clips it, since a refusal would reveal something."""
         vector = as_vector(value, self.dimension)
         if vector is None:
-            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} numbers")
+            raise ValueOutsideDomainError(f"every value must be a vector of {plural(self.dimension, 'number')}")
         return vector
 
     def people(self, values: Any) -> People:
@@ -109,8 +111,11 @@ class Vector(Question):
             rows = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             rows = np.empty(0)
+        if self.dimension == 1 and rows.ndim == 1:
+            rows = rows[:, None]  # one number a person
         if rows.ndim != 2 or rows.shape[1] != self.dimension or not np.isfinite(rows).all():
-            raise ValueOutsideDomainError(f"every value must be a vector of {self.dimension} finite numbers")
+            many = plural(self.dimension, "finite number")
+            raise ValueOutsideDomainError(f"every value must be a vector of {many}")
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         if self.clip:
             return rows if (norms <= self.radius).all() else np.stack([clip_to_ball(r, self.radius) for r in rows])

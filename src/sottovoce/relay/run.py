@@ -22,6 +22,7 @@ from sottovoce.collector.running.process import (
     stop_event,
     warn_of_place,
 )
+from sottovoce.collector.running.volume import check_volume
 from sottovoce.relay.api import RELAY_ROUTES
 from sottovoce.relay.service import RelayService
 from sottovoce.relay.settings import RelaySettings
@@ -54,6 +55,8 @@ def relay(settings: RelaySettings, *, ready: Callable[[str], object]) -> None:
     """
     set_up(settings)
     check_tls(settings)
+    if settings.require_volume:
+        check_volume(settings.folder, "acknowledged messages")
     with (
         listening(settings) as listener,
         folder(settings.folder, "--folder"),

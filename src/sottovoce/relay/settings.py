@@ -61,6 +61,13 @@ class RelaySettings:
         "folder of the relay's database (relay.db); it must be on a local disk",
         metavar="FOLDER",
     )
+    require_volume: bool = setting(
+        False,
+        kinds.switch,
+        "yes or no",
+        "refuse to start where the folder would be gone with its container; the container image sets it",
+        metavar="YES",
+    )
     host: str = setting(
         "127.0.0.1",
         kinds.host,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import PlanError, WorkloadError
+from sottovoce.core.extras import full_install
 from sottovoce.strategies.factorize_root import root_of
 from sottovoce.strategies.factorize_solver import Solution, shifted, solve
 from sottovoce.workloads.base import Floats, Workload, check_vector
@@ -71,7 +72,8 @@ class Factorization:
     @cached_property
     def _inverse(self) -> Floats:
         """The pseudo-inverse of V, J x k, from V^T = Q U: that is Q U^-T."""
-        from scipy.linalg import solve_triangular
+        with full_install:
+            from scipy.linalg import solve_triangular
 
         orthonormal, upper = np.linalg.qr(self.coordinates.T)
         inverse: Floats = solve_triangular(upper, orthonormal.T, trans=0).T

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sottovoce.core.errors import MechanismError
+from sottovoce.core.extras import full_install
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.strategies.quantise import quantise
 from sottovoce.workloads.base import Floats
@@ -130,8 +131,9 @@ def _solve(x: Floats, y: Floats, epsilon: float) -> Floats:
     Variables are r and t, both times `scale`, with q = t + (e^epsilon - 1) r; the sum of r, which is the same for every
     grid point; and M. So none is very small or very large, whatever epsilon is. Outputs are divided by the largest.
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import block_array, csr_array, eye_array, kron
+    with full_install:
+        from scipy.optimize import linprog
+        from scipy.sparse import block_array, csr_array, eye_array, kron
 
     reach = math.expm1(epsilon)
     scale = max(1.0, reach)

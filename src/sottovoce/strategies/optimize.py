@@ -11,7 +11,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.extras import full_install
 from sottovoce.core.limits import check_epsilon, check_integer
+from sottovoce.core.progress import steps as showing_steps
+from sottovoce.core.words import plural
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
 from sottovoce.strategies.optimize_problem import (
     OBJECTIVES,
@@ -154,7 +157,12 @@ def optimize(
         if kept is not None and _is_no_worse(problem, *kept, known.best):
             return _result(workload, problem, *kept, known.best, finished=True)
     limits = Limits(most, deadline)
-    found, finished = _search(problem, n_rows, number, known, progress, limits, arrays or np.asarray)
+    with showing_steps("searching for a channel") as shown:
+
+        def show(done: int, value: float) -> None:
+            shown.say(f"searching for a channel: {value:#.4g} after {plural(done, 'step')}")
+
+        found, finished = _search(problem, n_rows, number, known, progress or show, limits, arrays or np.asarray)
     result = _result(
         workload, problem, *_over_all_values(problem, _round_best(problem, found)), known.best, finished=finished
     )
@@ -198,7 +206,7 @@ def _search(
     rows: int,
     seed: int,
     known: KnownChannels,
-    progress: Callable[[int, float], None] | None,
+    progress: Callable[[int, float], None],
     limits: Limits,
     arrays: Callable[[Floats], Any],
 ) -> tuple[list[Candidate], bool]:
@@ -245,7 +253,7 @@ def _starting_points(
     return found
 
 
-def _descend(running: list[Any], progress: Callable[[int, float], None] | None, limits: Limits) -> bool:
+def _descend(running: list[Any], progress: Callable[[int, float], None], limits: Limits) -> bool:
     """One stage each, then the best alone until it converges; False if time ran out."""
 
     def stage(search: Any) -> bool:
@@ -256,8 +264,7 @@ def _descend(running: list[Any], progress: Callable[[int, float], None] | None, 
     leader, before = min(running, key=_value), math.inf
     while True:
         value = _value(leader)
-        if progress is not None:
-            progress(leader.steps, value)
+        progress(leader.steps, value)
         if limits.late:
             return False
         if leader.steps >= limits.steps or before - value <= _SETTLED * value:
@@ -273,7 +280,8 @@ def _value(search: Any) -> float:
 
 def _to_numpy(array: Any) -> Floats:
     """The array as a NumPy array."""
-    import array_api_compat
+    with full_install:
+        import array_api_compat
 
     return np.asarray(array_api_compat.to_device(array, "cpu"), dtype=np.float64)
 

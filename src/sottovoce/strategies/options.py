@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, final
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.core.words import figure, plural
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy, channel_kind
@@ -348,9 +349,9 @@ def explain(found: Sequence[Option], chosen: Option, criterion: Criterion = "l2"
     'The next best that fits, direct with codebook, errs 5.3 times as much.'
     """
     answers = 1 if chosen.design is None else chosen.design.workload.n_queries
-    together = f", L2 error {chosen.l2:.3g} of all {answers:,}" if answers > 1 else ""
-    size = "1 byte" if chosen.report_bytes == 1 else f"{chosen.report_bytes:,} bytes"
-    margin = f"margin {chosen.margin:.3g} {unit}".rstrip()
+    together = f", L2 error {figure(chosen.l2)} of all {answers:,}" if answers > 1 else ""
+    size = plural(chosen.report_bytes, "byte")
+    margin = f"margin {figure(chosen.margin)} {unit}".rstrip()
     noun = "answer" if chosen.design is None else chosen.design.answer_name
     sentences = [f"{chosen.name}: {margin} of one {noun} (95 %){together}, {size} per report"]
     place = next((number for number, one in enumerate(found) if one.name == chosen.name), len(found))

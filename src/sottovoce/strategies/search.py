@@ -10,10 +10,12 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-import array_api_compat
-
+from sottovoce.core.extras import full_install
 from sottovoce.strategies.search_objective import ChannelObjective, Point
 from sottovoce.strategies.search_projection import project_columns
+
+with full_install:
+    import array_api_compat
 
 __all__ = ["STAGE", "Best", "ChannelSearch"]
 

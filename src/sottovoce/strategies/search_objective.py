@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any, Final, NamedTuple
 
-import array_api_compat
-
+from sottovoce.core.extras import full_install
 from sottovoce.strategies.search_projection import logistic_columns
+
+with full_install:
+    import array_api_compat
 
 __all__ = ["ChannelObjective", "Point"]
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import array_api_compat
+from sottovoce.core.extras import full_install
+
+with full_install:
+    import array_api_compat
 
 __all__ = ["logistic_columns", "project_columns"]
 

@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.extras import full_install
 from sottovoce.mechanisms.base import Floats
 
 __all__ = ["Components", "Table", "TableSet", "contrast_rows", "subsets"]
@@ -115,7 +116,8 @@ class Components:
 
     def synthesis(self, tables: TableSet) -> Any:
         """Sparse: cells of tables, less 1/cells, from components."""
-        from scipy.sparse import csr_array
+        with full_install:
+            from scipy.sparse import csr_array
 
         rows, columns, entries = [], [], []
         for table in tables.tables:

@@ -7,6 +7,7 @@ from typing import Any, Self, final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import MAX_USERS, check_central_delta, check_integer
+from sottovoce.core.progress import steps
 from sottovoce.core.words import both_guarantees
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.strategies.base import Strategy
@@ -110,4 +111,5 @@ def amplified(survey: Terms, n: int | None, delta: float | None) -> Amplified:
         raise SurveyError("n must be given, the honest answers in one batch: the survey states no relay").at("n")
     if delta is None:
         raise SurveyError("delta must be given, for example 1e-6: the survey states no relay").at("delta")
-    return replace(Amplified.of(survey.mechanism, n, delta), design=survey.design)
+    with steps("computing the certificate"):
+        return replace(Amplified.of(survey.mechanism, n, delta), design=survey.design)

@@ -14,6 +14,7 @@ from sottovoce.core.limits import (
     check_epsilon,
     check_integer,
 )
+from sottovoce.core.progress import steps
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import HOW_TO_BRING_ONE, MECHANISMS, is_foreign, lookup, register
 from sottovoce.questions.base import Question
@@ -89,7 +90,8 @@ def design_for(
         setting = replace(setting, mechanism=_name_of(mechanism))
     if not isinstance(strategy, Strategy):
         checked = check_setting(question, replace(setting, strategy=strategy))
-        option = choose(checked, question.strategies, criterion)
+        with steps("comparing designs"):
+            option = choose(checked, question.strategies, criterion)
         if option.design is None:
             raise MechanismError(option.reason)
         return option.design

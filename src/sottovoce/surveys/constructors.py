@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, Unpack
 
 from sottovoce.core.errors import SurveyError
-from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS, check_dimension
+from sottovoce.core.words import plural
 from sottovoce.domain import Domain
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
@@ -28,6 +29,7 @@ from sottovoce.surveys.panel import Panel, Seat
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.statement import check_title
 from sottovoce.surveys.terms import Terms
+from sottovoce.workloads.ball import Ball
 from sottovoce.workloads.base import Workload
 
 __all__ = ["Constructors"]
@@ -135,15 +137,26 @@ class Constructors(Terms):
         mechanism: str = AUTO,
         *,
         clip: bool = False,
+        labels: Sequence[str] = (),
         **others: Unpack[Asking],
     ) -> Self:
-        """Ask for the mean of people's vectors, each of norm at most `radius`.
+        """Ask for the mean of people's vectors, each of norm at most `radius`; a vector of one number may be a number.
 
         A device moves a vector outside the ball to the nearest point of the ball, since a refusal would reveal
-        something. A simulation refuses such a vector, so that a wrong radius is noticed, unless `clip` is True; `clip`
-        is not part of the survey. `others` are as for `ask`.
+        something. A simulation refuses such a vector, so that a wrong radius is noticed, unless `clip` is True.
+        `labels` name the coordinates in estimates. Neither `clip` nor `labels` is part of the survey. `others` are as
+        for `ask`.
+
+        Examples
+        --------
+        >>> from sottovoce import Survey
+        >>> survey = Survey.mean(2, radius=5.0, epsilon=4.0, labels=["height", "width"])
+        >>> estimate = survey.estimate(survey.simulate([[3.0, 4.0]] * 50_000, seed=1))
+        >>> round(estimate["width"].value, 1)
+        4.0
         """
-        return cls.ask(Vector(dimension, radius, clip), epsilon, delta, mechanism=mechanism, **others)
+        ball = _named(dimension, radius, labels) if len(labels) else None
+        return cls.ask(Vector(dimension, radius, clip, ball), epsilon, delta, mechanism=mechanism, **others)
 
     @classmethod
     def words(
@@ -301,3 +314,13 @@ class Constructors(Terms):
         if size is None:
             return cls.ask(seat.mean(), panel.epsilon, mechanism=Binary.name, title=title, seat=seat)
         return cls.ask(seat.choice(size), panel.epsilon, title=title, seat=seat)
+
+
+def _named(dimension: int, radius: float, labels: Sequence[str]) -> Ball:
+    """The ball whose coordinates have these names."""
+    expected = check_dimension(dimension)
+    texts = [] if isinstance(labels, str) else [label for label in labels if isinstance(label, str) and label]
+    if len(labels) != expected or len(set(texts)) != expected:
+        many = plural(expected, "different text")
+        raise SurveyError(f"labels must be {many}, one for each coordinate").at("labels")
+    return Ball(dimension, radius, tuple(texts))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.extras import import_pandas
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
 from sottovoce.figures.bars import plot_answers
@@ -155,7 +156,8 @@ class Estimate:
         if key not in self._intervals:
             least, most = self.survey.answer_range
             observed = Observed(self.survey.design, self.raw, self.n_reports, self.counts, least, most)
-            self._intervals[key] = certified_interval(observed, level, len(self.raw) if simultaneous else 1)
+            with steps("computing intervals"):
+                self._intervals[key] = certified_interval(observed, level, len(self.raw) if simultaneous else 1)
         return self._intervals[key]
 
     @cached_property
@@ -390,9 +392,14 @@ class Estimate:
         return pd.DataFrame(self.columns(level), index=pd.Index(self.labels(), name="label"))
 
     def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
-        """Bars of the k most frequent values with intervals, on a matplotlib axes; returns the axes."""
-        caption = f"{self.n_reports:,} reports, {guarantee(self.epsilon, self.delta)}, {100 * level:g} % intervals"
-        return plot_answers(self.top(k, level), caption, ax)
+        """Bars of the k largest answers, 200 at most, with intervals, on a matplotlib axes; returns the axes."""
+        question = self.survey.question
+        measure: Any = {"percent": question.answers_are_shares, "unit": question.unit}
+        return plot_answers(self.top(k, level), self._caption(level), ax, total=len(self), **measure)
+
+    def _caption(self, level: float) -> str:
+        promise = guarantee(self.epsilon, self.delta)
+        return f"{plural(self.n_reports, 'report')}, {promise}, {100 * level:g} % intervals"
 
     def _repr_html_(self) -> str:
-        return answers_html(self.top(_ROWS_IN_HTML), repr(self).strip("<>"), len(self))
+        return answers_html(self.top(_ROWS_IN_HTML), repr(self).strip("<>"), len(self), self.survey.question.unit)

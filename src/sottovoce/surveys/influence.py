@@ -14,6 +14,7 @@ from typing import Any, final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
+from sottovoce.core.words import plural
 from sottovoce.strategies.spread import Floats
 from sottovoce.strategies.spread_of_strategies import spread
 from sottovoce.surveys.terms import Terms
@@ -142,10 +143,10 @@ def _sentence(k: int, n: int, largest: float, exact: bool, approximate: str) -> 
     devices = "1 malicious device" if k == 1 else f"{k:,} malicious devices"
     moved = f"{_rounded_up(largest):.3g}"
     if exact:
-        return f"{devices} among {n:,} reports can move an answer by up to {moved}"
+        return f"{devices} among {plural(n, 'report')} can move an answer by up to {moved}"
     if approximate:
-        return f"{devices} among {n:,} reports move no answer by much more than {moved}, {approximate}"
-    return f"{devices} among {n:,} reports cannot move any answer by more than {moved}"
+        return f"{devices} among {plural(n, 'report')} move no answer by much more than {moved}, {approximate}"
+    return f"{devices} among {plural(n, 'report')} cannot move any answer by more than {moved}"
 
 
 def _rounded_up(number: float) -> float:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import steps
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
@@ -117,7 +118,12 @@ def likeliest(
     search = _Search(mechanism, np.asarray(counts, dtype=np.float64), n_reports)
     if progress is not None and not callable(progress):
         raise SurveyError("progress must be a function of the number of steps and the gap, or None").at("progress")
-    found = search.run(goal, limit, progress)
+    with steps("searching for the likeliest distribution") as shown:
+
+        def show(done: int, gap: float) -> None:
+            shown.say(f"likeliest distribution: step {done:,}, gap {gap:.3g}")
+
+        found = search.run(goal, limit, progress or show)
     found.shares.flags.writeable = False
     values = design.workload.matvec(found.shares)
     values.flags.writeable = False
@@ -182,7 +188,7 @@ class _Search:
         self.came = np.flatnonzero(counts)
         self.steps = 0
 
-    def run(self, goal: float, limit: int, progress: Progress | None) -> _Point:
+    def run(self, goal: float, limit: int, progress: Progress) -> _Point:
         """SQUAREM: extrapolate along two plain steps; if that is less likely than the second of them, take that."""
         size = self.mechanism.domain_size
         best = point = self.at(np.full(size, 1 / size))
@@ -202,8 +208,7 @@ class _Search:
             else:
                 point = self.at(first.following)
             best = min(best, point, key=lambda one: one.gap)
-            if progress is not None:
-                progress(self.steps, best.gap)
+            progress(self.steps, best.gap)
         return best
 
     def at(self, shares: Floats) -> _Point:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import QueryError, SurveyError
 from sottovoce.core.limits import MAX_RADIUS, MIN_RADIUS, check_epsilon, check_integer, check_radius
+from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.expressions import Checked, Query, numbers, positions
 from sottovoce.mechanisms.binary import Binary
@@ -109,7 +110,7 @@ class Panel(Stated):
 
     def __repr__(self) -> str:
         return (
-            f"<panel {self.id[:12]}: {self.rounds:,} rounds over {self.domain.size:,} records, "
+            f"<panel {self.id[:12]}: {plural(self.rounds, 'round')} over {plural(self.domain.size, 'record')}, "
             f"epsilon {self.epsilon:g}, radius {self.radius:g}>"
         )
 

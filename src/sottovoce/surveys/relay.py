@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Any, Final, Self, final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import MAX_USERS, check_central_delta, check_integer
+from sottovoce.core.loopback import is_loopback
 from sottovoce.surveys.statement import check_fields
 
 __all__ = ["DEFAULT_CENTRAL_DELTA", "LEAST_BATCH", "Relay", "relay_url"]
@@ -99,18 +99,9 @@ def relay_url(url: object) -> str:
     found = _URL.fullmatch(url) if isinstance(url, str) and len(url) <= MAX_URL else None
     scheme, host, port, path = ("", "", None, "") if found is None else found.groups()
     scheme, host = scheme.lower(), host.lower()
-    if not host or (scheme == "http" and not _is_loopback(host)) or int((port or ":1")[1:]) > _MAX_PORT:
+    if not host or (scheme == "http" and not is_loopback(host)) or int((port or ":1")[1:]) > _MAX_PORT:
         raise SurveyError(
             "url must be the relay's address, for example https://relay.example.org: https (plain http only on this "
             f"machine), without a user, a ?query or a #fragment, and at most {MAX_URL} characters"
         ).at("url")
     return f"{scheme}://{host}{'' if port in (None, _DEFAULT_PORTS[scheme]) else port}{path}"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.errors import SimulationError
 from sottovoce.core.limits import check_domain_size
+from sottovoce.core.progress import advancing
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.mechanisms.base import Batch, Counts
 from sottovoce.questions.people import MAX_PEOPLE, People
@@ -45,7 +46,8 @@ def chunk_size(mechanism: AnyMechanism) -> int:
 
 def draw_reports(mechanism: AnyMechanism, people: People, seed: Seed) -> Batch:
     """Everybody's reports, in order."""
-    parts = list(_chunks(mechanism, people, seed, lambda batch: batch, None))
+    with advancing(None, "simulating", people.n, "people") as advance:
+        parts = list(_chunks(mechanism, people, seed, lambda batch: batch, advance))
     return np.concatenate(parts) if parts else mechanism.randomize_many(people.between(0, 0), _generator(seed, 0))
 
 
@@ -62,8 +64,9 @@ def count_reports(mechanism: AnyMechanism, people: People, seed: Seed, progress:
         mechanism.count_into(counters, batch)
         idle.append(counters)
 
-    for _ in _chunks(mechanism, people, seed, count, progress):
-        pass
+    with advancing(progress, "simulating", people.n, "people") as advance:
+        for _ in _chunks(mechanism, people, seed, count, advance):
+            pass
     total = idle.pop()
     for counters in idle:
         total += counters
@@ -83,7 +86,7 @@ def _chunks(
     people: People,
     seed: Seed,
     use: Callable[[Batch], Result],
-    progress: Progress | None,
+    advance: Progress,
 ) -> Iterator[Result]:
     """`use` of every chunk's reports, in order, computed by a pool with a bounded number in flight."""
     size = chunk_size(mechanism)
@@ -100,8 +103,7 @@ def _chunks(
         # For one chunk, a pool would only add overhead.
         for chunk in range(min(1, people.n)):
             n, result = work(chunk)
-            if progress is not None:
-                progress(n)
+            advance(n)
             yield result
         return
     chunks = iter(range(-(-people.n // size)))
@@ -110,8 +112,7 @@ def _chunks(
         while flying:
             n, result = flying.pop(0).result()
             flying.extend(pool.submit(work, c) for c in islice(chunks, 1))
-            if progress is not None:
-                progress(n)
+            advance(n)
             yield result
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.errors import NoReportsError, SimulationError, SurveyError
+from sottovoce.core.progress import steps
 from sottovoce.domain import Domain
 from sottovoce.questions.base import Question
 from sottovoce.questions.people import People
@@ -186,10 +187,12 @@ class Survey(Constructors):
 
         For words, `rule` says how they are searched for, and `progress` is called with the steps done and of how many.
         """
-        aggregate = reports if isinstance(reports, Aggregate) else self.aggregate().add(reports)
-        aggregate.check_of(self)
-        return self.estimate_counts(aggregate.counts, aggregate.n_reports, rule=rule, progress=progress)
+        with steps("estimating"):
+            aggregate = reports if isinstance(reports, Aggregate) else self.aggregate().add(reports)
+            aggregate.check_of(self)
+            return self.estimate_counts(aggregate.counts, aggregate.n_reports, rule=rule, progress=progress)
 
+    @steps("estimating")
     def estimate_counts(
         self, counts: Any, n_reports: int, *, rule: SearchRule | None = None, progress: SearchProgress | None = None
     ) -> Estimate:

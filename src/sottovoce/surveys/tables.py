@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import SottovoceError, SurveyError
-from sottovoce.core.extras import import_pandas
+from sottovoce.core.extras import full_install, import_pandas
+from sottovoce.core.words import plural
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.domain.number import NumberGrid
 from sottovoce.mechanisms.base import Floats
@@ -162,7 +163,8 @@ class ShareTable:
         Wald's test of p(a, b) - p(a) p(b) = 0 for all but the last row and column, with the exact covariance of the
         raw shares under the projected distribution.
         """
-        from scipy.stats import chi2
+        with full_install:
+            from scipy.stats import chi2
 
         if len(self.names) != 2 or min(self._shape) < 2:
             raise SurveyError("independence is tested for tables of two attributes with two values or more")
@@ -204,7 +206,7 @@ class ShareTable:
 
     def __repr__(self) -> str:
         sizes = " x ".join(f"{axis.size:,}" for axis in self.axes)
-        return f"<table of {' and '.join(self.names)}: {sizes} shares from {self.answers.n_reports:,} reports>"
+        return f"<table of {' and '.join(self.names)}: {sizes} shares from {plural(self.answers.n_reports, 'report')}>"
 
     # --- weights ---------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import SimulationError
+from sottovoce.core.progress import advancing
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.simulation import Seed, check_seed
 from sottovoce.surveys.tracked import TrackedSurvey
@@ -41,21 +42,23 @@ def simulate_periods(
     seats: NDArray[np.int16] | None = None
     people = 0
     found: dict[int, Aggregate] = {}
-    for number in range(1, last + 1):
-        values = values_of(number)
-        window, seat = divmod(number - 1, calendar.window)
-        if seat == 0 or seats is None:
-            people = _count(values, number)
-            drawn = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(fixed, spawn_key=(0, window))))
-            seats = drawn.integers(0, calendar.window, size=people, dtype=np.int16)
-        elif _count(values, number) != people:
-            raise SimulationError(
-                f"histories has another number of people in period {number} than in the period before; everybody has "
-                "one value in every period of a window"
-            ).at("histories")
-        here = _chosen(values, np.flatnonzero(seats == seat))
-        own = np.random.SeedSequence(fixed, spawn_key=(1, number)).generate_state(1, np.uint64)[0]
-        found[number] = tracking.period(number).simulate_aggregate(here, seed=int(own), progress=progress)
+    # Without a total: a function says how many people a period has when it comes to it.
+    with advancing(progress, "simulating period by period", unit="people") as advance:
+        for number in range(1, last + 1):
+            values = values_of(number)
+            window, seat = divmod(number - 1, calendar.window)
+            if seat == 0 or seats is None:
+                people = _count(values, number)
+                drawn = np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(fixed, spawn_key=(0, window))))
+                seats = drawn.integers(0, calendar.window, size=people, dtype=np.int16)
+            elif _count(values, number) != people:
+                raise SimulationError(
+                    f"histories has another number of people in period {number} than in the period before; everybody "
+                    "has one value in every period of a window"
+                ).at("histories")
+            here = _chosen(values, np.flatnonzero(seats == seat))
+            own = np.random.SeedSequence(fixed, spawn_key=(1, number)).generate_state(1, np.uint64)[0]
+            found[number] = tracking.period(number).simulate_aggregate(here, seed=int(own), progress=advance)
     return found
 
 

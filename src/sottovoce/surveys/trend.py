@@ -12,6 +12,7 @@ from statistics import NormalDist
 from typing import Any, Final, final
 
 from sottovoce.core.errors import NoReportsError
+from sottovoce.core.extras import full_install
 from sottovoce.mechanisms.base import Floats
 
 __all__ = ["MIN_PERIODS", "Trend", "line_through"]
@@ -83,7 +84,8 @@ def line_through(
         The variances if nothing changed: weights, which so do not depend on the errors of single periods, and the
         test that nothing changed.
     """
-    from scipy.stats import chi2
+    with full_install:
+        from scipy.stats import chi2
 
     n = len(values)
     if n < MIN_PERIODS:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.extras import import_pandas
+from sottovoce.core.words import plural
 
 __all__ = ["WordAnswer", "WordAnswers"]
 
@@ -64,7 +65,7 @@ class WordAnswers(Sequence[WordAnswer]):
         return (WordAnswer(*row) for row in rows)
 
     def __repr__(self) -> str:
-        return f"<answers for {len(self):,} words, {int(self.certain.sum()):,} of them certain>"
+        return f"<answers for {plural(len(self), 'word')}, {int(self.certain.sum()):,} of them certain>"
 
     def to_pandas(self) -> Any:
         """A DataFrame indexed by label. Needs pandas."""

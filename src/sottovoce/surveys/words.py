@@ -14,6 +14,7 @@ from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.extras import import_pandas
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.word_codes import WordCode
 from sottovoce.figures.bars import plot_answers
@@ -249,11 +250,11 @@ class WordsEstimate(Estimate):
 
     def plot(self, ax: Any = None, k: int = 20, level: float = 0.95) -> Any:
         """Bars of the k most common words with intervals, those that are not certain with a question mark."""
-        caption = f"{self.n_reports:,} reports, {guarantee(self.epsilon, self.delta)}, {100 * level:g} % intervals"
+        caption = self._caption(level)
         listed = self.top(k, level)
         if not all(one.certain for one in listed):
             caption += "; (?) may be there by chance"
-        return plot_answers([_doubted(one) for one in listed], caption, ax)
+        return plot_answers([_doubted(one) for one in listed], caption, ax, total=len(self))
 
     def _repr_html_(self) -> str:
         return answers_html([_doubted(one) for one in self.top(_ROWS_IN_HTML)], repr(self).strip("<>"), len(self))
@@ -298,7 +299,12 @@ def estimate_words(
     mechanism = _mechanism_of(survey)
     whole = mechanism.whole(counts)
     tallies = Tallies(mechanism, mechanism.supporting(whole), np.asarray(whole.sum(axis=1)))
-    search = search_words(tallies, _code_of(survey), rule, progress)
+    with steps("searching for words") as shown:
+
+        def show(done: int, of: int) -> None:
+            shown.say(f"searching for words: {100 * done // max(1, of)} %")
+
+        search = search_words(tallies, _code_of(survey), rule, progress or show)
     raw = raw_share(mechanism, [one.supporting for one in search.found], [one.trials for one in search.found])
     projected = project_capped(raw, 1) if len(raw) else Projected(raw.copy(), 0.0)
     found = projected.values, projected.gap, survey.bound(n_reports)

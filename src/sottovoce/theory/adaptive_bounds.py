@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from sottovoce.core.errors import PlanError
+from sottovoce.core.extras import full_install
 from sottovoce.core.limits import check_epsilon, check_integer, check_radius
 from sottovoce.theory.bounds import Bound, debias
 
@@ -83,7 +84,9 @@ def predicted_worst_error(rounds: int, radius: float, epsilon: float, users: int
     0.021
     """
     import numpy as np
-    from scipy.special import erfc
+
+    with full_install:
+        from scipy.special import erfc
 
     d, r, c, n = _stated(rounds, radius, epsilon, users)
     number: object = answer

@@ -8,6 +8,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.extras import full_install
+
 __all__ = ["borrowed_tail", "least_count", "limit_given_passing", "log_tail"]
 
 Floats = NDArray[np.float64]
@@ -34,7 +36,8 @@ def log_tail(least: Any, n: Any, chance: Any) -> Floats:
     >>> float(log_tail(3_000, 10_000, 0.1).round(1))  # the tail itself underflows
     -1541.1
     """
-    from scipy.special import betainc
+    with full_install:
+        from scipy.special import betainc
 
     k, trials, p = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in (least, n, chance)))
     inside = (k > 0) & (k <= trials)
@@ -49,7 +52,8 @@ def log_tail(least: Any, n: Any, chance: Any) -> Floats:
 
 
 def _summed(k: Floats, rest: Floats, p: Floats) -> Floats:
-    from scipy.special import gammaln
+    with full_install:
+        from scipy.special import gammaln
 
     with np.errstate(divide="ignore", invalid="ignore"):
         first = gammaln(k + rest + 1) - gammaln(k + 1) - gammaln(rest + 1) + k * np.log(p)
@@ -66,7 +70,8 @@ def least_count(trials: float, chance: float, tail: float) -> int:
     >>> least_count(10, 0.5, 0.05), least_count(2, 0.5, 0.05), least_count(1000, 0.1, 1e-3)
     (9, 3, 131)
     """
-    from scipy.special import ndtri
+    with full_install:
+        from scipy.special import ndtri
 
     n, z = math.floor(trials), -float(ndtri(tail))
     # Cornish and Fisher 1938: the normal quantile, corrected for the skewness of a binomial number.
@@ -94,7 +99,8 @@ def borrowed_tail(
     >>> f"{borrowed_tail(560, 1000, 3, 1.0, 50, (0.1, 0.5)):.0e}"  # as if it shared all three buckets
     '3e-05'
     """
-    from scipy.special import gammaln, pdtrc, xlogy
+    with full_install:
+        from scipy.special import gammaln, pdtrc, xlogy
 
     chance, more = chances
     rate, added = rows / (max(share, 1e-12) * buckets), trials / rows * share * more

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 
+from sottovoce.core.extras import full_install
+
 __all__ = [
     "analytic_gaussian_delta",
     "analytic_gaussian_epsilon",
@@ -138,7 +140,8 @@ def analytic_gaussian_delta(sigma: float, sensitivity: float, epsilon: float) ->
 
 
 def _mills(x: float) -> float:
-    from scipy.special import erfcx
+    with full_install:
+        from scipy.special import erfcx
 
     return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
 

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
+from sottovoce.core.extras import full_install
 from sottovoce.theory.order_statistics import largest_mean, norm_mean
 
 __all__ = ["CodebookConstants", "best_sizes", "codebook_constants", "limit_noise"]
@@ -58,10 +59,20 @@ class CodebookConstants:
     def _largest(self, power: int) -> float:
         return _largest_power(self.candidates // 2, self.marked, power)
 
+    @property
+    def excess(self) -> float:
+        """How much likelier a marked candidate is reported than if all candidates were alike, times a constant."""
+        return self.inside - self.marked * self._outside_each
+
+    @property
+    def is_informative(self) -> bool:
+        """Whether the scale is above 0: a device asks, and all that its excess is multiplied by is positive."""
+        return self.excess > 0
+
     @cached_property
     def normal_mean(self) -> float:
         """E[g] of the reported candidate among standard normals."""
-        return (self.inside - self.marked * self._outside_each) * self._largest(1)
+        return self.excess * self._largest(1)
 
     @cached_property
     def scale(self) -> float:
@@ -185,7 +196,8 @@ def limit_noise(epsilon: float) -> float:
     >>> [round(limit_noise(epsilon), 3) for epsilon in (0.5, 1.0, 2.0, 4.0)]
     [25.18, 6.33, 1.617, 0.435]
     """
-    from scipy.optimize import minimize_scalar
+    with full_install:
+        from scipy.optimize import minimize_scalar
 
     e = math.exp(epsilon)
 

@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.extras import full_install
+
 __all__ = ["largest_mean", "norm_mean"]
 
 Floats = NDArray[np.float64]
@@ -45,7 +47,8 @@ def largest_mean(phi: Callable[[Floats], Floats], h: int, m: int, end: float = _
     >>> round(largest_mean(lambda x: x**2, 5, 5), 12)
     1.0
     """
-    from scipy.special import betainc, erf
+    with full_install:
+        from scipy.special import betainc, erf
 
     x, weights = _rule(end)
     density = math.sqrt(2 / math.pi) * np.exp(-(x**2) / 2)

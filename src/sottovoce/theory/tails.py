@@ -20,6 +20,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.extras import full_install
+
 __all__ = ["BERNSTEIN", "EXACT", "HOEFFDING", "NORMAL", "Deviation", "clopper_pearson", "deviation", "mean_limit"]
 
 Floats = NDArray[np.float64]
@@ -105,7 +107,8 @@ def _exactly_below(counts: NDArray[np.int64], n: int, miss: float) -> Floats:
     Inverses of the incomplete beta function fail for some of the largest numbers of reports, so each is checked, and
     found by bisection where it is wrong.
     """
-    from scipy.special import betainc, betaincinv
+    with full_install:
+        from scipy.special import betainc, betaincinv
 
     some = np.maximum(counts, 1).astype(np.float64)
     with np.errstate(all="ignore"):
@@ -165,7 +168,8 @@ def deviation(
 def _deviation(
     variance: Floats, floor: Floats, reach: Floats, n: int, miss: float, proxy: Floats | None, skew: Floats | None
 ) -> tuple[Floats, NDArray[np.int64]]:
-    from scipy.special import ndtri
+    with full_install:
+        from scipy.special import ndtri
 
     top = np.sqrt(np.maximum(variance, 0.0))
     low = np.sqrt(np.clip(floor, 0.0, variance.clip(0.0)))

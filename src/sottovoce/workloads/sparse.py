@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.core.entries import as_integer
 from sottovoce.core.errors import WorkloadError
+from sottovoce.core.extras import full_install
 from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload
@@ -113,7 +114,8 @@ class Sparse(Workload):
 
     @cached_property
     def _compressed(self) -> Any:
-        from scipy.sparse import csc_array
+        with full_install:
+            from scipy.sparse import csc_array
 
         return csc_array((self.values, (self.rows, self.cols)), shape=self.shape)
 
@@ -155,7 +157,8 @@ class Sparse(Workload):
 
 def _read(matrix: Any) -> tuple[Any, Any, Any, Any]:
     """Rows, columns, values and shape of anything SciPy reads."""
-    from scipy.sparse import coo_array
+    with full_install:
+        from scipy.sparse import coo_array
 
     try:
         read = coo_array(matrix)

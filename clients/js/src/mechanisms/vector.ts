@@ -25,10 +25,11 @@ export interface VectorKind {
 /** What a length is taken to be at least, where it is divided by. */
 const TINY = 1e-300;
 
-/** The entries of a vector of so many numbers, a list or a typed array; null for everything else. */
+/** The entries of a vector of so many numbers, a list or a typed array, or one number where it has one; else null. */
 export function asVector(given: unknown, dimension: number): number[] | null {
   const listed = Array.isArray(given) || (ArrayBuffer.isView(given) && !(given instanceof DataView));
-  const entries = Array.from(listed ? (given as ArrayLike<unknown>) : []);
+  const single = dimension === 1 && typeof given === "number" ? [given] : [];
+  const entries = Array.from(listed ? (given as ArrayLike<unknown>) : single);
   const isVector = entries.length === dimension && entries.every((entry) => typeof entry === "number");
   return isVector ? (entries as number[]) : null;
 }
@@ -36,7 +37,7 @@ export function asVector(given: unknown, dimension: number): number[] | null {
 /** The same; throws without naming the value. */
 export function checkVector(given: unknown, dimension: number): number[] {
   const found = asVector(given, dimension);
-  if (!found) throw new ValueOutsideDomainError(`the value must be a vector of ${dimension} numbers`);
+  if (!found) throw new ValueOutsideDomainError(`the value must be a vector of ${dimension} number${dimension === 1 ? "" : "s"}`);
   return found;
 }
 

@@ -1,7 +1,7 @@
 /** Lines over a common x, with bands for their intervals; steps for a cumulative curve; linear or logarithmic axes. */
 import uPlot from "uplot";
 import { bandOf, optionsOf } from "./lines_options.js";
-import { columnsOf, shapeOf, type Columns, type Line, type LinesSpec } from "./lines_data.js";
+import { columnsOf, dashOf, hueOf, shapeOf, type Columns, type Line, type LinesSpec } from "./lines_data.js";
 import { linesSvg } from "./lines_svg.js";
 import { entry, Stage, type Chart, type Player, type Reading } from "./stage.js";
 import type { Table } from "./table.js";
@@ -142,7 +142,7 @@ class Lines implements Player {
   private label(): void {
     const entries = this.spec.series.map((line, at) => {
       const shape = line.as === "points" ? "dot" : "line";
-      return entry(line.band === undefined ? line.name : `${line.name}, ${line.band} shaded`, `var(--series-${at % 8})`, shape);
+      return entry(line.band === undefined ? line.name : `${line.name}, ${line.band} shaded`, `var(--series-${hueOf(line, at)})`, shape, dashOf(this.spec, line, at));
     });
     this.stage.name(...(entries.length > 1 || this.spec.series.some(bandOf) ? entries : []));
   }

@@ -15,6 +15,8 @@ export interface Line {
   as?: "line" | "steps" | "falling_steps" | "points";
   /** Pixels across of its points. */
   size?: number;
+  /** Its colour and dashes, by number; those of its place unless given. */
+  hue?: number;
 }
 
 export interface LinesSpec {
@@ -33,7 +35,24 @@ export interface LinesSpec {
   /** The lowest and highest y to show at least. */
   y?: readonly [number, number];
   height?: number;
+  /** Lines are dashed each in its own way and named at their ends, so that nobody has to tell colours apart. */
+  direct?: boolean;
 }
+
+/** Dashes and gaps in pixels, one pattern for each hue; the first is not broken. */
+const DASHES: readonly (readonly number[])[] = [[], [9, 4], [2, 3], [9, 3, 2, 3], [5, 3], [14, 4], [1, 4], []];
+
+export const hueOf = (line: Line, at: number): number => (line.hue ?? at) % 8;
+
+/** The last value of a line; null if it has none. */
+export function endOf({ y }: Line): number | null {
+  for (let at = y.length - 1; at >= 0; at -= 1) if (typeof y[at] === "number") return y[at] as number;
+  return null;
+}
+
+/** The dashes of a line; none where lines are told apart by colour alone. */
+export const dashOf = (spec: LinesSpec, line: Line, at: number): readonly number[] =>
+  spec.direct === true && line.as !== "points" ? (DASHES[hueOf(line, at)] as readonly number[]) : [];
 
 /** x, then for each series its y, and low and high where it has them. */
 export interface Columns {
@@ -70,6 +89,6 @@ function spread(values: Numbers, x: readonly number[], rank: ReadonlyMap<number,
 
 /** What cannot change without a new chart: how many series there are, what they are, how the axes run. */
 export function shapeOf(spec: LinesSpec): string {
-  const lines = spec.series.map((line) => [line.as ?? "line", line.low !== undefined, line.high !== undefined]);
-  return JSON.stringify([lines, spec.logX === true, spec.logY === true, spec.share === true, spec.height]);
+  const lines = spec.series.map((line) => [line.as ?? "line", line.low !== undefined, line.high !== undefined, line.hue]);
+  return JSON.stringify([lines, spec.logX === true, spec.logY === true, spec.share === true, spec.height, spec.direct === true]);
 }

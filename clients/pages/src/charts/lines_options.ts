@@ -1,6 +1,7 @@
 /** How lines are drawn on the screen: the axes, strokes and bands that the plotting library is told. */
 import uPlot from "uplot";
-import type { Line, LinesSpec } from "./lines_data.js";
+import { labelRoom, drawNames } from "./lines_names.js";
+import { dashOf, hueOf, type Line, type LinesSpec } from "./lines_data.js";
 import { palette, veil } from "./palette.js";
 import { FONT } from "./pen.js";
 import { logTicks } from "./ticks.js";
@@ -16,12 +17,12 @@ export function optionsOf(spec: () => LinesSpec, size: { width: number; height: 
   const series: uPlot.Series[] = [{}];
   const bands: uPlot.Band[] = [];
   spec().series.forEach((line, at) => {
-    series.push(main(line, at));
+    series.push(main(line, hueOf(line, at), dashOf(spec(), line, at)));
     const stroke = steps(line);
     for (const side of [line.low, line.high]) {
       if (side !== undefined) series.push({ width: 0, points: { show: false }, spanGaps: true, ...stroke });
     }
-    if (bandOf(line)) bands.push({ series: [series.length - 1, series.length - 2], fill: () => veil(colour(at), 0.18) });
+    if (bandOf(line)) bands.push({ series: [series.length - 1, series.length - 2], fill: () => veil(colour(hueOf(line, at)), 0.18) });
   });
   return {
     ...size,
@@ -35,12 +36,12 @@ export function optionsOf(spec: () => LinesSpec, size: { width: number; height: 
     legend: { show: false },
     cursor: { x: false, y: false, points: { show: false }, drag: { x: true, y: false } },
     // Below the lines and points, which it marks.
-    hooks: { drawAxes: [(plot) => drawMark(plot, spec())] },
-    padding: [14, 14, 0, 0],
+    hooks: { drawAxes: [(plot) => drawMark(plot, spec())], draw: [(plot) => drawNames(plot, spec())] },
+    padding: [14, (plot) => labelRoom(spec(), plot.width), 0, 0],
   };
 }
 
-const colour = (at: number): string => palette().series[at % 8] as string;
+const colour = (hue: number): string => palette().series[hue % 8] as string;
 
 function steps(line: Line): { paths?: uPlot.Series.PathBuilder } {
   if (line.as !== "steps" && line.as !== "falling_steps") return {};
@@ -48,12 +49,12 @@ function steps(line: Line): { paths?: uPlot.Series.PathBuilder } {
   return { paths: build({ align: line.as === "steps" ? 1 : -1 }) };
 }
 
-function main(line: Line, at: number): uPlot.Series {
-  const paint = (): string => colour(at);
+function main(line: Line, hue: number, dash: readonly number[]): uPlot.Series {
+  const paint = (): string => colour(hue);
   if (line.as === "points") {
     return { stroke: paint, paths: () => null, points: { show: true, size: line.size ?? 6, width: 1.5, stroke: paint, fill: paint } };
   }
-  return { stroke: paint, width: 2, spanGaps: true, points: { show: false }, ...steps(line) };
+  return { stroke: paint, width: 2, spanGaps: true, points: { show: false }, ...(dash.length > 0 ? { dash: [...dash] } : {}), ...steps(line) };
 }
 
 /** A little room above and below, and the zero line where it is near. */

@@ -1,6 +1,6 @@
 /** Lines as a file, from the same numbers as on the screen. */
 import { framed, WIDTH, textWidth, type Axis, type Frame } from "./axes_svg.js";
-import type { Columns, Line, LinesSpec } from "./lines_data.js";
+import { dashOf, hueOf, type Columns, type Line, type LinesSpec } from "./lines_data.js";
 import { lightPalette, veil } from "./palette.js";
 import { extentOf, logTicks, thinned, ticks, type Extent } from "./ticks.js";
 import { tickText } from "./words.js";
@@ -20,7 +20,7 @@ export function linesSvg(spec: LinesSpec, { x, columns }: Columns): string {
   let column = 0;
   const next = (): (number | null)[] => columns[column++] ?? [];
   spec.series.forEach((line, at) => {
-    const colour = colours.series[at % 8] as string;
+    const colour = colours.series[hueOf(line, at)] as string;
     const y = next();
     const [low, high] = [line.low ? next() : null, line.high ? next() : null];
     if (low && high) {
@@ -28,15 +28,18 @@ export function linesSvg(spec: LinesSpec, { x, columns }: Columns): string {
       pen.path([...above, ...backwards(below)], { fill: veil(colour, 0.18) });
     }
     const points = traced(frame, line, x, y);
-    if (line.as !== "points") pen.path(points, { stroke: colour, width: 2 });
+    if (line.as !== "points") pen.path(points, { stroke: colour, width: 2, dash: dashOf(spec, line, at) });
     else for (let point = 0; point < points.length; point += 2) pen.circle(points[point] as number, points[point + 1] as number, (line.size ?? 6) / 2, { fill: colour });
   });
   if (spec.series.length > 1) {
     let left = frame.left;
     spec.series.forEach((line, at) => {
-      pen.rect(left, 18, 14, 4, colours.series[at % 8] as string);
-      pen.text(line.name, left + 20, 20, { fill: colours.ink });
-      left += textWidth(line.name) + 44;
+      const [stroke, dash] = [colours.series[hueOf(line, at)] as string, dashOf(spec, line, at)];
+      if (spec.direct) pen.path([left, 20, left + 28, 20], { stroke, width: 3, dash });
+      else pen.rect(left, 18, 14, 4, stroke);
+      const swatch = spec.direct ? 34 : 20;
+      pen.text(line.name, left + swatch, 20, { fill: colours.ink });
+      left += textWidth(line.name) + swatch + 24;
     });
   }
   return pen.toString();

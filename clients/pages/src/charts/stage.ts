@@ -169,10 +169,21 @@ export class Stage {
 }
 
 /** A name with its colour, for a legend; the colour follows the theme because it is the theme's own. */
-export function entry(name: string, colour: string, shape: "bar" | "ring" | "line" | "thick" | "dot" = "line"): HTMLElement {
+export function entry(name: string, colour: string, shape: "bar" | "ring" | "line" | "thick" | "dot" = "line", dash: readonly number[] = []): HTMLElement {
   const swatch = el("i", { class: `chart-swatch chart-swatch-${shape}` });
   swatch.style.color = colour;
+  if (dash.length > 0) {
+    swatch.classList.add("chart-swatch-dashed");
+    swatch.style.backgroundImage = dashes(dash);
+  }
   return el("span", { class: "chart-entry" }, swatch, name);
+}
+
+/** A line's pattern of dashes and gaps as a background that repeats. */
+function dashes(dash: readonly number[]): string {
+  let at = 0;
+  const parts = dash.map((length, place) => `${place % 2 === 0 ? "currentColor" : "transparent"} ${at}px ${(at += length)}px`);
+  return `repeating-linear-gradient(90deg, ${parts.join(", ")})`;
 }
 
 /** The corner of the words: within the surface, and not on what they are about. */

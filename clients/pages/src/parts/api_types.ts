@@ -67,6 +67,15 @@ export interface CentralGuarantee {
   relay?: string | null;
 }
 
+/** That one list begins with the other, as of RFC 9162. */
+export interface ConsistencyProof {
+  /** a number of entries */
+  old: number;
+  /** a number of entries */
+  new: number;
+  proof: string[];
+}
+
 /** One answer of a tracking survey over its periods; `trend` is null where closed periods are few. */
 export interface CurveBody {
   survey: string;
@@ -169,6 +178,20 @@ export interface DraftAnswer {
   /** where reports go through a relay; null for others */
   central: CentralGuarantee | null;
   notes: string[];
+}
+
+/** The lines that show a survey in another page. */
+export interface Embedding {
+  /** HTML: the script with its integrity, and the element */
+  snippet: string;
+  /** the script's path at the collector; another one for every other content */
+  script: string;
+  /** the script's SHA-384, as a page states it */
+  integrity: string;
+  /** of the script, not compressed */
+  bytes: number;
+  /** web origins whose pages may ask; * for all, none if empty */
+  allow_origins: string[];
 }
 
 /** A survey as it was signed: `id` is the SHA-256 of `statement`, `signature` is over it. */
@@ -316,15 +339,51 @@ export interface KeyAnswer {
   fingerprint: string;
 }
 
+/** A part of the log. */
+export interface LogEntries {
+  /** a position in the log, from 0 */
+  start: number;
+  /** how many entries the log has */
+  size: number;
+  entries: LogEntry[];
+}
+
+/** An event of a survey. */
+export interface LogEntry {
+  /** what happened */
+  event: "published";
+  /** the survey's id: the SHA-256 of its canonical JSON */
+  survey: string;
+}
+
 /** The least severe level that is logged. */
 export interface LogLevel {
   level: "debug" | "error" | "info" | "warning";
+}
+
+/** That a survey is in the log, and that the log goes on from what was seen of it. */
+export interface LogProof {
+  /** the signed note of the log's head */
+  checkpoint: string;
+  /** of the survey in the log, from 0 */
+  position: number;
+  /** the proof that it is there */
+  inclusion: string[];
+  /** where the block begins */
+  start: number;
+  /** roots of the full subtrees before the block */
+  before: string[];
+  /** hashes of the block's leaves, as far as there are any */
+  block: string[];
+  /** the proof from the block's end to the head */
+  consistency: string[];
 }
 
 /** The scopes of a new token. */
 export interface NewToken {
   scopes: ("admin" | "ask" | "publish" | "read")[];
   note?: string;
+  expires_in?: number | null;
 }
 
 /** One figure with its interval, and the ends between which it can lie. */
@@ -840,6 +899,7 @@ export interface TokenCreated {
   token: string;
   scopes: ("admin" | "ask" | "publish" | "read")[];
   note: string;
+  expires?: string | null;
 }
 
 /** A token without its secret. */
@@ -848,6 +908,7 @@ export interface TokenEntry {
   scopes: ("admin" | "ask" | "publish" | "read")[];
   note: string;
   revoked: boolean;
+  expires?: string | null;
 }
 
 /** The token is revoked. */

@@ -18,6 +18,12 @@ export function figure(value: number): string {
   return `${digits.replace("-", "−")} × 10${raised(power)}`;
 }
 
+/** What somebody sets, or has to set, as the command prints it: six significant digits, for three would be another setting. */
+export const setting = (value: number): string => {
+  const rounded = Number(value.toPrecision(6));
+  return rounded >= 1e-4 && rounded < 1e6 ? String(rounded) : figure(value);
+};
+
 /** 0.000001 as 10⁻⁶: for what is always small, where nobody counts zeros. */
 export function power(value: number): string {
   const [digits = "", exponent = ""] = Number(value.toPrecision(3)).toExponential().split("e");
@@ -32,4 +38,4 @@ const raised = (power: string): string =>
 export const percent = (share: number): string => `${figure(share * 100)}\u00a0%`;
 
 /** "1 report", "2 reports". */
-export const counted = (n: number, thing: string): string => `${count(n)} ${thing}${n === 1 ? "" : "s"}`;
+export const counted = (n: number, thing: string, things = `${thing}s`): string => `${count(n)} ${n === 1 ? thing : things}`;

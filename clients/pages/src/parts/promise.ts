@@ -1,6 +1,6 @@
 /** What a survey promises each person, in the words that all pages, captions and files share. */
 import { atMost, times } from "./at_most.js";
-import { figure, power } from "./format.js";
+import { power, setting } from "./format.js";
 
 export interface Promised {
   readonly epsilon: number;
@@ -10,7 +10,7 @@ export interface Promised {
 
 /** "ε = 1", and delta wherever there is one: without it the promise would say more than holds. */
 export const promised = ({ epsilon, delta }: Promised): string =>
-  `ε = ${figure(epsilon)}${delta === 0 ? "" : `, δ = ${power(atMost(delta))}`}`;
+  `ε = ${setting(epsilon)}${delta === 0 ? "" : `, δ = ${power(atMost(delta))}`}`;
 
 /** The promise in a sentence: of every report, or where there is a delta of every set of them. */
 export function likelier({ epsilon, delta }: Promised): string {

@@ -1,5 +1,5 @@
 /** Numbers, labels and ranges, read from what was typed. */
-import { count, figure } from "../parts/format.js";
+import { count, counted, figure } from "../parts/format.js";
 
 /** Whole numbers from start to stop, both included. */
 export interface Range {
@@ -70,7 +70,7 @@ export function understood(values: Values): string {
   if (isSpan(values)) return `any number from ${figure(values.low)} to ${figure(values.high)} ${values.unit ?? ""}`.trimEnd();
   if (!Array.isArray(values)) return `${count(sizeOf(values))} whole numbers, ${values.start} to ${values.stop}`;
   const some = values.slice(0, 4).join(", ");
-  return `${count(values.length)} values: ${some}${values.length > 4 ? ", …" : ""}`;
+  return `${counted(values.length, "value")}: ${some}${values.length > 4 ? ", …" : ""}`;
 }
 
 /** The whole number that was typed, or null. */

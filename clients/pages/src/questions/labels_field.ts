@@ -1,7 +1,7 @@
 /** Names of values, one per line: a few that are typed, or thousands that are pasted. */
 import type { ParameterEntry } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
-import { count } from "../parts/format.js";
+import { counted } from "../parts/format.js";
 import { capital, sentence } from "../parts/trouble.js";
 import { readLabels } from "./answers.js";
 import type { Fields } from "./fields.js";
@@ -15,7 +15,7 @@ export function labelsField(fields: Fields, parameter: ParameterEntry, text: str
   const said = el("p", { class: "field-help", "aria-live": "polite" });
   const tell = (now: string): void => {
     const read = readLabels(now);
-    fill(said, "found" in read && `${count(read.found.length)} values`);
+    fill(said, "found" in read && counted(read.found.length, "value"));
   };
   const area = el("textarea", {
     rows: 6,

@@ -3,6 +3,7 @@ import type { Ledger } from "../../../js/src/index.js";
 import { ALLOWANCE } from "../../../js/src/ledger.js";
 import { el, svg } from "../parts/dom.js";
 import { figure } from "../parts/format.js";
+import { evidenceView } from "./evidence_view.js";
 import { ledgerAfter, ledgerBefore, limits } from "./words.js";
 
 /** `cost` is this survey's epsilon; `isDrawn` whether the ledger holds it already. */
@@ -22,6 +23,10 @@ export function ledgerView(ledger: Ledger, cost: number, isDrawn: boolean): HTML
     el("p", {}, isDrawn ? ledgerAfter(ledger) : ledgerBefore(ledger, cost)),
     !isDrawn && el("p", { class: "quiet small" }, limits(ALLOWANCE.cap, ledger.budget)),
     ledger.entries.length > 0 && entries(ledger),
+    ...ledger.conflicts.flatMap(({ collector, day, remembered, found }) => [
+      el("p", {}, `${collector} showed this browser two lists of its surveys${day && ` on ${day}`}.`),
+      evidenceView([remembered, found]),
+    ]),
   );
 }
 

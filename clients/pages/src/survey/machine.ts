@@ -7,6 +7,7 @@ import {
   type Answer,
   type Asked,
   Device,
+  type DeviceOptions,
   fingerprint,
   IndexedDbStore,
   type Ledger,
@@ -15,9 +16,10 @@ import {
   ServiceError,
   type Store,
 } from "../../../js/src/index.js";
-import { toHex } from "../../../js/src/bytes.js";
+import { fromBase64url, toHex } from "../../../js/src/bytes.js";
 import { ALLOWANCE, checkBudget } from "../../../js/src/ledger.js";
 import { RelayPolicy } from "../../../js/src/relay_policy.js";
+import { PUBLIC_KEY_BYTES } from "../../../js/src/signature.js";
 import { noting } from "./noting.js";
 import { OtherTurn, onlyIn } from "./turn_value.js";
 
@@ -27,6 +29,12 @@ export interface Found {
   /** SHA-256 of the key that signed it, in hexadecimal. */
   readonly fingerprint: string;
 }
+
+/**
+ * What a page that is not the collector's own may say: the key that it trusts, and a relay to fetch everything through;
+ * and what the collector's own page says: that there is a log.
+ */
+export type Trusting = Pick<DeviceOptions, "relay" | "insistOnRelay" | "requireLog"> & { readonly key?: string };
 
 /** Begins the name under which it is kept which report may go out. */
 const RELEASED = "sottovoce send ";
@@ -38,32 +46,46 @@ export class Machine {
   /** Ids of reports that this tab has drawn, in hexadecimal. */
   readonly #drawn = new Set<string>();
 
+  readonly #policy: RelayPolicy;
+  /** Ends what listens outside. */
+  readonly #closed = new AbortController();
+
   private constructor(
     readonly id: string,
     readonly origin: string,
     readonly store: Store,
+    readonly trusting: Trusting,
   ) {
     this.#device = new Device(
       noting(store, ({ reportId }) => this.#drawn.add(toHex(reportId))),
-      { patience: { attempts: 2 } },
+      { patience: { attempts: 2 }, ...trusting },
     );
+    this.#policy = new RelayPolicy(trusting.relay, trusting.insistOnRelay);
     this.#tabs = "BroadcastChannel" in globalThis ? new BroadcastChannel("sottovoce") : null;
   }
 
-  static async open(id: string, origin: string): Promise<Machine> {
-    return new Machine(id, origin, await IndexedDbStore.open());
+  static async open(id: string, origin: string, trusting: Trusting = {}): Promise<Machine> {
+    return new Machine(id, origin, await IndexedDbStore.open(), trusting);
+  }
+
+  /** Calls nobody back any more. */
+  close(): void {
+    this.#closed.abort();
+    this.#tabs?.close();
   }
 
   /** Calls back when another tab has drawn or sent something, or when this one is looked at again. */
   onChange(changed: () => void): void {
     if (this.#tabs) this.#tabs.onmessage = changed;
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && changed());
+    const look = () => document.visibilityState === "visible" && changed();
+    document.addEventListener("visibilitychange", look, { signal: this.#closed.signal });
   }
 
   /** The survey: signature, id and every field checked; the first key that the collector shows is trusted for good. */
   async look(id = this.id): Promise<Found> {
     const survey = await this.#device.survey(this.origin, id);
-    const key = await this.store.pinned(this.origin);
+    const { key: given } = this.trusting;
+    const key = given ? fromBase64url(given, PUBLIC_KEY_BYTES) : await this.store.pinned(this.origin);
     return { survey, fingerprint: key ? await fingerprint(key) : "" };
   }
 
@@ -75,13 +97,17 @@ export class Machine {
    */
   async admit(survey: Asked): Promise<void> {
     if (await this.#isClosed()) throw new ServiceError("the survey takes no more reports", "survey_sealed", 409);
-    await new RelayPolicy().check(survey, this.origin);
+    await this.#policy.check(survey, this.origin);
     checkBudget(ALLOWANCE, survey, await this.store.answers());
   }
 
   async #isClosed(): Promise<boolean> {
+    // Who fetches through a relay asks the collector nothing; the device looks before it draws.
+    if (this.trusting.relay) return false;
     try {
-      const answer = await fetch(`${this.origin}/v1/surveys/${this.id}`, { credentials: "omit", cache: "no-store" });
+      // Which page this is in is nobody's business at the collector, whatever that page's own policy says.
+      const unseen = { credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer" } as const;
+      const answer = await fetch(`${this.origin}/v1/surveys/${this.id}`, unseen);
       const { state } = (await answer.json()) as { state?: unknown };
       return answer.ok && state !== "open";
     } catch {
@@ -181,6 +207,6 @@ export class Machine {
   }
 
   #tell(): void {
-    this.#tabs?.postMessage("changed");
+    if (!this.#closed.signal.aborted) this.#tabs?.postMessage("changed");
   }
 }

@@ -5,6 +5,10 @@ import type { Answer, Store } from "../../../js/src/index.js";
 export const noting = (store: Store, note: (drawn: Answer) => void): Store => ({
   pinned: (collector) => store.pinned(collector),
   pin: (collector, key) => store.pin(collector, key),
+  checkpoint: (key) => store.checkpoint(key),
+  remember: (key, before, after) => store.remember(key, before, after),
+  keepConflict: (conflict) => store.keepConflict(conflict),
+  conflicts: () => store.conflicts(),
   secret: (fresh) => store.secret(fresh),
   seat: (question) => store.seat(question),
   join: (joined) => store.join(joined),

@@ -8,7 +8,8 @@ import { type Answer, type Receipt, Survey, Tracking } from "../../../js/src/ind
 import { el, fill } from "../parts/dom.js";
 import type { Found, Machine } from "./machine.js";
 import { questionView } from "./question_view.js";
-import { reportView, UNUSED } from "./report_view.js";
+import { reportView } from "./report_view.js";
+import { UNUSED } from "./report_words.js";
 import { Retry } from "./retry.js";
 import { sendingOf, statusView, titleOf } from "./status_view.js";
 import { type Trouble, troubleOf } from "./trouble.js";

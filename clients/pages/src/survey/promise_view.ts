@@ -15,9 +15,9 @@ export function heading(title: string, origin: string): HTMLElement {
 }
 
 /** Who can see what of a report that goes through a relay; null for one that goes to the collector directly. */
-export const relayed = (relay: Relay | null, origin: string): HTMLElement | null =>
+export const relayed = (relay: Relay | null, origin: string, seen?: string): HTMLElement | null =>
   relay &&
-  el("div", { class: "relayed" }, el("p", {}, whoSees(relay, origin)), el("p", { class: "quiet small" }, restsOn(relay)));
+  el("div", { class: "relayed" }, el("p", {}, whoSees(relay, origin)), el("p", { class: "quiet small" }, restsOn(relay, seen)));
 
 /** What epsilon promises. */
 export function meaning(epsilon: number): HTMLElement {

@@ -73,7 +73,7 @@ export function questionView(
 }
 
 /** For whom nothing fits, or who would rather not say. */
-function elsewise(labels: LabelDomain | null, field: Field, unfitting: string): HTMLElement {
+export function elsewise(labels: LabelDomain | null, field: Field, unfitting: string): HTMLElement {
   const other = labels && elseLabel(labels.names);
   const choose = () => other !== null && field.set?.(other);
   return el(

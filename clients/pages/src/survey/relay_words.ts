@@ -7,11 +7,14 @@ export const whoSees = ({ url }: Relay, origin: string): string =>
   `The relay at ${hostOf(url)} sees your address and which survey you answer, but not your report; ` +
   `the collector at ${hostOf(origin)} gets the report, shuffled among others, but not whose it is.`;
 
-/** What that rests on, and what the page cannot hide. */
-export const restsOn = ({ least }: Relay): string =>
+/** What a page that the collector has sent cannot hide. */
+const SENT_BY_COLLECTOR = "The collector has sent you this page, so it saw your address then, though not your report.";
+
+/** What that rests on, and what the page cannot hide: `seen` tells when the collector saw the address. */
+export const restsOn = ({ least }: Relay, seen = SENT_BY_COLLECTOR): string =>
   "That holds as long as the two do not share what they see; what one report says is limited in any case. " +
   `The relay forwards no fewer than ${count(least)} reports at a time, so it can take a while until yours is counted. ` +
-  "The collector has sent you this page, so it saw your address then, though not your report.";
+  seen;
 
 /** Where the report goes, beside its bytes. */
 export const sealedWords = (url: string): string =>

@@ -10,11 +10,10 @@ import { likelihood } from "./likelihood.js";
 import { heading, meaning, relayed } from "./promise_view.js";
 import { queryText } from "./query_text.js";
 import { kindOf } from "./kinds/registry.js";
+import { UNUSED } from "./report_words.js";
 import { plain } from "./values.js";
 
 const LIKELY = "How likely these very bytes would have been, had somebody answered otherwise:";
-/** What somebody reads whose answer came after another tab's. */
-export const UNUSED = "This browser had already answered. That report stands; what you chose just now was not used.";
 const MISSING = "The survey cannot be had just now, so the picture is missing. The report stands all the same.";
 
 /** What is known of the report that stands. */

@@ -13,7 +13,8 @@ async function start(): Promise<void> {
   if (lacking) return fill(page, troubleView(lacking));
   const id = surveyIn(location.pathname);
   if (id === null) return fill(page, troubleView(NO_SURVEY));
-  const machine = await Machine.open(id, location.origin);
+  // Page and service are of one version, and this one has a log.
+  const machine = await Machine.open(id, location.origin, { requireLog: true });
   await new Page(page, byId("told"), machine).start();
 }
 

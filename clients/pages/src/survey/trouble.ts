@@ -8,6 +8,7 @@ import {
   ServiceError,
   SignatureError,
   SurveyError,
+  TransparencyError,
   ValueOutsideDomainError,
   WorkloadError,
 } from "../../../js/src/errors.js";
@@ -24,6 +25,8 @@ export interface Trouble {
   readonly reason: string;
   /** Whether it may be over later, so that trying again makes sense. */
   readonly passing: boolean;
+  /** Signed heads of a collector's log that contradict each other, for the person to show to others. */
+  readonly evidence?: readonly string[];
 }
 
 const NOTHING_SENT = "Nothing was drawn and nothing was sent.";
@@ -49,6 +52,7 @@ export function troubleOf(error: unknown, survey?: Asking): Trouble {
             "Tell whoever gave you the address.",
         );
   }
+  if (error instanceof TransparencyError) return ofLog(error, said);
   if (error instanceof LedgerError) return ofStorage(reason, said);
   if (error instanceof ClockError) {
     return said(
@@ -84,6 +88,23 @@ export function troubleOf(error: unknown, survey?: Asking): Trouble {
 }
 
 type Said = (title: string, text: string, passing?: boolean, about?: string) => Trouble;
+
+/** Where the collector's list of surveys does not show that everybody is asked the same. */
+function ofLog({ conflict, evidence }: TransparencyError, said: Said): Trouble {
+  if (!conflict) {
+    return said(
+      "This survey is not in the list that everybody can see",
+      "A collector lists all its surveys, so that nobody is asked in secret what others are not asked. This one does not " +
+        `show that this survey is in its list. ${NOTHING_SENT} Tell whoever gave you the address.`,
+    );
+  }
+  const trouble = said(
+    "This collector has shown you two lists of its surveys",
+    "What it lists now does not go on from what it showed this browser before: it may ask some people what it hides " +
+      `from others, or it has lost its records. ${NOTHING_SENT} Tell whoever gave you the address, and show them the evidence.`,
+  );
+  return { ...trouble, evidence };
+}
 
 /** Beyond what one survey may take, whoever asks; or beyond what is left for all of them. */
 function ofBudget(survey: Asking | undefined, said: Said): Trouble {

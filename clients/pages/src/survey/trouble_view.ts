@@ -1,16 +1,18 @@
 /** What stops the page, as it is shown. */
 import { el } from "../parts/dom.js";
+import { evidenceView } from "./evidence_view.js";
 import type { Trouble } from "./trouble.js";
 
 /** `again`, where there is one, is what the button does. */
 export function troubleView(trouble: Trouble, again?: () => void): HTMLElement {
-  const { title, text, about, reason, passing } = trouble;
+  const { title, text, about, reason, passing, evidence } = trouble;
   return el(
     "section",
     { class: "card stopped" },
     el("h1", { tabindex: -1 }, title),
     about !== "" && el("p", {}, el("b", {}, about)),
     el("p", {}, text),
+    evidenceView(evidence),
     reason !== "" && el("p", { class: "quiet small" }, "In the program’s words: ", reason),
     passing && again ? el("p", {}, el("button", { type: "button", onclick: again }, "Try now")) : null,
   );

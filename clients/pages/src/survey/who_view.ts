@@ -9,7 +9,12 @@ import { grouped } from "./words.js";
 /** Letters of a survey's JSON that are shown. */
 const MOST_SHOWN = 20_000;
 
-export function who({ survey, fingerprint }: Found, origin: string): HTMLElement {
+/** Where the program comes from that checks and draws, on the collector's own page. */
+const FROM_HERE =
+  "What checks and draws here is a program that this very site has sent: a dishonest site could send another. " +
+  "Sottovoce’s documentation, page “In the browser”, tells how to compare the SHA-256 of its files.";
+
+export function who({ survey, fingerprint }: Found, origin: string, program = FROM_HERE): HTMLElement {
   const facts: [string, string | HTMLElement][] = [
     ["Asked by", origin],
     ["Signed with the key", el("code", {}, grouped(fingerprint))],
@@ -31,14 +36,10 @@ export function who({ survey, fingerprint }: Found, origin: string): HTMLElement
       "p",
       { class: "quiet small" },
       "The survey’s signature and id were checked on this machine. This browser keeps the first key that a site " +
-        "shows it, and refuses any other from then on; compare it with what the owner has published.",
+        "shows it, and refuses any other from then on; compare it with what the owner has published. Before a report is drawn it also " +
+        "checks that the survey is in the signed list of all surveys asked here, and that this list continues the one it saw before.",
     ),
-    el(
-      "p",
-      { class: "quiet small" },
-      "What checks and draws here is a program that this very site has sent: a dishonest site could send another. " +
-        "Sottovoce’s documentation, page “In the browser”, tells how to compare the SHA-256 of its files.",
-    ),
+    el("p", { class: "quiet small" }, program),
     el("details", {}, el("summary", {}, "The survey as it was signed"), el("pre", { tabindex: 0 }, signed)),
   );
 }

@@ -5,7 +5,7 @@ import { captioned, captionOf, fileName, saveSvg } from "../charts/svg_export.js
 import type { Chart } from "../charts/stage.js";
 import { ask } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
-import { compact, count } from "../parts/format.js";
+import { compact, count, counted } from "../parts/format.js";
 import { halfWidth, upward } from "./survey_picture.js";
 
 /** What the collector said of exactly so many reports. */
@@ -124,7 +124,7 @@ export function promise(curve: BoundCurveBody, exact: Exact | null, reports: num
   const then = curve.l2[later] ?? null;
   if (!open) return now === null ? "" : `The bound on the expected error is ${told(now)}.`;
   if (now === null || then === null) return "Every report makes the answers more precise.";
-  return `The bound on the expected error is now ${told(now)}; with ${count(curve.n[later] as number)} reports it is ${told(then)}.`;
+  return `The bound on the expected error is now ${told(now)}; with ${counted(curve.n[later] as number, "report")} it is ${told(then)}.`;
 }
 
 /** The bound at the largest known number that is reached: more reports only lower it, so it holds, though it is not the lowest. */

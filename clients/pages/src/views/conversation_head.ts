@@ -2,7 +2,7 @@
 import type { RoundStatus, Status } from "../parts/api_types.js";
 import { ALLOWANCE } from "../../../js/src/ledger.js";
 import { el, fill } from "../parts/dom.js";
-import { count, figure } from "../parts/format.js";
+import { count, counted, figure } from "../parts/format.js";
 
 /** Most rounds that are drawn one by one. */
 const PIPS = 40;
@@ -67,8 +67,8 @@ export function head(status: Status, save: () => void): Head {
       const left = total - rounds.length;
       fill(
         used,
-        `${count(rounds.length)} of ${count(total)} rounds asked · ${open === undefined ? "" : `round ${open.round} is open · `}` +
-          `${count(left)} left · ${count(now.n_reports)} reports in all`,
+        `${count(rounds.length)} of ${counted(total, "round")} asked · ${open === undefined ? "" : `round ${open.round} is open · `}` +
+          `${count(left)} left · ${counted(now.n_reports, "report")} in all`,
       );
       keep.disabled = rounds.length === 0;
       if (total > PIPS) {

@@ -1,4 +1,5 @@
 /** What a survey's domain offers to a query: its attributes, their values, and the text that names them. */
+import { counted } from "../parts/format.js";
 import { wanted } from "./conversation_tokens.js";
 
 /** An attribute of the people who are asked. */
@@ -27,7 +28,7 @@ export function attributesOf(domain: Stated): Attribute[] {
 
 function attribute(name: string, domain: Stated): Attribute {
   if (Array.isArray(domain["labels"])) {
-    return { name, labels: domain["labels"], range: null, about: `${domain["labels"].length} values` };
+    return { name, labels: domain["labels"], range: null, about: counted(domain["labels"].length, "value") };
   }
   if ("start" in domain) {
     const [start, step, size] = [domain["start"], domain["step"], domain["size"]].map(Number) as [number, number, number];

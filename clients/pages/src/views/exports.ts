@@ -1,5 +1,6 @@
 /** What can be taken away from a survey's page: its numbers as files, and the link to hand to people. */
-import { el, fill } from "../parts/dom.js";
+import { el } from "../parts/dom.js";
+import { copyButton } from "./copy_button.js";
 
 const FORMATS = [
   ["csv", "CSV", "for spreadsheets"],
@@ -36,25 +37,13 @@ export function exportsView(id: string, first: number): ExportsView {
 export function peopleLink(id: string): HTMLElement {
   const address = `${location.origin}/s/${id}`;
   const field = el("input", { id: "people-link", readonly: true, value: address, onfocus: () => field.select() });
-  const copy = el("button", { type: "button", onclick: () => void copied() }, "Copy");
-
-  async function copied(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(address);
-      fill(copy, "Copied");
-      setTimeout(() => fill(copy, "Copy"), 2_000);
-    } catch {
-      // Where the clipboard is closed to pages, the person's own copy works on what is now selected.
-      field.focus();
-    }
-  }
 
   return el(
     "section",
     { class: "card people", "aria-labelledby": "people" },
     el("h2", { id: "people" }, "Hand it to people"),
     el("label", { for: "people-link", class: "quiet" }, "They answer here, and see what leaves their machine:"),
-    el("div", { class: "link-row" }, field, copy),
+    el("div", { class: "link-row" }, field, copyButton(address, field)),
     el("p", {}, el("a", { href: `/s/${id}` }, "Open it yourself")),
   );
 }

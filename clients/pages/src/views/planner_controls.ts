@@ -3,7 +3,7 @@ import type { Planned, Questions } from "../parts/api_types.js";
 import { MAX_EPSILON, MIN_EPSILON } from "../../../js/src/limits.js";
 import { kindName } from "../dashboard/list/kinds.js";
 import { el, fill } from "../parts/dom.js";
-import { count, figure } from "../parts/format.js";
+import { count, figure, setting } from "../parts/format.js";
 import { isPanel, questionOf } from "../questions/declared.js";
 import { Fields } from "../questions/fields.js";
 import { parameterFields } from "../questions/parameter_fields.js";
@@ -61,7 +61,7 @@ export function controls(state: PlanState, declared: Questions, changed: () => v
       words: peopleWords, changed: (n) => set(() => (state.users = n)),
     }),
     epsilon: slider({
-      id: "plan-epsilon", label: SOLVED.epsilon, ends: [0.05, 8], allowed: [MIN_EPSILON, MAX_EPSILON], whole: false, text: figure,
+      id: "plan-epsilon", label: SOLVED.epsilon, ends: [0.05, 8], allowed: [MIN_EPSILON, MAX_EPSILON], whole: false, text: setting,
       words: epsilonWords, changed: (n) => set(() => (state.epsilon = n)),
     }),
     margin: errorSlider("margin", MARGINS),

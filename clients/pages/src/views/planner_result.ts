@@ -1,8 +1,9 @@
 /** What a plan says: the answer, the curves with the chosen point, every design, and the same plan elsewhere. */
 import type { Planned, PlannedCurve, PlannedOption } from "../parts/api_types.js";
+import { endOf } from "../charts/lines_data.js";
 import { lines, type Line, type LinesSpec } from "../charts/lines.js";
 import { el, fill } from "../parts/dom.js";
-import { compact, figure } from "../parts/format.js";
+import { count, figure, setting } from "../parts/format.js";
 import { sentence } from "../parts/trouble.js";
 import { marginWords, type Measure } from "../questions/accuracy.js";
 import { commandLine, pythonLines } from "./planner_elsewhere.js";
@@ -96,7 +97,7 @@ export function result(mayPublish: boolean): Result {
       fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
       fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
       notes.hidden = found.notes.length === 0;
-      const [people, private_] = [`${compact(found.users)} people`, `epsilon ${figure(found.epsilon)}`];
+      const [people, private_] = [`${count(found.users)} people`, `epsilon ${setting(found.epsilon)}`];
       curves.users.draw(found.curves.users, { x: found.users, label: people }, `At ${private_}.`, state, found);
       curves.epsilon.draw(found.curves.epsilon, { x: found.epsilon, label: private_ }, `With ${people}.`, state, found);
       fill(command, commandLine(state));
@@ -141,6 +142,12 @@ const drawnError = (name: ErrorName): Exclude<ErrorName, "change" | "share"> => 
 
 const errorOf = (found: Planned, name: ErrorName): number | null => found[drawnError(name)];
 
+/** In the order in which lines end, the highest first, so that a legend reads as the chart does. */
+export function fromTheTop(designs: readonly Line[]): Line[] {
+  const end = (line: Line): number => endOf(line) ?? -Infinity;
+  return [...designs].sort((a, b) => end(b) - end(a));
+}
+
 /** One chart, made when there is something to draw. */
 function curve(title: string, xLabel: string) {
   const place = el("div");
@@ -150,14 +157,14 @@ function curve(title: string, xLabel: string) {
     host: el("section", { class: "card" }, el("h2", {}, title), about, place),
     draw(told: PlannedCurve, mark: { x: number; label: string }, words: string, state: PlanState, found: Planned) {
       const error = errorName(state);
-      const plan: Line = { name: "this plan", x: [mark.x], y: [errorOf(found, error)], as: "points", size: 10 };
-      const target: Line = { name: "your target", y: told.x.map(() => targetOf(state, found)) };
+      const plan: Line = { name: "this plan", hue: MOST_LINES + 1, x: [mark.x], y: [errorOf(found, error)], as: "points", size: 10 };
+      const target: Line = { name: "your target", hue: MOST_LINES, y: told.x.map(() => targetOf(state, found)) };
       const names = shortNames(found.options);
-      const all = Object.entries(told.lines).map(([name, y]): Line => ({ name: names.get(name) ?? name, y }));
-      const designs = all.slice(0, MOST_LINES);
+      const all = Object.entries(told.lines).map(([name, y], hue): Line => ({ name: names.get(name) ?? name, y, hue }));
+      const designs = fromTheTop(all.slice(0, MOST_LINES));
       fill(about, all.length > MOST_LINES ? `${words} The best ${MOST_LINES} of ${all.length} designs.` : words);
       const series = [...designs, ...(state.solve === "error" || error === "share" ? [] : [target]), plan];
-      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[drawnError(error)], logX: true, logY: true, series, mark };
+      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[drawnError(error)], logX: true, logY: true, series, mark, direct: true };
       if (chart === null) chart = lines(place, spec);
       else chart.update(spec);
     },

@@ -1,7 +1,7 @@
 /** What the planner's numbers mean, in sentences. */
 import type { Planned, PlannedOption } from "../parts/api_types.js";
 import { atMost, times } from "../parts/at_most.js";
-import { count, figure, percent } from "../parts/format.js";
+import { count, counted, figure, percent, setting } from "../parts/format.js";
 import { accuracyWords, marginWords, type Measure } from "../questions/accuracy.js";
 import type { ErrorName, PlanState } from "./planner_state.js";
 
@@ -39,13 +39,13 @@ export function errorWords(name: ErrorName, measure: Measure, value: number): st
 
 /** The answer in a few large words, and the sentence that goes with it. */
 export function headline({ solve, criterion }: PlanState, measure: Measure, found: Planned): { large: string; sentence: string } {
-  const people = `${count(found.users)} people`;
-  const epsilon = `epsilon ${figure(found.epsilon)}`;
+  const people = counted(found.users, "person", "people");
+  const epsilon = `epsilon ${setting(found.epsilon)}`;
   const told = `${exactness(measure, found)}${recallWords(found)}`;
   const exact = found.tracking === null ? told : `In each period ${small(told)}`;
   if (solve === "users") return { large: people, sentence: `are needed at ${epsilon}. ${exact}` };
   if (solve === "epsilon") return { large: epsilon, sentence: `is needed with ${people}. ${exact}` };
-  if (solve === "rounds") return { large: `${count(found.rounds ?? 0)} rounds`, sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
+  if (solve === "rounds") return { large: counted(found.rounds ?? 0, "round"), sentence: `can be asked of ${people} at ${epsilon}. ${exact}` };
   if (found.tracking !== null && criterion === "change") {
     return { large: changeWords(measure, found.tracking.change), sentence: `is the smallest change between two periods that is seen (at 95\u00a0%, 80 times in 100), with ${people} at ${epsilon}. ${exact}` };
   }
@@ -67,7 +67,7 @@ const small = (text: string): string => text.charAt(0).toLowerCase() + text.slic
 function exactness(measure: Measure, { answers, margin, l2, rounds, error, users }: Planned): string {
   if (margin !== null && l2 !== null) return accuracyWords(measure, margin, l2, answers);
   const each = count(Math.round(users / (rounds ?? 1)));
-  return `The largest error over ${count(rounds ?? 1)} rounds is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
+  return `The largest error over ${counted(rounds ?? 1, "round")} is expected to stay below ${figure(atMost(error ?? NaN))}; about ${each} people answer each round.`;
 }
 
 /** A change in points of a share, or in the answer's unit. */
@@ -80,10 +80,10 @@ export function trackingWords(measure: Measure, { tracking, users, epsilon }: Pl
   const once = `Everybody answers in one of ${windows === 1 ? "" : "every "}${count(window)} periods, so each period has about ${count(each)} of the ${count(users)} people.`;
   const loss =
     windows === 1
-      ? `A person's whole history costs epsilon ${figure(epsilon)}, once.`
+      ? `A person's whole history costs epsilon ${setting(epsilon)}, once.`
       : all === null
-        ? `A person's history costs epsilon ${figure(epsilon)} in every ${count(window)} periods, which adds up without an end: ${figure(4 * epsilon)} in ${count(4 * window)} periods.`
-        : `A person's history costs epsilon ${figure(epsilon)} in every ${count(window)} periods, and ${figure(all)} over all ${count(periods ?? 0)}.`;
+        ? `A person's history costs epsilon ${setting(epsilon)} in every ${count(window)} periods, which adds up without an end: ${figure(4 * epsilon)} in ${count(4 * window)} periods.`
+        : `A person's history costs epsilon ${setting(epsilon)} in every ${count(window)} periods, and ${figure(all)} over all ${count(periods ?? 0)}.`;
   const seen = `The smallest change between two periods that is seen, at 95\u00a0% and 80 times in 100, is ${changeWords(measure, change)}.`;
   const margin = every.margin === null ? "" : ` With the same people the margin would be ${marginWords(measure, every.margin)}.`;
   const cost =

@@ -9,6 +9,7 @@ import { troublePlace } from "../parts/trouble.js";
 import { boundView } from "./bound.js";
 import { certificateView } from "./certificate.js";
 import { showConversation } from "./conversation.js";
+import { embedView } from "./embed.js";
 import { estimateView } from "./estimate.js";
 import { exportsView, peopleLink } from "./exports.js";
 import { endView } from "./survey_end.js";
@@ -40,8 +41,9 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
   const end = endView(session, first);
   const files = exportsView(id, estimate.choice.level);
   const people = peopleLink(id);
+  const embed = embedView(id);
   const waiting = el("div");
-  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, files.element, end.element);
+  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, embed, files.element, end.element);
   const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, waiting, estimate.element, words.element, guaranteesCard(first.central), bound.element, certificate.element), side);
   fill(page, place, kept, head.element, root);
 
@@ -83,7 +85,7 @@ function showEstimate(page: HTMLElement, { session }: Context, first: Status): v
     status = now;
     head.update(now);
     end.update(now);
-    people.hidden = now.state !== "open";
+    people.hidden = embed.hidden = now.state !== "open";
     bound.count(now.n_reports, now.state === "open");
     const enough = now.n_reports >= Math.max(1, now.minimum_reports);
     ready(enough);

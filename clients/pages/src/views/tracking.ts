@@ -5,10 +5,11 @@ import { captioned, captionOf, fileName, saveFile, savePng, saveSvg } from "../c
 import type { Context } from "../dashboard/session.js";
 import { Refusal, Unreachable } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
-import { count, percent } from "../parts/format.js";
+import { count, counted, percent } from "../parts/format.js";
 import { guaranteesCard } from "../parts/guarantees.js";
 import { follow } from "../parts/live.js";
 import { sentence, troublePlace } from "../parts/trouble.js";
+import { embedView } from "./embed.js";
 import { peopleLink } from "./exports.js";
 import { endView } from "./survey_end.js";
 import { headView } from "./survey_head.js";
@@ -48,6 +49,7 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
   const periods = periodsView();
   const end = endView(session, first);
   const people = peopleLink(id);
+  const embed = embedView(id);
   const levels = switchOf("Sure to", { "0.9": "90\u00a0%", "0.95": "95\u00a0%", "0.99": "99\u00a0%" }, "0.95", (level) => {
     look.level = Number(level);
     told.wanted();
@@ -70,7 +72,7 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
     files,
   );
   const trends = el("section", { class: "card", "aria-labelledby": "trend", hidden: true }, el("h2", { id: "trend" }, "Trend"), trend);
-  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, periods.element, end.element);
+  const side = el("aside", { class: "survey-side", "aria-label": "About this survey" }, people, embed, periods.element, end.element);
   const root = el("div", { class: "survey" }, el("div", { class: "survey-main" }, curve, guaranteesCard(first.central), difference.element, trends), side);
   fill(page, place, kept, head.element, promise, stands, root);
 
@@ -167,7 +169,7 @@ export function showTracking(page: HTMLElement, { session }: Context, first: Sta
     status = found;
     head.update(found);
     end.update(found);
-    people.hidden = found.state !== "open";
+    people.hidden = embed.hidden = found.state !== "open";
     told.wanted();
   }
 
@@ -194,5 +196,5 @@ const fullest = ({ periods }: PeriodList): number => periods.reduce((most, { n_r
 /** Why there is no curve yet. */
 function tooFew(list: PeriodList, { minimum_reports: minimum, state }: Status): string {
   if (list.periods.length === 0) return state === "open" ? "No period has begun yet. The curve appears here by itself." : "No period was asked.";
-  return `No period has ${count(Math.max(1, minimum))} reports yet, without which none is shown; the fullest has ${count(fullest(list))}.`;
+  return `No period has ${counted(Math.max(1, minimum), "report")} yet, without which none is shown; the fullest has ${count(fullest(list))}.`;
 }

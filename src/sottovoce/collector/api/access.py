@@ -10,6 +10,7 @@ from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import NewToken, TokenId, TokenRevoked, Tokens
 from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.running.keeper import moment_of
 from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope
 from sottovoce.formats.service_json import TokenCreated, TokenEntry
@@ -29,16 +30,16 @@ _TOKEN_ID: Final = re.compile(r"[0-9a-f]{8}")
 async def create_token(service: Service, body: NewToken) -> TokenCreated:
     """Make a token; it is shown this once."""
     token, record = await service.wait_for_store(
-        tokens.create_token, service.store, body.scopes, body.note, service.epoch()
+        tokens.create_token, service.store, body.scopes, body.note, service.epoch(), body.expires_in
     )
-    return TokenCreated(record.id, token, _scopes(record), record.note)
+    return TokenCreated(record.id, token, _scopes(record), record.note, _expires(record))
 
 
 @route("GET", "/v1/tokens", scopes=("admin",))
 async def list_tokens(service: Service) -> Tokens:
     """All tokens, without their secrets."""
     records = await service.wait_for_store(service.store.tokens)
-    return Tokens([TokenEntry(one.id, _scopes(one), one.note, one.revoked) for one in records])
+    return Tokens([TokenEntry(one.id, _scopes(one), one.note, one.revoked, _expires(one)) for one in records])
 
 
 @route(
@@ -53,6 +54,10 @@ async def revoke_token(service: Service, token_id: TokenId) -> TokenRevoked:
         message = "there is no token with that id: the 8 hexadecimal digits after sv_; /v1/tokens lists them"
         raise Refusal(404, "unknown_token", message)
     return TokenRevoked(token_id, True)
+
+
+def _expires(record: TokenRecord) -> str | None:
+    return None if record.expires is None else f"{moment_of(record.expires):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _scopes(record: TokenRecord) -> list[Scope]:

@@ -14,7 +14,8 @@ from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
 __all__ = ["SEVERAL_COOKIES", "admit", "require", "unauthorized"]
 
 _NO_TOKEN: Final = (
-    "this needs a token that is known and not revoked: send Authorization: Bearer sv_..., or sign in at /"
+    "this needs a token that is known, and neither revoked nor expired: send Authorization: Bearer sv_..., or sign in "
+    "at /"
 )
 
 SEVERAL_COOKIES: Final = (

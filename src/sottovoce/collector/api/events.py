@@ -12,6 +12,7 @@ from sottovoce.collector.api.structs import SurveyId
 from sottovoce.collector.api.surveys import rounds_of, status_of
 from sottovoce.collector.reading.streams import EVENT_STREAM, MOST_STREAMS, Stream, StreamPace, Streams
 from sottovoce.collector.store.records import TokenRecord
+from sottovoce.collector.tokens import is_expired
 from sottovoce.formats.service_json import RoundStatus
 from sottovoce.surveys.panel import Panel
 
@@ -39,10 +40,14 @@ async def follow_survey(service: Service, token: TokenRecord, survey_id: SurveyI
     await service.wait_for_store(service.record, survey_id)
 
     async def still_admitted() -> bool:
-        record = await service.wait_for_store(service.store.token, token.id)
-        return record is not None and not record.revoked
+        return await service.wait_for_store(_is_valid, service, token.id)
 
     return Stream(service.streams, survey_id, still_admitted)
+
+
+def _is_valid(service: Service, token_id: str) -> bool:
+    record = service.store.token(token_id)
+    return record is not None and not record.revoked and not is_expired(service.store, record)
 
 
 def streams_of(service: Service, pace: StreamPace | None = None) -> Streams:

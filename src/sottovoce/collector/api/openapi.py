@@ -20,7 +20,7 @@ _UNAVAILABLE: Final = {503: "the database is unavailable; try again later"}
 _WITH_SURVEY: Final = {404: "there is no such survey", 410: "the survey has been deleted", **_UNAVAILABLE}
 _WITH_QUERY: Final = {400: "a parameter is unknown or out of range"}
 _WITH_TOKEN: Final = {
-    401: "no token was sent, or one that is unknown or revoked",
+    401: "no token was sent, or one that is unknown, revoked or expired",
     403: "the token lacks the scope",
     **_UNAVAILABLE,
 }

@@ -1,4 +1,4 @@
-"""The pages and their files: the survey page for people, the dashboard for analysts.
+"""The pages and their files: the survey page for people, the dashboard for analysts, the element for other pages.
 
 Their addresses are no part of the OpenAPI document, which is for programs, and have no line in the log: a log of the
 moments at which people opened a survey would be finer than the coarse time that the collector keeps.
@@ -15,6 +15,7 @@ from sottovoce.collector.api.response import Response
 from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
+from sottovoce.collector.pages.embedding import ELEMENT, script_name
 from sottovoce.collector.pages.files import PAGES, File
 from sottovoce.collector.refusal import Refusal
 from sottovoce.core.errors import StoreUnavailableError
@@ -50,6 +51,13 @@ _KEEP_PAGE: Final = "no-store"
 """Kept by nobody, also not behind the Back button, where an answer or an estimate would be seen by who comes next."""
 
 
+_KEEP_SCRIPT: Final = "public, max-age=31536000, immutable"
+"""Kept for a year and never asked for again: its name changes with its content."""
+
+_FOR_ALL_PAGES: Final = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+"""A browser checks the integrity of another origin's script only if that origin lets every page read it."""
+
+
 @route("GET HEAD", "/", "/new", "/plan", "/survey/{survey_id}", is_page=True)
 async def dashboard_page(request: Request, survey_id: str = "") -> Response:
     return _sent(request, request.service.files["dashboard.html"], _KEEP_PAGE)
@@ -67,10 +75,19 @@ async def survey_page(request: Request, survey_id: str) -> Response:
 
 @route("GET HEAD", "/assets/{name}", is_page=True)
 async def asset(request: Request, name: str) -> Response:
-    file = None if name in PAGES else request.service.files.get(name)
+    file = None if name in (*PAGES, ELEMENT) else request.service.files.get(name)
     if file is None:
         raise Refusal(404, "unknown_file", "the pages have no file of that name; open / or /s/ and a survey's id")
     return _sent(request, file, _KEEP_FILE, {"Cross-Origin-Resource-Policy": "same-origin"})
+
+
+@route("GET HEAD", "/embed/{name}", is_page=True)
+async def element_script(request: Request, name: str) -> Response:
+    file = request.service.files[ELEMENT]
+    if name != script_name(file.plain.body):
+        message = "this collector has no script of that name: 'sottovoce survey embed' prints the present one"
+        raise Refusal(404, "unknown_file", message, headers=_FOR_ALL_PAGES)
+    return _sent(request, file, _KEEP_SCRIPT, _FOR_ALL_PAGES)
 
 
 def _relay_policy(service: Service, survey_id: str) -> dict[str, str]:
@@ -95,7 +112,7 @@ def _sent(request: Request, file: File, cache: str, headers: Mapping[str, str] |
     return Response(form.body, file.media_type, 200, all_headers, cache=cache)
 
 
-ROUTES: Final = (dashboard_page, survey_page, asset)
+ROUTES: Final = (dashboard_page, survey_page, asset, element_script)
 
 PAGE_TEMPLATES: Final = frozenset(path for page in (dashboard_page, survey_page) for path in page.paths)
 """Addresses of pages."""

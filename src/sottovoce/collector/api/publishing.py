@@ -36,6 +36,7 @@ _STANDARD: Final = str.maketrans("-_", "+/")
 
 _ERRORS: Final = {
     422: "the statement is not a survey that could be published",
+    503: "the database is unavailable, or does not continue the log of surveys; nothing was stored",
     507: "the disk is full; nothing was stored",
 }
 
@@ -203,6 +204,7 @@ def _check_starts(service: Service, tracking: Tracking) -> None:
 
 
 def _kept(service: Service, record: SurveyRecord, attachments: Mapping[str, bytes]) -> tuple[Envelope, bool]:
+    service.log.check()
     before = service.store.survey(record.id)
     standing = service.store.publish(record, attachments)
     if standing.state == "deleted":

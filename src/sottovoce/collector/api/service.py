@@ -32,6 +32,7 @@ from sottovoce.collector.sealing.opening import Opening
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.stored import PublishedSurvey
+from sottovoce.collector.survey_log import SurveyLog
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.formats.service_json import CentralGuarantee
@@ -100,6 +101,7 @@ class Service:
         self.key = key
         self.public = to_base64url(key.public)
         self.sealing = SealingKeys(settings.data, key)
+        self.log = SurveyLog(settings.data, key, store)
         self.opening = Opening()
         self.metrics = Metrics()
         self.surveys = SurveyCache(store)

@@ -50,7 +50,7 @@ class SignedOut(msgspec.Struct, frozen=True):
     "POST",
     _PATH,
     errors={
-        401: "the token is unknown or revoked, or there are several session cookies, which are then cleared",
+        401: "the token is unknown, revoked or expired, or there are several session cookies, which are then cleared",
         403: _OTHER_SITE,
         503: "the database is unavailable; try again later",
     },
@@ -63,7 +63,7 @@ async def sign_in(request: Request, body: SignIn) -> Response:
     service = request.service
     record = await service.wait_for_store(check_token, service.store, body.token)
     if record is None:
-        raise unauthorized("this token is unknown or was revoked; ask an admin for one", "token")
+        raise unauthorized("this token is unknown, was revoked or has expired; ask an admin for one", "token")
     if request.has_several_cookies:
         # Not in one response: browsers would clear the new cookie with the others.
         refusal = unauthorized(SEVERAL_COOKIES)

@@ -56,6 +56,8 @@ __all__ = [
 
 MAX_MINIMUM: Final = 10**12
 MAX_LABEL: Final = 1000
+MAX_TOKEN_SECONDS: Final = 3660 * 86_400
+"""Longest life of a token that expires: ten years."""
 MAX_WORDS: Final = 10_000
 """Most words of one request."""
 MAX_TYPED_WORD: Final = 200
@@ -120,6 +122,7 @@ class NewToken(RequestStruct):
 
     scopes: Annotated[list[Scope], Meta(min_length=1, max_length=len(SCOPES))]
     note: Line = ""
+    expires_in: Annotated[int, Meta(ge=60, le=MAX_TOKEN_SECONDS, description="seconds")] | None = None
 
 
 class WordsAsked(RequestStruct):

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from sottovoce.collector.pages.embedding import ELEMENT
 from sottovoce.core.errors import ServiceError
 
 __all__ = ["ASSETS_VARIABLE", "PAGES", "File", "Form", "load_files"]
@@ -21,7 +22,7 @@ ASSETS_VARIABLE: Final = "SOTTOVOCE_TEST_ASSETS"
 """For tests of the pages only: a folder whose files are served instead of those of the package."""
 
 PAGES: Final = ("dashboard.html", "survey.html")
-"""Served at addresses of their own, all others under /assets."""
+"""Served at addresses of their own, as the element is; all others under /assets."""
 
 _MEDIA_TYPES: Final = {
     ".html": "text/html; charset=utf-8",
@@ -67,10 +68,10 @@ def load_files(environ: Mapping[str, str] | None = None) -> Mapping[str, File]:
         found = {one.name: _file(one.name, one.read_bytes()) for one in folder.iterdir() if _served(one)}
     except OSError:
         found = {}
-    missing = [name for name in PAGES if name not in found]
+    missing = [name for name in sorted((*PAGES, ELEMENT)) if name not in found]
     if missing:
         raise ServiceError(
-            f"the pages lack {' and '.join(missing)}: this package was not installed whole; install it again", "pages"
+            f"the pages lack {', '.join(missing)}: this package was not installed whole; install it again", "pages"
         )
     return MappingProxyType(dict(sorted(found.items())))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -21,7 +22,7 @@ from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.collector.running.folder_lock import folder_lock
 from sottovoce.collector.running.watermark import WATERMARK_FILE
 from sottovoce.collector.store import DATABASE_FILE, open_store
-from sottovoce.collector.store.migrations import COLUMNS, latest
+from sottovoce.collector.store.migrations import COLUMNS, Dialect, latest
 from sottovoce.collector.store.sql import Row, SqlStore, Transaction
 from sottovoce.core.errors import StoreError
 from sottovoce.core.files import sync
@@ -30,6 +31,7 @@ from sottovoce.core.words import plural
 __all__ = ["Contents", "backup", "restore", "verify"]
 
 _FORMAT: Final = "sottovoce backup 1"
+_ANY_FORMAT: Final = re.compile(r"sottovoce backup [0-9]{1,9}")
 _MANIFEST: Final = "manifest.json"
 _LENGTH_BYTES: Final = 4
 _CHUNK_BYTES: Final = 4 * 1024 * 1024
@@ -66,6 +68,13 @@ class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: int
     sha256: str
+
+
+class _Head(msgspec.Struct, frozen=True):
+    """What the manifest of every version tells, whatever else is in it."""
+
+    format: str
+    schema: int
 
 
 class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -112,7 +121,7 @@ def backup(database: str, data: Path, archive: Path) -> Contents:
 
 def verify(archive: Path) -> Contents:
     """Read a backup through, and say what it holds; one that is damaged is refused."""
-    with _opened(archive) as (_, manifest):
+    with _opened(archive, latest("sqlite")) as (_, manifest):
         return manifest.contents
 
 
@@ -136,13 +145,9 @@ def restore(
         Whether a survey of which objects are missing is restored as deleted, in place of refusing the backup: it was
         deleted after the backup was made, and its objects with it.
     """
-    with _opened(archive) as (source, manifest), _reserved(database, data):
+    dialect: Dialect = "postgresql" if database else "sqlite"
+    with _opened(archive, latest(dialect)) as (source, manifest), _reserved(database, data):
         with closing(cast(SqlStore, open_store(database, data, objects=objects))) as store:
-            if manifest.schema != latest(store.dialect):
-                raise StoreError(
-                    f"{archive} was made with schema {manifest.schema}, and this version of Sottovoce writes schema "
-                    f"{latest(store.dialect)}; restore it with the version that made it, then upgrade"
-                )
             with store.write() as transaction:
                 if store.dialect == "postgresql":
                     transaction.run("LOCK TABLE surveys, tokens IN EXCLUSIVE MODE")
@@ -222,7 +227,7 @@ def _count(transaction: Transaction) -> Contents:
 
 
 @contextmanager
-def _opened(archive: Path) -> Iterator[tuple[zipfile.ZipFile, _Manifest]]:
+def _opened(archive: Path, schema: int) -> Iterator[tuple[zipfile.ZipFile, _Manifest]]:
     """A backup whose content is as it was written, and its manifest."""
     try:
         file = archive.open("rb")
@@ -233,7 +238,11 @@ def _opened(archive: Path) -> Iterator[tuple[zipfile.ZipFile, _Manifest]]:
     with file:
         try:
             source = zipfile.ZipFile(file)
+            # First: another version may have other tables, and is not damaged for that.
+            _refuse_other_version(archive, source, schema)
             manifest = _checked(source)
+        except StoreError:
+            raise
         # A damaged ZIP raises half a dozen kinds of error, from struct's to NotImplementedError.
         except Exception as error:
             raise StoreError(
@@ -241,6 +250,21 @@ def _opened(archive: Path) -> Iterator[tuple[zipfile.ZipFile, _Manifest]]:
             ) from error
         with source:
             yield source, manifest
+
+
+def _refuse_other_version(archive: Path, source: zipfile.ZipFile, schema: int) -> None:
+    head = msgspec.json.decode(source.read(_MANIFEST), type=_Head)
+    if head.format != _FORMAT and _ANY_FORMAT.fullmatch(head.format):
+        raise StoreError(
+            f"{archive} has the format {head.format!r}, and this version of Sottovoce reads {_FORMAT!r}; nothing was "
+            "written: restore it with the version that made it"
+        )
+    if head.format == _FORMAT and head.schema != schema:
+        remedy = "then upgrade" if head.schema < schema else "or a newer one"
+        raise StoreError(
+            f"{archive} was made with schema {head.schema}, and this version of Sottovoce writes schema {schema}; "
+            f"nothing was written: restore it with the version that made it, {remedy}"
+        )
 
 
 def _checked(source: zipfile.ZipFile) -> _Manifest:

@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 
 from sottovoce.collector.running.log import configure_logging
 from sottovoce.core.errors import SettingsError
+from sottovoce.core.loopback import is_loopback
 
 __all__ = ["ProcessSettings", "address", "check_tls", "folder", "listening", "set_up", "stop_event", "warn_of_place"]
 
@@ -102,7 +103,7 @@ def stop_event(patience: float) -> asyncio.Event:
 
 def warn_of_place(settings: ProcessSettings, data: Path) -> None:
     """Say what works and is still unwise: no TLS on a network, a folder that others may read."""
-    if settings.host not in ("127.0.0.1", "::1", "localhost") and not settings.tls_certificate:
+    if not is_loopback(settings.host) and not settings.tls_certificate:
         _log.warning("listening beyond this machine without TLS: put a proxy with TLS in front, or set tls_certificate")
     if data.stat().st_mode & 0o077:
         _log.warning("other users of this machine can look into the data folder: chmod 700 is advised")

@@ -24,17 +24,21 @@ from sottovoce.collector.app import create_app
 from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.collector.reading.front import ReadingProcess
 from sottovoce.collector.reading.pace import Pace
+from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.folder_lock import folder_lock
 from sottovoce.collector.running.http_server import run_http
 from sottovoce.collector.running.process import address, check_tls, folder, listening, set_up, stop_event, warn_of_place
 from sottovoce.collector.running.settings import KEY_FILE, Settings
+from sottovoce.collector.running.signer import own_key
 from sottovoce.collector.running.supervisor import STOP_SECONDS, Supervisor, counting
+from sottovoce.collector.running.volume import check_volume
 from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.collector.sealing.key_file import load_or_create_keys
 from sottovoce.collector.sealing.keys import SEALING_FILE
 from sottovoce.collector.store import Store, open_as_set
 from sottovoce.collector.store.sqlite import resets_safely
+from sottovoce.collector.survey_log import forget_checkpoint
 from sottovoce.collector.tokens import create_token, ensure_admin
 from sottovoce.core.errors import ObjectStorageError, SettingsError, StoreError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
@@ -74,6 +78,8 @@ def serve(
     started: Callable[[ServiceStart], object],
     ready: Callable[[ServiceStart], object],
     new_admin_token: bool = False,
+    accept_new_key: bool = False,
+    accept_lost_log: bool = False,
 ) -> None:
     """Run the service until SIGTERM or SIGINT.
 
@@ -87,18 +93,25 @@ def serve(
         Called once the service answers that it is ready.
     new_admin_token
         Whether to make an admin token although there is one.
+    accept_new_key
+        Whether to go on with another signing key than the one that signed the surveys of this database.
+    accept_lost_log
+        Whether to sign the database's log of surveys although it does not continue the one that was signed before.
 
     Raises
     ------
     SettingsError
-        If the address or the folder cannot be used.
+        If the address or the folder cannot be used, or the signing key is not the one of this database.
     StoreError
         If the database cannot; for one of a newer version of this package too.
     """
     set_up(settings)
     check_tls(settings)
+    _check_volume(settings)
     with listening(settings) as listener, folder(settings.data, "--data"), _lock(settings), _store(settings) as store:
-        key = SigningKey.load_or_create(settings.data / KEY_FILE)
+        key = own_key(store, settings.data, accept_new=accept_new_key)
+        if accept_lost_log:
+            forget_checkpoint(settings.data)
         load_or_create_keys(settings.data / SEALING_FILE)
         here = address(settings, listener)
         start = ServiceStart(
@@ -120,6 +133,8 @@ def count(settings: Settings, *, ready: Callable[[], object]) -> None:
     if not settings.database and not settings.data.is_dir():
         raise SettingsError(f"the data folder {settings.data} is not there; name that of the service, or its database")
     set_up(settings)
+    if not settings.database:
+        _check_volume(settings)
     with _store(settings):
         pass
     uvloop.run(_count(settings, ready))
@@ -129,6 +144,7 @@ async def _serve(
     settings: Settings, listener: socket.socket, store: Store, key: SigningKey, ready: Callable[[], object]
 ) -> None:
     app = create_app(settings, store, key)
+    _noting_heads(app.service)
     advance = _watermark(settings, app.service)
     keeping = _keeping(app.service)
     stop = stop_event(settings.body_seconds + STOP_SECONDS + _GRACE)
@@ -168,6 +184,20 @@ def _watermark(settings: Settings, service: Service) -> Callable[[], None]:
     return last
 
 
+def _noting_heads(service: Service) -> None:
+    """Sign and note every head of the log soon, whichever service on this database has published.
+
+    One that nobody asks would else know only old heads, and after a loss go another way from there. And an operator
+    is to read what is wrong before anybody asks.
+    """
+
+    def note() -> None:
+        with contextlib.suppress(Refusal):  # the log has said why
+            service.log.checkpoint()
+
+    service.watch.every(_BETWEEN_MARKS, note, "the log of surveys cannot be read")
+
+
 def _keeping(service: Service) -> Watch:
     """Open and close periods as long as the service runs, in a thread of its own; what is due now is done first."""
     keeping = Watch()
@@ -198,6 +228,14 @@ def _warn(settings: Settings) -> None:
 def _admin_token(store: Store, new: bool) -> str | None:
     first = ensure_admin(store)
     return create_token(store, ("admin",), "made by --new-admin-token", 0)[0] if new and first is None else first
+
+
+def _check_volume(settings: Settings) -> None:
+    """SQLite's folder holds everything; beside PostgreSQL only the keys must last, which may be mounted as secrets."""
+    if settings.require_volume and settings.database:
+        check_volume(settings.data, "the keys that devices trust and seal to", keys=(KEY_FILE, SEALING_FILE))
+    elif settings.require_volume:
+        check_volume(settings.data, "acknowledged reports, and the keys that devices trust,")
 
 
 def _lock(settings: Settings) -> contextlib.AbstractContextManager[None]:

@@ -21,6 +21,7 @@ __all__ = [
     "origin",
     "origins",
     "seconds",
+    "switch",
     "text",
     "whole",
 ]
@@ -29,6 +30,9 @@ Read: TypeAlias = Callable[[object], Any]
 """From what was given to the setting's value; raises ValueError when it is not allowed."""
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+_YES: Final = ("yes", "true", "1")
+_NO: Final = ("no", "false", "0")
 
 _ORIGIN: Final = re.compile(r"https?://[0-9A-Za-z.:\[\]-]+")
 
@@ -102,6 +106,22 @@ def one_of(*words: str) -> Read:
         return word
 
     return read
+
+
+def switch(given: object) -> bool:
+    """Yes or no, as people, shells and TOML write it.
+
+    Examples
+    --------
+    >>> switch("yes"), switch("0"), switch(True)
+    (True, False, True)
+    """
+    if isinstance(given, bool):
+        return given
+    word = text(given).lower()
+    if word not in _YES + _NO:
+        raise ValueError
+    return word in _YES
 
 
 def host(given: object) -> str:

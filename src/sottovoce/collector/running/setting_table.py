@@ -51,6 +51,8 @@ class ServiceSetting:
     @property
     def shown_default(self) -> str:
         """The default as an operator would write it; empty for nothing."""
+        if isinstance(self.default, bool):
+            return "yes" if self.default else "no"
         if isinstance(self.default, tuple):
             return ",".join(self.default)
         return f"{self.default:g}" if isinstance(self.default, float) else str(self.default)

@@ -14,6 +14,7 @@ from sottovoce.collector.running.setting_table import setting as _setting
 from sottovoce.collector.store.reserve import DEFAULT_RESERVE
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_CELLS
+from sottovoce.core.progress import PROGRESS_VARIABLE
 from sottovoce.formats.wire import DEFAULT_BODY_BYTES
 
 __all__ = [
@@ -38,8 +39,9 @@ URL_VARIABLE: Final = "SOTTOVOCE_URL"
 TOKEN_VARIABLE: Final = "SOTTOVOCE_TOKEN"
 """Where analysts keep the collector's address and their token."""
 
-OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE})
-"""Variables of the prefix that are no settings of the service: its file's, and those of analysts."""
+OTHER_VARIABLES: Final = frozenset({SETTINGS_VARIABLE, URL_VARIABLE, TOKEN_VARIABLE, PROGRESS_VARIABLE})
+"""Variables of the prefix that are no settings of the service: its file's, those of analysts, and the
+switch of what is shown while something runs."""
 
 _PREFIX: Final = "SOTTOVOCE_"
 
@@ -82,6 +84,13 @@ class Settings:
         "the name of a folder",
         "folder of the SQLite database (collector.db), the keys (signing.key, sealing.keys) and the watermark",
         metavar="FOLDER",
+    )
+    require_volume: bool = _setting(
+        False,
+        kinds.switch,
+        "yes or no",
+        "refuse to start where the data folder would be gone with its container; the container image sets it",
+        metavar="YES",
     )
     database: str = _setting(
         "",

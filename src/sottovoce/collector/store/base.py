@@ -30,6 +30,7 @@ from sottovoce.collector.store.records import (
     Totals,
     Waiting,
 )
+from sottovoce.transparency.entry import LogEntry
 
 __all__ = ["Store"]
 
@@ -75,6 +76,26 @@ class Store(abc.ABC):
         A round is refused with `MismatchError` when another survey already is that round of its parent, when the
         parent is not open, or when an earlier round is missing or still open. Periods of a tracking survey may overlap.
         """
+
+    @abc.abstractmethod
+    def log_entries(self, start: int = 0, most: int | None = None) -> list[LogEntry]:
+        """The log of publications from a position on: one entry for each survey and round, in the order they came.
+
+        An entry is made in the transaction that publishes its survey. None ever goes away or changes its place, also
+        when the survey is deleted. Periods have none: they follow from their survey.
+        """
+
+    @abc.abstractmethod
+    def log_size(self) -> int:
+        """How many entries the log has."""
+
+    @abc.abstractmethod
+    def signer(self) -> bytes | None:
+        """The public key that services on this database sign with; None before the first has said."""
+
+    @abc.abstractmethod
+    def set_signer(self, public: bytes, *, replace: bool = False) -> bytes:
+        """Note that key unless there is one already, or in place of that; the one that stands then."""
 
     @abc.abstractmethod
     def survey(self, survey_id: str) -> SurveyRecord | None:

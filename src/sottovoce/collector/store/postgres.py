@@ -90,6 +90,7 @@ class PostgresStore(DeletionTables, ReportTables, ObjectTables):
         self._free = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         self._closed = False
         with _translated(), closing(self._connect()) as connection:
+            _refuse_other_encodings(connection)
             _migrate(connection)
 
     def close(self) -> None:
@@ -353,6 +354,16 @@ def _conninfo(url: str) -> dict[str, Any]:
     if "@" in str(given.get("host", "")):
         raise SettingsError("database has several @: write one in a user's name or password as %40")
     return {**_DEFAULTS, **given}
+
+
+def _refuse_other_encodings(connection: psycopg.Connection[Row]) -> None:
+    """Titles and labels may be in any script. Other encodings lack letters, and SQL_ASCII returns bytes for texts."""
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != "UTF8":
+        raise SettingsError(
+            f"the PostgreSQL database of the setting database has the encoding {encoding}, and must have UTF8; nothing "
+            "was written: make another one (CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0), and name it there"
+        )
 
 
 def _undo(connection: psycopg.Connection[Row]) -> None:

@@ -186,3 +186,5 @@ class TokenRecord:
     note: str
     epoch: int
     revoked: bool = False
+    expires: int | None = None
+    """Seconds since 1970 after which it opens nothing; None for one that does not expire."""

@@ -20,6 +20,7 @@ __all__ = [
     "PART_BYTES",
     "STANDING",
     "SURVEY_COLUMNS",
+    "TOKEN_COLUMNS",
     "Frees",
     "Row",
     "SqlStore",
@@ -47,6 +48,8 @@ STANDING: Final = "(SELECT number FROM surveys WHERE id = ? AND state <> 'delete
 SURVEY_COLUMNS: Final = (
     "id, canonical, signature, title, kind, epsilon, minimum_reports, epoch, parent, round, labels, state"
 )
+
+TOKEN_COLUMNS: Final = "id, digest, scopes, note, epoch, revoked, expires"
 
 
 class Transaction(Protocol):
@@ -187,8 +190,9 @@ def survey_record(row: Row) -> SurveyRecord:
 
 def token_record(row: Row) -> TokenRecord:
     """A row of a token's columns but its number."""
-    token_id, digest, scopes, note, epoch, revoked = row
-    return TokenRecord(token_id, bytes(digest), frozenset(load_words(scopes)), load_words(note), epoch, bool(revoked))
+    token_id, digest, scopes, note, epoch, revoked, expires = row
+    opens = frozenset(load_words(scopes))
+    return TokenRecord(token_id, bytes(digest), opens, load_words(note), epoch, bool(revoked), expires)
 
 
 def parts(content: bytes, most: int = PART_BYTES) -> Iterator[tuple[int, bytes | memoryview]]:

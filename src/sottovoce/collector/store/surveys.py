@@ -8,6 +8,7 @@ from dataclasses import replace
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord, SurveyState, TokenRecord
 from sottovoce.collector.store.sql import (
     SURVEY_COLUMNS,
+    TOKEN_COLUMNS,
     SqlStore,
     Transaction,
     askable,
@@ -15,7 +16,8 @@ from sottovoce.collector.store.sql import (
     survey_record,
     token_record,
 )
-from sottovoce.core.errors import MismatchError
+from sottovoce.core.errors import MismatchError, StoreError
+from sottovoce.transparency.entry import PUBLISHED, LogEntry
 
 __all__ = ["SurveyTables"]
 
@@ -29,8 +31,7 @@ class SurveyTables(SqlStore):
             standing = _find(transaction, record.id)
             if standing is not None:
                 return standing
-            if record.parent is not None:
-                self._check_round(transaction, record)
+            is_period = record.parent is not None and self._check_round(transaction, record)
             # The state is not the caller's to choose: a survey begins open.
             values = (
                 *(record.id, record.canonical, record.signature, dump_words(record.title), record.kind),
@@ -41,6 +42,13 @@ class SurveyTables(SqlStore):
             ((number,),) = transaction.rows(
                 f"INSERT INTO surveys ({SURVEY_COLUMNS}) VALUES ({marks}) RETURNING number", values
             )
+            if not is_period:
+                # Alone: of two who publish at once each finds the entry of the other before its own.
+                transaction.run(
+                    "INSERT INTO log_entries (position, event, survey) "
+                    "SELECT COALESCE(MAX(position) + 1, 0), ?, ? FROM log_entries",
+                    (PUBLISHED, record.id),
+                )
             transaction.run("INSERT INTO leases (survey, holder, token, expires) VALUES (?, '', 0, 0)", (number,))
             transaction.many(
                 "INSERT INTO attachments (digest, content) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING",
@@ -52,7 +60,8 @@ class SurveyTables(SqlStore):
             )
         return replace(record, state="open")
 
-    def _check_round(self, transaction: Transaction, record: SurveyRecord) -> None:
+    def _check_round(self, transaction: Transaction, record: SurveyRecord) -> bool:
+        """Refuse a round that cannot begin; whether it is a period."""
         parents = transaction.rows(f"SELECT state, kind FROM surveys WHERE id = ?{self.for_update}", (record.parent,))
         if not parents or parents[0][0] != "open":
             raise MismatchError(
@@ -67,12 +76,48 @@ class SurveyTables(SqlStore):
                 "one's answer, or ask in the next round"
             )
         # A period may be answered for a while after its end, when the next has begun.
-        for earlier in range(1, 1 if parents[0][1] == "tracking" else record.round or 1):
+        is_period: bool = parents[0][1] == "tracking"
+        for earlier in range(1, 1 if is_period else record.round or 1):
             if states.get(earlier, "open") == "open":
                 raise MismatchError(
                     f"round {record.round} cannot begin: round {earlier} of survey {str(record.parent)[:12]} has "
                     "not been closed; close it first"
                 )
+        return is_period
+
+    def log_entries(self, start: int = 0, most: int | None = None) -> list[LogEntry]:
+        limit = "" if most is None else f" LIMIT {int(most)}"
+        with self.read() as transaction:
+            rows = transaction.rows(
+                f"SELECT position, event, survey FROM log_entries WHERE position >= ? ORDER BY position{limit}",
+                (start,),
+            )
+        if [position for position, _, _ in rows] != list(range(start, start + len(rows))):
+            raise StoreError("the log of publications has gaps: the database is damaged; restore a backup")
+        return [LogEntry(event, survey) for _, event, survey in rows]
+
+    def log_size(self) -> int:
+        with self.read() as transaction:
+            ((size,),) = transaction.rows("SELECT COALESCE(MAX(position) + 1, 0) FROM log_entries")
+        return int(size)
+
+    def signer(self) -> bytes | None:
+        with self.read() as transaction:
+            rows = transaction.rows("SELECT public FROM signer")
+        return bytes(rows[0][0]) if rows else None
+
+    def set_signer(self, public: bytes, *, replace: bool = False) -> bytes:
+        conflict = "DO UPDATE SET public = excluded.public" if replace else "DO NOTHING"
+
+        def change(transaction: Transaction) -> bytes:
+            transaction.run(
+                f"INSERT INTO signer (single, public) VALUES (1, ?) ON CONFLICT (single) {conflict}", (public,)
+            )
+            ((stands,),) = transaction.rows("SELECT public FROM signer")
+            return bytes(stands)
+
+        # Not stopped by the reserve: a service must be able to start on a full disk.
+        return self.freed(change)
 
     def survey(self, survey_id: str) -> SurveyRecord | None:
         if not askable(survey_id):
@@ -161,12 +206,12 @@ class SurveyTables(SqlStore):
     def add_token(self, record: TokenRecord) -> None:
         values = (
             *(record.id, record.digest, dump_words(sorted(record.scopes)), dump_words(record.note)),
-            *(record.epoch, int(record.revoked)),
+            *(record.epoch, int(record.revoked), record.expires),
         )
         # Not stopped by the reserve: an operator may need a new token to make room.
         self.freed(
             lambda transaction: transaction.run(
-                "INSERT INTO tokens (id, digest, scopes, note, epoch, revoked) VALUES (?, ?, ?, ?, ?, ?)", values
+                f"INSERT INTO tokens ({TOKEN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)", values
             )
         )
 
@@ -174,14 +219,12 @@ class SurveyTables(SqlStore):
         if not askable(token_id):
             return None
         with self.read() as transaction:
-            rows = transaction.rows(
-                "SELECT id, digest, scopes, note, epoch, revoked FROM tokens WHERE id = ?", (token_id,)
-            )
+            rows = transaction.rows(f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?", (token_id,))
         return token_record(rows[0]) if rows else None
 
     def tokens(self) -> list[TokenRecord]:
         with self.read() as transaction:
-            rows = transaction.rows("SELECT id, digest, scopes, note, epoch, revoked FROM tokens ORDER BY number")
+            rows = transaction.rows(f"SELECT {TOKEN_COLUMNS} FROM tokens ORDER BY number")
         return [token_record(row) for row in rows]
 
     def revoke_token(self, token_id: str) -> bool:

@@ -11,14 +11,15 @@ from typing import Any, ClassVar, Final, final
 
 from sottovoce.core.errors import ReportError
 from sottovoce.core.limits import check_integer
+from sottovoce.core.progress import stepping
 from sottovoce.engines.base import Counted, Engine, Faults, Ids, Progress, check_choice, check_faults, ids_trusted
 from sottovoce.engines.cluster.counted import SparkCounted
 from sottovoce.engines.cluster.errors import pyspark_sql, translating_errors
-from sottovoce.engines.cluster.input import check_unchanged, checked_columns, cut, found_files, is_table
+from sottovoce.engines.cluster.input import checked_columns, cut, found_files, is_table
 from sottovoce.engines.cluster.job import TASK_MEMORY
 from sottovoce.engines.cluster.run import CountedRows, ReportRows, SparkRun, parallel
 from sottovoce.engines.cluster.watched import PATIENCE
-from sottovoce.engines.files import ReportFile
+from sottovoce.engines.files import ReportFile, check_unchanged
 from sottovoce.engines.tally import BadFile, Tally
 from sottovoce.surveys.survey import Survey
 
@@ -85,7 +86,13 @@ class SparkEngine(Engine):
         """
         check_choice(faults)
         ids = ids_trusted(ids_unique, stated=False)
-        run = SparkRun(self._session, survey, memory=self._memory, patience=self._patience, progress=progress)
+        with stepping(progress, "counting") as tell:
+            run = SparkRun(self._session, survey, memory=self._memory, patience=self._patience, progress=tell)
+            return self._counted(run, survey, reports, faults, ids, ids_unique)
+
+    def _counted(
+        self, run: SparkRun, survey: Survey, reports: Any, faults: Faults, ids: Ids, ids_unique: bool | None
+    ) -> Counted:
         if is_table(reports):
             with translating_errors():
                 table = checked_columns(reports)

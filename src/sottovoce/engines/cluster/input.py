@@ -11,11 +11,10 @@ from sottovoce.engines.cluster.job import MAX_TASK_ROWS, TASKS_A_CORE
 from sottovoce.engines.cluster.reading import TaskPiece
 from sottovoce.engines.files import ReportFile, ScannedFiles, find_files, scan_files
 from sottovoce.engines.reading import FilePiece, in_pieces
-from sottovoce.engines.remote import status
 from sottovoce.formats.report_files import REPORT, REPORT_ID
 from sottovoce.surveys.survey import Survey
 
-__all__ = ["check_unchanged", "checked_columns", "cut", "found_files", "is_table"]
+__all__ = ["checked_columns", "cut", "found_files", "is_table"]
 
 _LEAST_TASK_ROWS: Final = 1 << 19
 """Fewer would take less time than a task takes to begin; and over Spark Connect nobody knows how many cores it has."""
@@ -41,18 +40,6 @@ def found_files(survey: Survey, reports: object) -> ScannedFiles:
         if any(isinstance(one, str) and is_address(one) for one in given):
             error.add_note("; what only Spark itself can read, give as a table: spark.read.parquet(...)")
         raise
-
-
-def check_unchanged(files: Iterable[ReportFile]) -> None:
-    """Raise if a file is another than it was when it was found."""
-    for file in files:
-        try:
-            now = status(file.path)
-            same = (now.nbytes, now.modified) == (file.nbytes, file.modified)
-        except OSError:
-            same = False
-        if not same:
-            raise ReportError(f"{file.path} changed while it was counted; nothing was counted: run it again")
 
 
 def checked_columns(table: Any) -> Any:

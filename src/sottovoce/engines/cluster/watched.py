@@ -47,7 +47,7 @@ def watched(
         If no worker has been there for `patience` seconds, or the cluster fails.
     """
     with translating_errors():
-        seen, told = _seen(session), _Told(progress, steps or _ONE_STEP)
+        seen, told = _seen(session), _TaskCount(progress, steps or _ONE_STEP)
         if seen is None:
             result = action()
         else:
@@ -66,7 +66,7 @@ def _seen(session: Any) -> Watching | None:
     return OverConnect(session) if hasattr(type(session), "registerProgressHandler") else None
 
 
-def _looked_at(seen: Watching, action: Callable[[], T], told: _Told, patience: _Patience) -> T:
+def _looked_at(seen: Watching, action: Callable[[], T], told: _TaskCount, patience: _Patience) -> T:
     results: list[T] = []
     failures: list[BaseException] = []
     done = threading.Event()
@@ -95,7 +95,7 @@ def _looked_at(seen: Watching, action: Callable[[], T], told: _Told, patience: _
     return results[0]
 
 
-class _Told:
+class _TaskCount:
     """What `progress` has been told: tasks done, of those that Spark has planned so far, and the running step."""
 
     def __init__(self, progress: Progress | None, steps: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ from sottovoce.engines import files
 from sottovoce.engines.base import Counted, Faults, Progress, check_faults
 from sottovoce.engines.cluster.counted import SparkCounted
 from sottovoce.engines.cluster.errors import translating_errors
-from sottovoce.engines.cluster.input import check_unchanged, checked_columns, cut, is_table
+from sottovoce.engines.cluster.input import checked_columns, cut, is_table
 from sottovoce.engines.cluster.job import HELD_SHARE, RANGE_CELLS, TASK_MEMORY, TASKS_A_CORE, Job, is_wide
 from sottovoce.engines.cluster.merging import merge_and_find
 from sottovoce.engines.cluster.rows import add_packed
@@ -155,7 +155,7 @@ class BatchCounter:
             bad += tuple(BadFile(good[i].path, why) for i, why in counted.bad.items())
             good = tuple(file for i, file in enumerate(good) if i not in counted.bad)
         try:
-            check_unchanged(good)
+            files.check_unchanged(good)
         except BaseException:
             counted.close()
             raise

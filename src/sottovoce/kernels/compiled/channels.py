@@ -1,7 +1,8 @@
 """Compiled loops over simulated people. Each mirrors, line by line, the device code of its mechanism."""
 
 import numpy as np
-from numba import njit
+
+from sottovoce.kernels.compiled.cached import njit
 
 
 @njit(cache=True, nogil=True, inline="always")

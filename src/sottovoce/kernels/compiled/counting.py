@@ -5,7 +5,9 @@ may begin anywhere in memory. Each thread counts into a table of its own that fi
 """
 
 import numpy as np
-from numba import boolean, int64, njit, types, uint8, uint32, uint64, void
+from numba import boolean, int64, types, uint8, uint32, uint64, void
+
+from sottovoce.kernels.compiled.cached import njit
 
 __all__ = [
     "add_signed_table",

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.compiled.philox import philox4x32
 from sottovoce.randomness.philox import REJECTION_NORMALS
 

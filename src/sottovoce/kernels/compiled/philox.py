@@ -1,8 +1,8 @@
 """Philox4x32-10, one counter at a time; the NumPy reference is `randomness.philox`."""
 
 import numpy as np
-from numba import njit
 
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.randomness.philox import MULTIPLIERS, ROUNDS, WEYL
 
 _M0, _M1 = np.uint64(MULTIPLIERS[0]), np.uint64(MULTIPLIERS[1])

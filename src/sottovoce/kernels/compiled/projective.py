@@ -5,9 +5,9 @@ prime: the loops are compiled once for each, without a branch.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.finite_field import kernel_tables
 
 

@@ -1,8 +1,10 @@
 """The loops that find words which occur twice: spread over buckets by a hash, then a table in the cache a bucket."""
 
 import numpy as np
-from numba import int64, njit, types, uint8, uint64, void
+from numba import int64, types, uint8, uint64, void
 from numpy.typing import NDArray
+
+from sottovoce.kernels.compiled.cached import njit
 
 __all__ = ["mark", "marked", "measure", "repeated", "sample", "spread"]
 

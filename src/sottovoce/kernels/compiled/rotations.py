@@ -1,8 +1,8 @@
 """Public rotations applied to vectors: layers of random signs and Walsh-Hadamard transforms."""
 
 import numpy as np
-from numba import njit
 
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.compiled.philox import philox4x32
 from sottovoce.kernels.compiled.walsh import transform_rows
 from sottovoce.randomness.philox import ROTATION_SIGNS

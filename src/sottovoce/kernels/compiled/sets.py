@@ -1,8 +1,8 @@
 """Compiled loops over simulated people with sets. Each mirrors the device code of its mechanism."""
 
 import numpy as np
-from numba import njit
 
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.compiled.channels import _below
 from sottovoce.kernels.compiled.philox import philox4x32
 from sottovoce.randomness.philox import WHEEL_BINS

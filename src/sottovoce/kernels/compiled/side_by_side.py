@@ -13,8 +13,9 @@ one and the device's own errors in double precision.
 """
 
 import numpy as np
-from numba import boolean, float64, int64, njit, types, uint32, void
+from numba import boolean, float64, int64, types, uint32, void
 
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.compiled.walsh import _four_levels, _one_level_at, _two_levels_at
 from sottovoce.randomness.philox import MULTIPLIERS, ROTATION_SIGNS, ROUNDS, WEYL
 

@@ -9,8 +9,10 @@ additions in a row, so over 2^18 nonnegative terms it is off by less than 3e-14 
 """
 
 import numpy as np
-from numba import boolean, float64, njit, types
+from numba import boolean, float64, types
 from numpy.typing import NDArray
+
+from sottovoce.kernels.compiled.cached import njit
 
 __all__ = ["clip", "excess", "gather"]
 

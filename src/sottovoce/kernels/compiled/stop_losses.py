@@ -1,7 +1,9 @@
 """The loop over pairs of values and reports behind the blanket of a channel that is written out."""
 
 import numpy as np
-from numba import float64, int64, njit, types, void
+from numba import float64, int64, types, void
+
+from sottovoce.kernels.compiled.cached import njit
 
 __all__ = ["largest_stop_losses"]
 

@@ -6,8 +6,10 @@ reordered, which vectorises them.
 """
 
 import numpy as np
-from numba import float64, int64, njit, types
+from numba import float64, int64, types
 from numpy.typing import NDArray
+
+from sottovoce.kernels.compiled.cached import njit
 
 __all__ = ["absorb", "multiply", "multiply_transposed", "pivoted_root", "solve_normal", "solve_transposed", "split"]
 

@@ -9,8 +9,10 @@ the passes it would save.
 """
 
 import numpy as np
-from numba import float64, int64, njit, types
+from numba import float64, int64, types
 from numpy.typing import NDArray
+
+from sottovoce.kernels.compiled.cached import njit
 
 __all__ = ["BLOCK", "CHUNK", "one_level", "transform_rows", "two_levels"]
 

@@ -5,10 +5,11 @@ every integer up to 2^24, and no partial sum of the transform of counts is large
 """
 
 import numpy as np
-from numba import float32, float64, int64, njit, types
+from numba import float32, float64, int64, types
 from numpy.typing import NDArray
 
 from sottovoce.kernels.compiled import walsh
+from sottovoce.kernels.compiled.cached import njit
 from sottovoce.kernels.compiled.walsh import BLOCK, CHUNK, RUN, _four_levels, _two_levels_at
 
 __all__ = ["BLOCK", "CHUNK", "LARGEST", "one_level", "scale", "transform_blocks", "two_levels"]

@@ -1,7 +1,8 @@
 """Compiled loops over hashed prefixes: simulated people, and candidates looked up row by row."""
 
 import numpy as np
-from numba import njit
+
+from sottovoce.kernels.compiled.cached import njit
 
 _SHIFT = np.uint64(32)
 

@@ -10,13 +10,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import SimulationError
+from sottovoce.core.errors import CapacityError, SimulationError, SurveyError
 from sottovoce.lab.compare.peers import ON_THE_SIMPLEX, Peer
 from sottovoce.lab.experiments.repeats import check_repeats, mean_and_error, seeds_of
 from sottovoce.mechanisms import FiniteMechanism, candidates
+from sottovoce.questions.queries import Queries
 from sottovoce.surveys.survey import Survey
+from sottovoce.workloads.base import Workload
 
-__all__ = ["ON_THE_SIMPLEX", "PEER_PEOPLE", "Compared", "compare", "sampled"]
+__all__ = ["ON_THE_SIMPLEX", "PEER_PEOPLE", "Compared", "compare", "compare_strategies", "sampled"]
 
 PEER_PEOPLE: Final = 20_000
 """Default number of people with other packages, which process them one by one in Python."""
@@ -131,10 +133,53 @@ def compare(
     return tuple(found)
 
 
-def _ours(survey: Survey, counts: Integers, truth: Floats, repeats: int, seed: int) -> Compared:
+def compare_strategies(
+    values: Integers,
+    workload: Workload,
+    epsilons: Sequence[float],
+    *,
+    repeats: int = 10,
+    seed: int = 7,
+    advance: Callable[[int], object] = lambda done: None,
+) -> tuple[Compared, ...]:
+    """The same for a set of queries about the values: every strategy that can answer them, each with its mechanism.
+
+    Parameters
+    ----------
+    values
+        Everybody's value, as an index into the workload's domain.
+    advance
+        Called with 1 for each strategy done at each epsilon.
+
+    Examples
+    --------
+    >>> from sottovoce.workloads import Prefix
+    >>> people = np.random.default_rng(1).integers(0, 8, size=5000)
+    >>> found = compare_strategies(people, Prefix(8), [1.0], repeats=2)
+    >>> [one.mechanism for one in found if one.problem]
+    ['fourier', 'tables']
+    """
+    check_repeats(repeats, fewest=2)
+    counts = np.bincount(values, minlength=workload.n_values)
+    truth = workload.matvec(counts / len(values))
+    found = []
+    for epsilon in dict.fromkeys(epsilons):
+        for name in Queries.strategies:
+            about = Compared("sottovoce", name, epsilon, len(values), workload.n_values, repeats)
+            try:
+                survey = Survey.queries(workload, epsilon, strategy=name, users=len(values))
+            except (SurveyError, CapacityError):
+                found.append(replace(about, problem="not for these queries"))
+            else:
+                found.append(_ours(survey, counts, truth, repeats, seed, f"{name} ({survey.mechanism.name})"))
+            advance(1)
+    return tuple(found)
+
+
+def _ours(survey: Survey, counts: Integers, truth: Floats, repeats: int, seed: int, name: str = "") -> Compared:
     people, bits = int(counts.sum()), survey.mechanism.report_bits
     about = Compared(
-        *("sottovoce", survey.mechanism.name, survey.epsilon, people, len(truth), repeats),
+        *("sottovoce", name or survey.mechanism.name, survey.epsilon, people, len(counts), repeats),
         report_bytes=survey.mechanism.report_bytes,
     )
     if people * bits * repeats > MOST_BITS:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sottovoce.figures.style import SMALL, STYLE, TEXT, TITLE, draw_bars, finish_bars, new_figure, require_matplotlib
+from sottovoce.figures.style import (
+    SMALL,
+    STYLE,
+    TITLE,
+    draw_bars,
+    finish_bars,
+    legend_below,
+    new_figure,
+    require_matplotlib,
+)
 from sottovoce.lab.demo.demo import EstimatedShare, MusicResult
 from sottovoce.lab.demo.shuffled import ShuffledCrowd
 
@@ -25,7 +34,7 @@ def demo_figure(demo: MusicResult, k: int = 14) -> Any:
         color=STYLE["ink"],
         pad=12,
     )
-    ax.legend(loc="lower right", frameon=False, fontsize=TEXT, labelcolor=STYLE["ink"])
+    legend_below(ax)
     return figure
 
 
@@ -49,7 +58,7 @@ def shuffled_figure(crowd: ShuffledCrowd) -> Any:
             fontsize=SMALL,
             color=STYLE["muted"],
         )
-    axes[1].legend(loc="lower right", frameon=False, fontsize=TEXT, labelcolor=STYLE["ink"])
+    legend_below(axes[1])
     return figure
 
 
@@ -58,9 +67,9 @@ def _draw(ax: Any, rows: Sequence[EstimatedShare]) -> None:
     draw_bars(
         ax,
         [r.answer for r in rows],
-        [r.value for r in rows],
-        [r.low for r in rows],
-        [r.high for r in rows],
+        [100 * r.value for r in rows],
+        [100 * r.low for r in rows],
+        [100 * r.high for r in rows],
         "estimate (projected)",
         "95 % interval of the raw estimate",
     )

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.core.extras import full_install
 from sottovoce.lab.experiments.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.mechanisms.unary import Unary
 from sottovoce.strategies.spread_of_strategies import spread
@@ -182,7 +183,8 @@ class _Misses:
         return 1 - mean, error, 1 - float(self.each.max()) / len(self.single), 1 - float(np.mean(self.simultaneous))
 
     def evidence(self) -> float:
-        from scipy.special import bdtrc
+        with full_install:
+            from scipy.special import bdtrc
 
         most, answers, allowed = float(self.each.max()), len(self.each), 1 - LEVEL
         chance = min(1.0, answers * float(bdtrc(most - 1, len(self.single), allowed))) if most else 1.0

@@ -10,7 +10,11 @@ import math
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+
+from sottovoce.core.extras import full_install
+
+with full_install:
+    from scipy.optimize import minimize_scalar
 
 __all__ = ["SET_CITATIONS", "padding_and_sampling_variance", "privset_variance", "wheel_variance"]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
+from sottovoce.core.extras import full_install
+
 __all__ = ["SIGMAS", "allowed"]
 
 SIGMAS: Final = 4.0
@@ -28,6 +30,7 @@ def allowed(freedom: float) -> float:
     >>> round(allowed(1e9), 3) == SIGMAS
     True
     """
-    from scipy.special import ndtr, stdtrit
+    with full_install:
+        from scipy.special import ndtr, stdtrit
 
     return float(-stdtrit(freedom, ndtr(-SIGMAS)))

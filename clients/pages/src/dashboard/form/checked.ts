@@ -1,7 +1,7 @@
 /** A survey that the collector found good: what it says, what it costs, and the button that publishes it. */
 import type { DraftAnswer } from "../../parts/api_types.js";
 import { el, fill } from "../../parts/dom.js";
-import { count, counted } from "../../parts/format.js";
+import { counted } from "../../parts/format.js";
 import { guaranteesList } from "../../parts/guarantees.js";
 import { sentence } from "../../parts/trouble.js";
 import { accuracyWords, type Measure } from "../../questions/accuracy.js";
@@ -50,7 +50,7 @@ export function checkedPanel(
 const accuracy = (measure: Measure, { users, margin, l2, promise }: DraftAnswer): HTMLElement | null =>
   users === null || margin === null || l2 === null
     ? null
-    : el("p", { class: "accuracy" }, el("strong", {}, `With ${count(users)} people${promise === null ? "" : ", in each period"}: `), accuracyWords(measure, margin, l2));
+    : el("p", { class: "accuracy" }, el("strong", {}, `With ${counted(users, "person", "people")}${promise === null ? "" : ", in each period"}: `), accuracyWords(measure, margin, l2));
 
 /** Folded where the accuracy says the most important of it already. */
 const explanation = ({ explanation: words, margin }: DraftAnswer): HTMLElement => {

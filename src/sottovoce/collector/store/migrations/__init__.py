@@ -22,6 +22,8 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
         *("number", "id", "canonical", "signature", "title", "kind", "epsilon", "minimum_reports", "epoch"),
         *("parent", "round", "labels", "state"),
     ),
+    "log_entries": ("position", "event", "survey"),
+    "signer": ("single", "public"),
     "attachments": ("digest", "content"),
     "survey_attachments": ("survey", "digest"),
     "waiting": ("number", "survey", "epoch", "n", "content"),
@@ -31,7 +33,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "segment_parts": ("segment", "field", "part", "content"),
     "checkpoints": ("survey", "n"),
     "checkpoint_parts": ("survey", "part", "content"),
-    "tokens": ("number", "id", "digest", "scopes", "note", "epoch", "revoked"),
+    "tokens": ("number", "id", "digest", "scopes", "note", "epoch", "revoked", "expires"),
 }
 """The present tables, each after those it refers to: what a backup holds."""
 

@@ -1,0 +1,91 @@
+/**
+ * What a device asks a log for, once for each survey: one response with everything it has to check.
+ *
+ * To say the exact size of the log that it remembers would tell which devices are the same. So it says only how many
+ * whole blocks of entries it has seen; the response holds the hashes of the block that it was in the middle of.
+ */
+import { equalBytes, fromBase64url } from "../bytes.js";
+import { canonicalBytes } from "../canonical.js";
+import { ServiceError, SignatureError, TransparencyError } from "../errors.js";
+import { BAD_ANSWER } from "../transport.js";
+import { provesConsistency, provesInclusion } from "./proofs.js";
+import { leafHash, peaks, rootFrom } from "./tree.js";
+import { HASH_BYTES, readCheckpoint, type TreeHead } from "./tree_head.js";
+
+const BLOCK_ENTRIES = 256;
+
+/** That a survey is in the log, and that the log goes on from what was seen of it; hashes are in base64url. */
+export interface LogProof {
+  /** The signed note of the log's head. */
+  readonly checkpoint: string;
+  /** Of the survey in the log, from 0. */
+  readonly position: number;
+  readonly inclusion: readonly string[];
+  /** Where the block begins. */
+  readonly start: number;
+  /** Roots of the full subtrees before the block. */
+  readonly before: readonly string[];
+  /** Hashes of the block's leaves, as far as there are any. */
+  readonly block: readonly string[];
+  /** The proof from the block's end to the head. */
+  readonly consistency: readonly string[];
+}
+
+/** The block that a log of this size was in the middle of. */
+export const blockOf = (size: number): number => Math.floor(size / BLOCK_ENTRIES);
+
+/** A response as a proof, if it has the form of one. */
+export function readLogProof(answer: unknown): LogProof {
+  const found = (answer ?? {}) as LogProof;
+  const { checkpoint, position, start, inclusion, before, block, consistency } = found;
+  const isWhole =
+    typeof checkpoint === "string" &&
+    [position, start].every((place) => Number.isSafeInteger(place) && place >= 0) &&
+    [inclusion, before, block, consistency].every(
+      (hashes) => Array.isArray(hashes) && hashes.every((hash) => typeof hash === "string" && /^[\w-]{43}$/.test(hash)),
+    );
+  if (!isWhole) throw new ServiceError("the collector's answer is no proof of its log", BAD_ANSWER);
+  return found;
+}
+
+/** The head of the log, if the survey is in it and it continues what is remembered; else rejects with `TransparencyError`. */
+export async function checkLogProof(
+  proof: LogProof,
+  key: Uint8Array,
+  survey: string,
+  remembered: TreeHead | null,
+): Promise<TreeHead> {
+  const head = await readCheckpoint(proof.checkpoint, key);
+  const leaf = await leafHash(canonicalBytes({ event: "published", survey }));
+  if (!(await provesInclusion(leaf, proof.position, head.size, read(proof.inclusion), head.root))) {
+    throw new TransparencyError(`the log does not prove that survey ${survey.slice(0, 12)} is in it`);
+  }
+  if (remembered) await checkContinues(proof, head, remembered);
+  return head;
+}
+
+async function checkContinues(proof: LogProof, head: TreeHead, { size, root }: TreeHead): Promise<void> {
+  if (head.size < size) {
+    throw new TransparencyError(`the log has become shorter: it had ${size} entries, and now ${head.size}`, true);
+  }
+  const start = blockOf(size) * BLOCK_ENTRIES;
+  const end = Math.min(start + BLOCK_ENTRIES, head.size);
+  const [before, block] = [read(proof.before), read(proof.block)];
+  if (proof.start !== start || before.length !== peaks(start).length || block.length !== end - start) {
+    throw new TransparencyError("the log's proof is not about the block that was asked for");
+  }
+  const then = await rootFrom(start, before, block.slice(0, size - start));
+  const later = await rootFrom(start, before, block);
+  if (!equalBytes(then, root) || !(await provesConsistency(end, head.size, later, head.root, read(proof.consistency)))) {
+    throw new TransparencyError(`the log does not continue the one that was shown before, of length ${size}`, true);
+  }
+}
+
+function read(hashes: readonly string[]): Uint8Array[] {
+  try {
+    return hashes.map((hash) => fromBase64url(hash, HASH_BYTES));
+  } catch (error) {
+    if (error instanceof SignatureError) throw new TransparencyError("the log's proof is not in base64url");
+    throw error;
+  }
+}

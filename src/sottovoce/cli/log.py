@@ -1,0 +1,197 @@
+"""`sottovoce log`: read a collector's log of surveys, check it, and compare it with what others were shown."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.cli.arguments import add_json, add_subcommands
+from sottovoce.cli.connection import shown
+from sottovoce.cli.output import console, print_json, titled_table
+
+if TYPE_CHECKING:
+    from sottovoce.analyst.log_audit import LogView
+    from sottovoce.cli.parser import Parser
+
+__all__ = ["register"]
+
+_EXAMPLES = """\
+examples:
+  sottovoce log show https://stats.example.org
+  sottovoce log check https://stats.example.org --state stats.checkpoint
+  sottovoce log check https://stats.example.org --against from-another-auditor.checkpoint
+"""
+
+_CHECK = """\
+Read the whole log, check that its entries have the root that the collector has signed, and that every survey it lists
+is in it. With --state, also that it continues what was seen the last time, and remember what is seen now. With
+--against, compare with a checkpoint that somebody else was shown. Ends with status 1 if a listed survey is missing or
+there are two lists; what then proves it is printed, and kept beside the state. A log that cannot be read, or whose
+entries do not have the signed root, is an error, with status 2.
+"""
+
+
+def register(command: Parser) -> None:
+    """Describe the command and add its options."""
+    command.epilog = _EXAMPLES
+    inner = add_subcommands(command, "actions", "ACTION")
+    show = inner.add_parser(
+        "show",
+        help="list what was published",
+        description="List every survey that a collector has published, checked against the head that it has signed.",
+        epilog="examples:\n  sottovoce log show https://stats.example.org\n",
+    )
+    _add_collector(show, "the key that it sends")
+    show.set_defaults(run=_show)
+    check = inner.add_parser("check", help="check the log, and compare it", description=_CHECK, epilog=_EXAMPLES)
+    _add_collector(check, "that of --state, or the key that it sends")
+    check.add_argument(
+        "--state", type=Path, metavar="FILE", help="the checkpoint of the last check; made if there is none"
+    )
+    check.add_argument(
+        "--against",
+        action="append",
+        default=[],
+        metavar="FILE_OR_URL",
+        help="a checkpoint that another auditor has kept, or another address of the collector; can be repeated",
+    )
+    check.set_defaults(run=_check)
+
+
+def _add_collector(parser: Parser, trusted: str) -> None:
+    parser.add_argument("url", metavar="URL", help="address of the collector")
+    parser.add_argument("--key", metavar="KEY", help=f"its key or fingerprint (default: {trusted})")
+    parser.add_argument("--insecure", action="store_true", help="allow plain http to another machine")
+    add_json(parser)
+
+
+def _view(arguments: argparse.Namespace, remembered: str | None = None) -> LogView:
+    from sottovoce.analyst.log_audit import view_log
+    from sottovoce.device import Http
+
+    return view_log(Http(arguments.url, insecure=arguments.insecure), arguments.key, remembered)
+
+
+def _about(view: LogView) -> dict[str, Any]:
+    from sottovoce.core.signing import fingerprint, to_base64url
+
+    return {
+        "size": view.head.size,
+        "root": to_base64url(view.head.root),
+        "fingerprint": fingerprint(view.key),
+        "checkpoint": view.checkpoint,
+    }
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    view = _view(arguments)
+    if arguments.json:
+        entries = [
+            {"position": position, "event": entry.event, "survey": entry.survey, "title": view.titles.get(entry.survey)}
+            for position, entry in enumerate(view.entries)
+        ]
+        print_json({**_about(view), "entries": entries})
+        return 0
+    table = titled_table("log")
+    for heading in ("position", "event", "survey", "title"):
+        table.add_column(heading)
+    for position, entry in enumerate(view.entries):
+        title = view.titles.get(entry.survey)
+        words = "(a round, or deleted)" if title is None else shown(title)
+        table.add_row(str(position), entry.event, entry.survey[:12], words)
+    console().print(table)
+    print(f"signed with the key of fingerprint {_about(view)['fingerprint']}; the root is right")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from sottovoce.core.errors import TransparencyError
+    from sottovoce.core.words import plural
+
+    remembered = _state(arguments.state)
+    # The others first: what is published meanwhile is then in this view, and nobody seems to hide it.
+    others = [(name, _note(name, insecure=arguments.insecure)) for name in arguments.against]
+    view = _view(arguments, remembered)
+    problems = [f"survey {survey} is listed and not in the log" for survey in view.unlogged]
+    agreed, evidence = [], list[dict[str, object]]()
+    if remembered is not None:
+        others.insert(0, (str(arguments.state), remembered))
+    for name, note in others:
+        try:
+            agreed.append(f"it continues {name}, of {plural(view.compare(note, name).size, 'entry', 'entries')}")
+        except TransparencyError as error:
+            if not error.conflict:
+                raise
+            problems.append(str(error))
+            evidence.append(view.evidence(note))
+    kept = _keep(arguments.state, view, evidence, is_right=not problems)
+    if arguments.json:
+        print_json({**_about(view), "problems": problems, "agreed": agreed, "evidence": evidence})
+        return 1 if problems else 0
+    out = console()
+    entries = plural(view.head.size, "entry", "entries")
+    print(f"{entries}, signed with the key of fingerprint {_about(view)['fingerprint']}; the root is right")
+    for line in agreed:
+        print(line)
+    for line in problems:
+        out.print(f"WRONG: {shown(line)}", soft_wrap=True)
+    for one in evidence:
+        for note in one["checkpoints"]:  # type: ignore[attr-defined]
+            print(note)
+    for line in kept:
+        print(line)
+    return 1 if problems else 0
+
+
+def _state(place: Path | None) -> str | None:
+    return None if place is None or not place.exists() else _read(place)
+
+
+def _note(name: str, *, insecure: bool) -> str:
+    from sottovoce.analyst.log_audit import checkpoint_at
+    from sottovoce.device import Http
+
+    if name.startswith(("http://", "https://")):
+        return checkpoint_at(Http(name, insecure=insecure))
+    return _read(Path(name))
+
+
+def _read(place: Path) -> str:
+    from sottovoce.core.errors import TransparencyError
+    from sottovoce.transparency.tree_head import LONGEST_CHECKPOINT
+
+    try:
+        with place.open("rb") as file:
+            return file.read(LONGEST_CHECKPOINT + 1).decode("utf-8", "replace")
+    except OSError as error:
+        raise TransparencyError(f"{place} cannot be read: {error.strerror}; name the file of a checkpoint") from None
+
+
+def _keep(place: Path | None, view: LogView, evidence: list[dict[str, object]], *, is_right: bool) -> list[str]:
+    """Remember what was seen; of a list that contradicts it the evidence, and what was remembered stays."""
+    import msgspec
+
+    from sottovoce.core.files import write_file
+
+    if place is None:
+        return []
+    if evidence:
+        content = msgspec.json.format(msgspec.json.encode(evidence))
+        proof = _free(place, content)
+        write_file(proof, content)
+        return [f"the evidence is in {proof}; {place} was not changed"]
+    if is_right:
+        write_file(place, view.checkpoint)
+        return [f"remembered in {place}"]
+    return []
+
+
+def _free(place: Path, content: bytes) -> Path:
+    """A name for evidence under which there is none yet, or the same: earlier evidence stays."""
+    for number in itertools.count(1):
+        proof = place.with_name(f"{place.name}.conflict{'' if number == 1 else f'-{number}'}.json")
+        if not proof.exists() or proof.read_bytes() == content:
+            break
+    return proof

@@ -1,0 +1,123 @@
+"""Whether what a service writes outlives the container that it runs in, told from the system's list of mounts.
+
+A folder that no volume is mounted on looks like any other until the container is replaced, and everything in it is
+gone. So the image asks for a volume, and the service looks before it writes. The list is `proc_pid_mountinfo(5)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from sottovoce.core.errors import SettingsError
+
+__all__ = ["MountPoint", "check_volume", "mount_points", "why_gone"]
+
+_LIST: Final = Path("/proc/self/mountinfo")
+
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+"""Blanks and the like in names."""
+
+_IN_MEMORY: Final = ("tmpfs", "ramfs")
+
+_NAMELESS: Final = re.compile(r"/volumes/[0-9a-f]{64}/_data(/|$)")
+"""Docker and Podman make such a volume where an image declares one and nobody names one; no later container gets it."""
+
+_OF_A_POD: Final = "/kubernetes.io~empty-dir/"
+"""Kubernetes deletes such a folder with its pod."""
+
+
+@dataclass(frozen=True)
+class MountPoint:
+    """One line of the list."""
+
+    place: Path
+    """Where it is mounted."""
+    root: str
+    """Which folder of the file system is."""
+    kind: str
+    """Of the file system."""
+
+
+def mount_points(text: str) -> list[MountPoint]:
+    """The lines of the list; where two are mounted at one place, the later hides the earlier.
+
+    Examples
+    --------
+    >>> mount_points("36 35 98:0 /a /my\\\\040data rw,noatime shared:1 - ext4 /dev/root rw")
+    [MountPoint(place=PosixPath('/my data'), root='/a', kind='ext4')]
+    """
+    found = {}
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        _, _, _, root, place, *_ = (_ESCAPED.sub(lambda code: chr(int(code[1], 8)), word) for word in before.split(" "))
+        found[place] = MountPoint(Path(place), root, after.split(" ")[0])
+    return list(found.values())
+
+
+def why_gone(path: Path, mounted: Iterable[MountPoint]) -> str | None:
+    """Why a file or folder goes with the container; None for one that stays.
+
+    Examples
+    --------
+    >>> listed = mount_points("1 0 0:1 / / rw - overlay overlay rw\\n2 1 0:2 / /tmp rw - tmpfs tmpfs rw")
+    >>> why_gone(Path("/data"), listed)
+    "lies in the container's own layer"
+    >>> why_gone(Path("/tmp/data"), listed)
+    'lies in memory (tmpfs)'
+    """
+    mount = _mount_of(path, mounted)
+    if mount.place == Path("/"):
+        return "lies in the container's own layer"
+    if mount.kind in _IN_MEMORY:
+        return f"lies in memory ({mount.kind})"
+    if _NAMELESS.search(mount.root):
+        return "lies in a volume without a name, which no later container gets"
+    if _OF_A_POD in mount.root:
+        return "lies in an emptyDir, which goes with its pod"
+    return None
+
+
+def check_volume(folder: Path, held: str, *, keys: Sequence[str] = (), listed: Path = _LIST) -> None:
+    """Raise `SettingsError` where what a service keeps in this folder would be gone with its container.
+
+    Parameters
+    ----------
+    folder
+        It need not exist.
+    held
+        What would be lost, for people.
+    keys
+        Names of files, if only these are to last: each may instead be mounted by itself, as secrets are.
+    listed
+        The list of mounts.
+    """
+    try:
+        mounted = mount_points(listed.read_text("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise SettingsError(
+            f"require_volume is yes, and {listed} cannot be read ({error.strerror}), which tells whether {folder} is "
+            "on a volume; set require_volume to no where there is no such file"
+        ) from None
+    reason = why_gone(folder, mounted)
+    if reason is None or (keys and all(_given(folder / key, mounted) for key in keys)):
+        return
+    raise SettingsError(
+        f"the data folder {folder} {reason}: {held} would be lost with the container. Nothing was written. Mount a "
+        f"volume with a name there (podman run --volume sottovoce:{folder} ...); to try it without one, set "
+        "require_volume to no"
+    )
+
+
+def _given(key: Path, mounted: Sequence[MountPoint]) -> bool:
+    """Whether somebody has mounted this file. Secrets are often in memory, and come from where they last."""
+    return key.is_file() and _mount_of(key, mounted) != _mount_of(key.parent, mounted)
+
+
+def _mount_of(path: Path, mounted: Iterable[MountPoint]) -> MountPoint:
+    real = path.resolve()
+    above = [mount for mount in mounted if real.is_relative_to(mount.place)]
+    return max(above, key=lambda mount: len(mount.place.parts), default=MountPoint(Path("/"), "/", ""))

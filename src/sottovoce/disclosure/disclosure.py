@@ -1,0 +1,149 @@
+"""`Disclosure`: everything that a reviewer of a survey asks for, as one object that three formats show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final, Literal, TypeAlias, final
+
+from sottovoce.core.errors import MechanismError, SurveyError
+from sottovoce.core.text import json_text
+from sottovoce.core.words import both_guarantees, delta_suffix, exactly, plural
+from sottovoce.disclosure.claim import UNSTATED, Chapter, Claim
+from sottovoce.disclosure.markdown import markdown_page
+from sottovoce.disclosure.page import html_page
+from sottovoce.disclosure.versions import PlaceInLog
+
+__all__ = ["FORMATS", "Disclosure", "Standing"]
+
+FORMATS: Final = ("html", "markdown", "json")
+
+Standing: TypeAlias = Literal["complete", "partial", "broken"]
+"""All parts are stated; some cannot be; or the audit shows that the device does not do what is stated."""
+
+FORMAT: Final = 1
+"""Version of the JSON."""
+
+_DERIVED: Final = ("registry", "nist")
+"""Chapters that repeat what others state, in the words of somebody's form."""
+
+
+def _number(claim: Claim) -> float:
+    return float(claim.value or 0.0)
+
+
+@final
+@dataclass(frozen=True)
+class Disclosure:
+    """What one page says. Make it with `sottovoce.disclose`.
+
+    Attributes
+    ----------
+    title
+        The survey's title; it is untrusted text, which every format escapes.
+    survey
+        The survey's id.
+    chapters
+        What is claimed, in order.
+    broken
+        What the audit shows if the device does not do what it states; else empty.
+    log
+        Where the survey stands in a log of published surveys, if that is known.
+    """
+
+    title: str
+    survey: str
+    made: datetime
+    chapters: tuple[Chapter, ...]
+    broken: str = ""
+    log: PlaceInLog | None = None
+    entry: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getitem__(self, name: str) -> Chapter:
+        return next(chapter for chapter in self.chapters if chapter.name == name)
+
+    @property
+    def faults(self) -> dict[str, Claim]:
+        """The parts that cannot be stated, by the names of their chapter and their own."""
+        own = (chapter for chapter in self.chapters if chapter.name not in _DERIVED)
+        return {f"{chapter.name}.{one.name}": one for chapter in own for one in chapter.claims if one.state == UNSTATED}
+
+    @property
+    def standing(self) -> Standing:
+        """How complete the page is."""
+        if self.broken:
+            return "broken"
+        return "partial" if self.faults else "complete"
+
+    @property
+    def headline(self) -> str:
+        """What a reader must know before anything else, in a sentence or two."""
+        if self.standing == "broken":
+            return f"BROKEN. Do not deploy this survey: {self.broken}."
+        if self.standing == "partial":
+            return f"INCOMPLETE. {plural(len(self.faults), 'part')} cannot be stated; each says why."
+        guarantee, audit = self["guarantee"], self["audit"]["verdict"]
+        epsilon, central, delta = (guarantee[name] for name in ("local_epsilon", "central_epsilon", "central_delta"))
+        promise = f"local epsilon {exactly(_number(epsilon))}{delta_suffix(_number(guarantee['delta']))}"
+        if central.state == "stated":
+            promise = both_guarantees(*(_number(one) for one in (epsilon, central, delta)))
+        verdict = f"The audit's verdict: {audit.value}" if audit.state == "stated" else "Not audited here"
+        return f"{promise[0].upper()}{promise[1:]}. {verdict}."
+
+    def check(self) -> None:
+        """Raise an error unless the page is complete; it names the parts that cannot be stated."""
+        if self.standing == "broken":
+            raise MechanismError(
+                f"{self.broken}; no page is made of it, unless a partial one is asked for (partial=True, --partial)"
+            ).at("mechanism")
+        if self.faults:
+            reason = min((claim.text for claim in self.faults.values()), key=len)
+            raise SurveyError(
+                f"{reason}; so these parts of a page cannot be stated: {', '.join(self.faults)}. For a page that says "
+                "so at each of them, ask for a partial one (partial=True, --partial)"
+            ).at("partial")
+
+    def registry_entry(self) -> dict[str, Any]:
+        """What is stated, nested as a file of OpenDP's registry; fields that are not claimed are missing."""
+        return self.entry
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; `disclosure.schema.json` in this package describes them."""
+        return {
+            "format": FORMAT,
+            "standing": self.standing,
+            "headline": self.headline,
+            "title": self.title,
+            "survey": self.survey,
+            "made": f"{self.made:%Y-%m-%dT%H:%M:%SZ}",
+            "cannot_be_stated": list(self.faults),
+            "log": None if self.log is None else self.log.to_dict(),
+            "chapters": {chapter.name: chapter.to_dict() for chapter in self.chapters},
+            "registry_entry": self.entry,
+        }
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json_text(self.to_dict())
+
+    def to_html(self) -> str:
+        """One page that needs nothing else: no script, no font, no network."""
+        return html_page(self)
+
+    def to_markdown(self) -> str:
+        """The same as CommonMark with tables."""
+        return markdown_page(self)
+
+    def render(self, kind: str) -> str:
+        """The page in one of `FORMATS`."""
+        match kind:
+            case "html":
+                return self.to_html()
+            case "markdown":
+                return self.to_markdown()
+            case "json":
+                return self.to_json()
+        raise SurveyError(f"format must be one of {', '.join(FORMATS)}").at("format")
+
+    def __repr__(self) -> str:
+        return f"<disclosure of survey {self.survey[:12]}: {self.standing}>"

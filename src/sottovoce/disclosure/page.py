@@ -1,0 +1,58 @@
+"""A disclosure as one page of HTML that needs nothing else; every text is escaped, since titles are untrusted."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from sottovoce.disclosure.claim import Chapter, Claim, Shown
+
+__all__ = ["html_page"]
+
+_CLASSES = {"stated": "", "not claimed": ' class="open"', "cannot be stated": ' class="fault"'}
+
+
+def html_page(page: Shown) -> str:
+    """The page as text.
+
+    Examples
+    --------
+    >>> import sottovoce as sv
+    >>> survey = sv.Survey.distribution(["yes", "no"], 1.0, title="<script>alert(1)</script>")
+    >>> shown = html_page(sv.disclose(survey, audit="none"))
+    >>> "<script" in shown, "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    (False, True)
+    """
+    template = Template(files("sottovoce.disclosure").joinpath("page.html.template").read_text(encoding="utf-8"))
+    title = page.title or "A survey without a title"
+    return template.substitute(
+        title=escape(title),
+        standing=page.standing,
+        headline=escape(page.headline),
+        contents="".join(f'<li><a href="#{one.name}">{escape(one.title)}</a></li>' for one in page.chapters),
+        chapters="\n".join(_chapter(one) for one in page.chapters),
+        survey=escape(page.survey),
+        made=f"{page.made:%Y-%m-%d %H:%M} UTC",
+    )
+
+
+def _chapter(chapter: Chapter) -> str:
+    note = f"<p>{escape(chapter.note)}</p>\n" if chapter.note else ""
+    head = '<thead><tr><th scope="col">about</th><th scope="col">statement</th><th scope="col">see</th></tr></thead>'
+    rows = "\n".join(_row(one) for one in chapter.claims)
+    return (
+        f'<section aria-labelledby="{chapter.name}">\n<h2 id="{chapter.name}">{escape(chapter.title)}</h2>\n{note}'
+        f"<table>{head}<tbody>\n{rows}\n</tbody></table>\n</section>"
+    )
+
+
+def _row(claim: Claim) -> str:
+    state = "" if claim.state == "stated" else f"<b>{escape(claim.state)}</b>"
+    text = escape(claim.text)
+    said = f"{state}: {text}" if state and text else state or text
+    evidence = f"<code>{escape(claim.evidence)}</code>" if claim.evidence else ""
+    return (
+        f'<tr{_CLASSES[claim.state]}><th scope="row">{escape(claim.label)}</th><td>{said}</td>'
+        f'<td class="see">{evidence}</td></tr>'
+    )

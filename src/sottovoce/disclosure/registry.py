@@ -1,0 +1,222 @@
+"""The fields of OpenDP's registry of deployments, filled from the other chapters or "not claimed".
+
+The list follows `schemas/deployments-schema.yaml` of opendp/deployments-registry-data at the commit in `SOURCE`, in its
+order; nothing of it is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from sottovoce.core.errors import SottovoceError
+from sottovoce.core.version import __version__
+from sottovoce.core.words import figure, plural
+from sottovoce.disclosure.asked import domain_of
+from sottovoce.disclosure.brief import Brief
+from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
+from sottovoce.disclosure.unit import level_of
+
+__all__ = ["FIELDS", "SOURCE", "registry_chapter", "registry_entry"]
+
+SOURCE: Final = "opendp/deployments-registry-data, commit 057e5d81cf60150dd3307e0cf4504b957802fb3b"
+
+_LISTED: Final = {
+    "": ("url_slug",),
+    "deployment/basic": (
+        *("name", "data_curators", "description", "intended_use", "data_product_type", "data_product_region"),
+        *("data_product_sector", "publication_date"),
+    ),
+    "deployment/dp_variant": ("variant_name", "data_domain", "unprotected_quantities"),
+    "deployment/privacy_loss": (
+        *("privacy_unit", "privacy_unit_details", "number_of_privacy_units", "privacy_parameters/epsilon"),
+        *("privacy_parameters/delta", "privacy_parameters/rho", "privacy_parameters_details"),
+    ),
+    "deployment/deployment_model": (
+        *("model_name", "model_name_details", "trust_assumptions", "actors", "release_type", "release_type_details"),
+        *("data_source_type", "data_source_type_details", "access_type", "access_type_details"),
+    ),
+    "deployment/implementation": (
+        *("preprocessing_and_hyperparameter_tuning", "mechanisms", "composition", "post_processing", "justification"),
+        *("utility", "additional_information"),
+    ),
+    "deployment/administrative": ("evidence_sources", "status", "registry_authors", "tier"),
+}
+
+FIELDS: Final = tuple(f"{group}/{name}".lstrip("/") for group, names in _LISTED.items() for name in names)
+"""Every field, by its path."""
+
+_REGISTRYS: Final = "the registry's to give"
+_POST: Final = (
+    "Reports are added up, and the counts turned into unbiased estimates; a second estimate is projected (on: {on}). "
+    "Nothing of it looks at values again, so that it costs no privacy."
+)
+_COMPOSITION: Final = (
+    "Basic composition on the device: epsilons and deltas of all surveys that it answers add up in its ledger, which "
+    "stops at its owner's budget."
+)
+
+
+def registry_chapter(brief: Brief, guarantee: Chapter, mechanism: Chapter, observers: Chapter) -> Chapter:
+    """Every field of the registry, in its order."""
+    said = {
+        **_basic(brief),
+        **_variant(brief, guarantee),
+        **_loss(brief, guarantee),
+        **_model(brief, guarantee, observers),
+        **_implementation(brief, guarantee, mechanism),
+    }
+    claims = (_field(path, said.get(path.rpartition("/")[2])) for path in FIELDS)
+    note = f"Every field of {SOURCE}; what nobody has said is not claimed."
+    return Chapter.of("registry", "OpenDP's registry of deployments", claims, note)
+
+
+def registry_entry(chapter: Chapter, brief: Brief) -> dict[str, Any]:
+    """What is stated, nested as the registry's own files are; the rest is left out and must be written by hand."""
+    entry: dict[str, Any] = {}
+    about = brief.about
+    lists: dict[str, Any] = {
+        "data_curators": [{"data_curator_name": about.curator, "data_curator_type": about.curator_type}],
+        "registry_authors": list(about.authors),
+        "evidence_sources": {f"link_{number}": {"misc": {"url": link}} for number, link in enumerate(about.links, 1)},
+    }
+    for one in chapter.claims:
+        if one.state != "stated":
+            continue
+        *groups, name = one.name.split("/")
+        place = entry
+        for group in groups:
+            place = place.setdefault(group, {})
+        place[name] = lists.get(name, one.text if one.value is None else one.value)
+    return entry
+
+
+def _field(path: str, said: Claim | str | None) -> Claim:
+    label = path.rpartition("/")[2].replace("_", " ")
+    if said is None or said == "":
+        return not_claimed(path, label)
+    return Claim(path, label, said) if isinstance(said, str) else replace(said, name=path, label=label)
+
+
+def _value(text: str, value: bool | int | float | str) -> Claim:
+    return Claim("", "", text, value)
+
+
+def _basic(brief: Brief) -> dict[str, Claim | str]:
+    about = brief.about
+    kind = f" ({about.curator_type})" if about.curator_type else ""
+    return {
+        "url_slug": not_claimed("", "", _REGISTRYS),
+        "name": brief.survey.title,
+        "data_curators": f"{about.curator}{kind}" if about.curator else "",
+        "description": about.description,
+        "intended_use": about.purpose,
+        "data_product_type": "Summary statistics",
+        "data_product_region": about.region,
+        "data_product_sector": about.sector,
+        "publication_date": about.publication_date,
+    }
+
+
+def _variant(brief: Brief, guarantee: Chapter) -> dict[str, Claim | str]:
+    variant = guarantee["variant"]
+    names = {"pure": "Pure DP", "approximate": "Approximate DP"}
+    stated = variant.state == "stated"
+    data = f"For each person: {domain_of(brief)}." if brief.known is not None else ""
+    return {
+        "variant_name": _value(found := names[str(variant.value)], found) if stated else variant,
+        "data_domain": data or unstated("", "", brief.unknown),
+        "unprotected_quantities": brief.about.unprotected,
+    }
+
+
+def _loss(brief: Brief, guarantee: Chapter) -> dict[str, Claim | str]:
+    unit, people = guarantee["unit"], brief.about.people
+    details = [guarantee[name] for name in ("exact_epsilon", "central_epsilon", "survey_loss")]
+    said = [f"{one.label}: {one.text}" for one in details if one.state == "stated"]
+    return {
+        "privacy_unit": unit if brief.known is None else level_of(brief.known),
+        "privacy_unit_details": replace(unit, text=f"{unit.text} {guarantee['neighbours'].text}".strip())
+        if unit.state == "stated"
+        else unit,
+        "number_of_privacy_units": "" if people is None else _value(f"about {people:,}", people),
+        "epsilon": guarantee["local_epsilon"],
+        "delta": guarantee["delta"],
+        "rho": not_claimed("", "", "the guarantee is not stated as zero-concentrated"),
+        "privacy_parameters_details": " ".join(said) if said else unstated("", "", brief.doubt or brief.unknown),
+    }
+
+
+def _model(brief: Brief, guarantee: Chapter, observers: Chapter) -> dict[str, Claim | str]:
+    model, trust = guarantee["model"], guarantee["trust"]
+    names = {"local": "Local", "shuffle": "Shuffle"}
+    stated = model.state == "stated"
+    actors = " ".join(f"{one.label}: {one.text}" for one in observers.claims if one.state == "stated")
+    loss = (
+        "Estimates may be read as often as anybody likes: what a person loses was spent on the device, with the report."
+    )
+    tracked, rounds = brief.calendar is not None, brief.panel is not None
+    many = tracked or rounds
+    unknown = brief.known is None
+    said: dict[str, Claim | str] = {
+        "model_name": _value(found := names[str(model.value)], found) if stated else model,
+        "model_name_details": model,
+        "trust_assumptions": trust,
+        "actors": actors,
+        "release_type": "Many releases" if many else "One release",
+        "release_type_details": f"{guarantee['survey_loss'].text} {loss}",
+        "data_source_type": "Dynamic" if tracked else "Static",
+        "data_source_type_details": "Values may change from period to period."
+        if tracked
+        else "Everybody has one value.",
+        "access_type": "Interactive" if rounds else "Non-interactive",
+        "access_type_details": "Questions depend on the answers before them; each is answered by other people."
+        if rounds
+        else "The question is stated before anybody answers, and cannot be changed.",
+    }
+    asked = ("release_type", "release_type_details", "data_source_type", "data_source_type_details")
+    if unknown:
+        said |= {name: unstated("", "", brief.unknown) for name in (*asked, "access_type", "access_type_details")}
+    return said
+
+
+def _implementation(brief: Brief, guarantee: Chapter, mechanism: Chapter) -> dict[str, Claim | str]:
+    name = mechanism["name"]
+    asked, about = brief.asked, brief.about
+    told = (one for one in mechanism.claims if one.name in ("name", "parameters", "design", "arithmetic"))
+    said = [f"{one.label}: {one.text.rstrip('.')}." for one in told if one.state == "stated"]
+    made = f"Made by Sottovoce {__version__}."
+    return {
+        "preprocessing_and_hyperparameter_tuning": about.tuning,
+        "mechanisms": unstated("", "", brief.doubt)
+        if brief.doubt
+        else replace(name, text=" ".join([*said, made]), value=None)
+        if name.state == "stated"
+        else name,
+        "composition": f"{_COMPOSITION} {guarantee['lifetime_loss'].text}",
+        "post_processing": unstated("", "", brief.unknown)
+        if asked is None
+        else _POST.format(on=asked.question.projected_on),
+        "justification": about.justification,
+        "utility": _utility(brief),
+        "additional_information": f"Contact: {about.contact}" if about.contact else "",
+        "evidence_sources": " ".join(about.links),
+        "status": "Draft",
+        "registry_authors": ", ".join(about.authors),
+        "tier": not_claimed("", "", _REGISTRYS),
+    }
+
+
+def _utility(brief: Brief) -> Claim | str:
+    """The margin of one answer, for as many people as are expected."""
+    asked, people = brief.asked, brief.about.people
+    if asked is None or people is None:
+        return not_claimed("", "", "it is stated for a number of people (people of --about)")
+    if brief.calendar is not None or brief.panel is not None:
+        return not_claimed("", "", "it depends on how many answer in one period or round; 'sottovoce plan' tells")
+    try:
+        margin = float(asked.design.margin(people))
+    except SottovoceError as error:
+        return not_claimed("", "", str(error))
+    unit = f" {asked.question.unit}" if asked.question.unit else ""
+    return _value(f"Margin of one answer (95 %) with {plural(people, 'report')}: {figure(margin)}{unit}.", margin)
