@@ -163,7 +163,7 @@ class TokenEntry(msgspec.Struct, frozen=True):
     note: str
     revoked: bool
     expires: Moment | None = None
-    """When it opens nothing any more; None if it does not expire."""
+    """When it ends; None if it does not expire."""
 
 
 class TokenCreated(msgspec.Struct, frozen=True):
