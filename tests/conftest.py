@@ -78,4 +78,4 @@ def as_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_mechanisms_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers, a page's example for one, is not known to the next."""
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(registry.REGISTRY, "_registered", {})

@@ -15,7 +15,7 @@ from sottovoce.mechanisms import registry
 def test_reports_are_accepted_counted_and_estimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(tmp_path, monkeypatch)
     survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0, mechanism="lazy_response")
-    registry._registered.clear()
+    registry.REGISTRY.forget()
     with running(tmp_path) as api:
         api.publish(survey)
         sent = honest(survey, "red", 300) + honest(survey, "blue", 100)

@@ -25,7 +25,7 @@ def published(played: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     module = install(tmp_path, monkeypatch)
     survey = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, mechanism="lazy_response", title="Colours")
     played.publish(survey)
-    registry._registered.clear()
+    registry.REGISTRY.forget()
     del sys.modules[module]
     return survey, module
 

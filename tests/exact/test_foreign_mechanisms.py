@@ -49,7 +49,7 @@ def test_an_entry_point_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest
     survey = sv.Survey.distribution(COLOURS, epsilon=2.0, mechanism="lazy_response")
     assert json.loads(survey.to_json())["design"] == {"strategy": "histogram", "mechanism": {"name": "lazy_response"}}
     assert type(survey.mechanism).__module__ == module
-    registry._registered.clear()
+    registry.REGISTRY.forget()
     again = sv.Survey.from_json(survey.to_json())
     assert isinstance(again, sv.Survey)
     assert (again, again.id) == (survey, survey.id)
@@ -156,7 +156,7 @@ def test_a_device_needs_nothing_heavy_for_it(tmp_path: Path, monkeypatch: pytest
 
 def test_an_unknown_name_is_refused_with_the_remedy() -> None:
     survey = sv.Survey.distribution(COLOURS, 1.0, lazy())
-    registry._registered.clear()
+    registry.REGISTRY.forget()
     for load in (
         lambda: sv.Survey.from_json(survey.to_json()),
         lambda: sv.Survey.distribution(COLOURS, 1.0, "lazy_response"),
@@ -171,7 +171,7 @@ def test_an_entry_point_that_cannot_be_imported_hides_no_other(tmp_path: Path, m
     with pytest.warns(
         RuntimeWarning, match=rf"'broken_response' \({broken}:LazyResponse\) .*RuntimeError: out of order"
     ):
-        assert list(registry.registered()) == ["lazy_response"]
+        assert list(registry.REGISTRY.others()) == ["lazy_response"]
     with pytest.raises(MechanismError, match=r"'broken_response' .* cannot be loaded .*; repair or uninstall"):
         find("broken_response", FiniteMechanism)
     assert sv.Survey.distribution(5, 1.0, "lazy_response").mechanism.name == "lazy_response"
@@ -192,7 +192,7 @@ def test_a_name_that_is_taken_is_refused_and_both_are_named(tmp_path: Path, monk
         register(getattr(__import__(module), "LazyResponse"))  # noqa: B009
     install(tmp_path, monkeypatch, LAZY.replace('"lazy_response"', '"hadamard"'), "hadamard")
     assert sv.Survey.distribution(5, 1.0, "hadamard").mechanism == sv.Survey.distribution(5, 1.0, "hadamard").mechanism
-    assert not registry.is_foreign(type(sv.Survey.distribution(5, 1.0, "hadamard").mechanism))
+    assert not registry.REGISTRY.is_foreign(type(sv.Survey.distribution(5, 1.0, "hadamard").mechanism))
 
 
 def test_a_name_that_two_packages_offer_is_refused_and_both_are_named(
@@ -230,7 +230,7 @@ def test_an_entry_point_that_exits_cannot_be_loaded(tmp_path: Path, monkeypatch:
     with pytest.raises(MechanismError, match=r"'lazy_response' .* cannot be loaded \(SystemExit: 3\); repair"):
         sv.Survey.distribution(5, 1.0, "lazy_response")
     with pytest.warns(RuntimeWarning, match="SystemExit: 3"):
-        assert registry.registered() == {}
+        assert registry.REGISTRY.others() == {}
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_an_entry_point_must_offer_a_mechanism(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (VectorMechanism, "no subclass of sottovoce.mechanisms.FiniteMechanism"),
+        (VectorMechanism, "no subclass of"),
         (int, "int is no subclass"),
         ("lazy_response", "'lazy_response' is no subclass"),
         (published_gaussian, "is no subclass"),

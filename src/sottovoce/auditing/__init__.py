@@ -24,9 +24,9 @@ _VECTOR_USERS = 10_000
 
 def auditable() -> dict[str, type[AnyMechanism]]:
     """Every mechanism that a survey may use, those of other packages last."""
-    from sottovoce.mechanisms.registry import MECHANISMS, registered
+    from sottovoce.mechanisms.registry import MECHANISMS, REGISTRY
 
-    return {**{name: kind for name, kind in MECHANISMS.items() if kind.deployable}, **registered()}
+    return {**{name: kind for name, kind in MECHANISMS.items() if kind.deployable}, **REGISTRY.others()}
 
 
 def audit(

@@ -74,15 +74,18 @@ def _run(arguments: argparse.Namespace) -> int:
 def _finite(domain_size: int, epsilon: float) -> list[dict[str, Any]]:
     from sottovoce.core.errors import SurveyError
     from sottovoce.mechanisms import FiniteMechanism, serving
-    from sottovoce.mechanisms.registry import is_foreign, registered
+    from sottovoce.mechanisms.registry import REGISTRY
 
     able: list[AnyMechanism] = []
     unable: list[dict[str, Any]] = []
-    for kind in (*serving(FiniteMechanism).values(), *registered().values()):
+    others = [kind for kind in REGISTRY.others().values() if issubclass(kind, FiniteMechanism)]
+    for kind in (*serving(FiniteMechanism).values(), *others):
         try:
-            able.append(_admitted(kind, domain_size, epsilon) if is_foreign(kind) else kind.best(domain_size, epsilon))
+            able.append(
+                _admitted(kind, domain_size, epsilon) if REGISTRY.is_foreign(kind) else kind.best(domain_size, epsilon)
+            )
         except SurveyError as error:
-            guarantee = _NOT_ESTABLISHED if is_foreign(kind) else _PURE
+            guarantee = _NOT_ESTABLISHED if REGISTRY.is_foreign(kind) else _PURE
             unable.append({**_described(kind, _FINITE, guarantee), "serves": False, "reason": str(error)})
     return _compared(able, _FINITE) + unable
 

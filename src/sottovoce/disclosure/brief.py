@@ -12,7 +12,7 @@ from sottovoce.disclosure.about import About
 from sottovoce.disclosure.audited import Audited, asked_survey
 from sottovoce.disclosure.unread import UnreadSurvey
 from sottovoce.mechanisms import AnyMechanism
-from sottovoce.mechanisms.registry import is_foreign
+from sottovoce.mechanisms.registry import REGISTRY
 from sottovoce.surveys.amplified import Amplified
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.composition import Composed, compose
@@ -59,7 +59,7 @@ class Brief:
     @property
     def foreign(self) -> bool:
         """Whether another package brings the mechanism."""
-        return self.mechanism is not None and is_foreign(type(self.mechanism))
+        return self.mechanism is not None and REGISTRY.is_foreign(type(self.mechanism))
 
     @property
     def relay(self) -> Relay | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError, WorkloadError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.registry import candidates, find, is_foreign
+from sottovoce.mechanisms.registry import REGISTRY, candidates, find
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.factorize_root import MAX_VALUES, root_of
@@ -53,7 +53,7 @@ class Histogram(ListedStrategy):
     def __post_init__(self) -> None:
         if self.mechanism.domain_size != self.workload.n_values:
             raise WorkloadError("the mechanism is for another number of values than the workload")
-        if is_foreign(type(self.mechanism)):
+        if REGISTRY.is_foreign(type(self.mechanism)):
             from sottovoce.auditing.conformance import admit
 
             admit(self.mechanism)
@@ -274,7 +274,7 @@ def _stated(value: Floats, status: str) -> Variance:
 def _find_admitted(name: object) -> type[FiniteMechanism]:
     """The mechanism of that name; one of another package passes its battery before any other code of it runs."""
     kind = find(name, FiniteMechanism)
-    if is_foreign(kind):
+    if REGISTRY.is_foreign(kind):
         from sottovoce.auditing.conformance import admit_class
 
         admit_class(kind)

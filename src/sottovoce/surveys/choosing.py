@@ -16,7 +16,7 @@ from sottovoce.core.limits import (
 )
 from sottovoce.core.progress import steps
 from sottovoce.mechanisms.finite import FiniteMechanism
-from sottovoce.mechanisms.registry import HOW_TO_BRING_ONE, MECHANISMS, is_foreign, lookup, register
+from sottovoce.mechanisms.registry import MECHANISMS, REGISTRY, register
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.histogram import Histogram
@@ -66,12 +66,12 @@ def check_setting(question: Question, setting: Setting) -> Setting:
 
 def _check_known(mechanism: object) -> None:
     try:
-        known = lookup(mechanism) is not None
+        known = REGISTRY.lookup(mechanism) is not None
     except MechanismError as error:
         raise error.at("mechanism") from None
     if not known:
         names = ", ".join(MECHANISMS)
-        raise MechanismError(f"mechanism must be one of {names}, or {AUTO!r}; {HOW_TO_BRING_ONE}").at("mechanism")
+        raise MechanismError(f"mechanism must be one of {names}, or {AUTO!r}; {REGISTRY.remedy}").at("mechanism")
 
 
 def design_for(
@@ -118,7 +118,7 @@ def _name_of(mechanism: str | type[FiniteMechanism]) -> str:
     """The name of a mechanism; a class of another package is registered, so that surveys can name it."""
     if not isinstance(mechanism, type):
         return mechanism
-    if is_foreign(mechanism):
+    if REGISTRY.is_foreign(mechanism):
         try:
             register(mechanism)
         except MechanismError as error:
