@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from sottovoce.strategies.optimize import optimize
+from sottovoce.strategies.search.optimize import optimize
 from sottovoce.workloads import Prefix
 
 __all__ = ["main"]

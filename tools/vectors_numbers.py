@@ -20,9 +20,9 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.questions import Number
 from sottovoce.randomness import ByteSource
-from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
 from vectors_strategies import CYCLE, channel_content, channel_digest, pack_channel
 
 __all__ = ["number_vectors"]

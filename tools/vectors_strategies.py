@@ -33,10 +33,10 @@ from sottovoce.randomness import ByteSource
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges
 from vectors_refused import CODEBOOK
 

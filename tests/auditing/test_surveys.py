@@ -27,13 +27,13 @@ from sottovoce.strategies import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Setting
-from sottovoce.strategies.tables import TablesStrategy
+from sottovoce.strategies.tables.strategy import TablesStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.surveys import survey as survey_module
 from sottovoce.surveys.panel import Seat
 from sottovoce.workloads import Bins, Dense, Marginals, Prefix, Ranges

@@ -22,7 +22,7 @@ from sottovoce.mechanisms.registry import create
 from sottovoce.questions import Queries
 from sottovoce.strategies import worst_variance_bound
 from sottovoce.strategies.files import load
-from sottovoce.strategies.optimize_cache import directory
+from sottovoce.strategies.search.cache import directory
 from sottovoce.workloads import Prefix
 
 OPTIMIZE = ("optimize", "--workload", "prefix:8", "--epsilon", "1")

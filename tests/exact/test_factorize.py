@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sottovoce.core.errors import CapacityError, PlanError, WorkloadError
-from sottovoce.strategies import factorize_root
-from sottovoce.strategies.factorize import factorize
-from sottovoce.strategies.factorize_root import gram_of, root_of
-from sottovoce.strategies.factorize_solver import state_at
+from sottovoce.strategies.laws import roots as factorize_root
+from sottovoce.strategies.laws.roots import gram_of, root_of
+from sottovoce.strategies.search.factorize import factorize
+from sottovoce.strategies.search.factorize_solver import state_at
 from sottovoce.workloads import Dense, Identity, Marginals, Parities, Prefix, Ranges
 
 RNG = np.random.default_rng(20)

@@ -8,8 +8,8 @@ from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.projections import active_set, project_hull
 from sottovoce.projections.operator import GramOperator, Operator
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Dense, Prefix
 from stored_matrix import Stored
 

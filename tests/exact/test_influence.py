@@ -27,17 +27,19 @@ from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.set_selection import SetSelection
 from sottovoce.mechanisms.wheel import Wheel
 from sottovoce.questions import Choices, Queries, Shares, Vector
-from sottovoce.strategies import spread, spread_of_histograms, spread_of_levels, spread_of_strategies
+from sottovoce.strategies import spread_of_histograms, spread_of_strategies
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.laws import spread
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Setting
+from sottovoce.strategies.trees import spread as spread_of_levels
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.surveys.influence import Influence, hostile_count, influence
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload

@@ -7,9 +7,9 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.strategies import table_overlaps
-from sottovoce.strategies.law_of_tables import TableLaw
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
+from sottovoce.strategies.tables import overlaps as table_overlaps
+from sottovoce.strategies.tables.law import TableLaw
 
 
 def test_blocks_of_rows_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,9 @@ from scipy.optimize import minimize
 from cases import each
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms import create
-from sottovoce.strategies.factorize import factorize
-from sottovoce.strategies.factorize_root import root_of
-from sottovoce.strategies.lower_bound import (
+from sottovoce.strategies.laws.roots import root_of
+from sottovoce.strategies.search.factorize import factorize
+from sottovoce.strategies.search.lower_bound import (
     bound_and_gradient,
     information_limits,
     least_noise,

@@ -18,8 +18,8 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.questions import Number
 from sottovoce.strategies.minimax import MinimaxStrategy
-from sottovoce.strategies.minimax_search import least_worst_channel, worst_between
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.search.minimax import least_worst_channel, worst_between
 from sottovoce.workloads import Prefix
 from sottovoce.workloads.moments import Moments
 

@@ -11,20 +11,20 @@ from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.strategies import optimize_cache
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
-from sottovoce.strategies.optimize import Optimized, optimize
-from sottovoce.strategies.optimize_problem import problem_of
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.quantise import quantise
-from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
-from sottovoce.strategies.search import ChannelSearch
-from sottovoce.strategies.search_objective import ChannelObjective
-from sottovoce.strategies.search_projection import logistic_columns, project_columns
-from sottovoce.strategies.search_starts import analytic_starts
-from sottovoce.strategies.search_structured import structured_starts
+from sottovoce.strategies.search import cache as optimize_cache
+from sottovoce.strategies.search.columns import logistic_columns, project_columns
+from sottovoce.strategies.search.descent import ChannelSearch
+from sottovoce.strategies.search.objective import ChannelObjective
+from sottovoce.strategies.search.optimize import Optimized, optimize
+from sottovoce.strategies.search.problem import problem_of
+from sottovoce.strategies.search.quantise import quantise
+from sottovoce.strategies.search.reconstruction import user_noise, worst_case_weights
+from sottovoce.strategies.search.starts import analytic_starts
+from sottovoce.strategies.search.structured import structured_starts
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
 
 STRUCTURED = (HierarchicalStrategy, HaarStrategy, FourierStrategy)

@@ -19,7 +19,7 @@ from sottovoce.strategies import options as options_function
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
-from sottovoce.strategies.search import ChannelSearch
+from sottovoce.strategies.search.descent import ChannelSearch
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Prefix, Ranges, Workload
 from sottovoce.workloads.ball import Ball
 

@@ -15,8 +15,8 @@ from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.registry import create
 from sottovoce.questions import Queries, Shares, Vector
 from sottovoce.strategies.direct import Direct
-from sottovoce.strategies.haar import HaarStrategy
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.trees.haar import HaarStrategy
 from sottovoce.surveys.panel import MAX_CHOICES, Panel
 from sottovoce.workloads import Identity, Prefix
 from sottovoce.workloads.ball import Ball

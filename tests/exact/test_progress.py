@@ -26,7 +26,7 @@ from sottovoce.core import progress
 from sottovoce.core.progress import PROGRESS_VARIABLE, advancing, hushed, meanwhile, stepping, steps
 from sottovoce.formats.report_files import write_reports
 from sottovoce.formats.wire import TAG_BYTES
-from sottovoce.strategies.optimize import optimize
+from sottovoce.strategies.search.optimize import optimize
 from sottovoce.workloads import Prefix
 
 PATIENCE = 120.0

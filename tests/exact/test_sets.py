@@ -25,9 +25,9 @@ from sottovoce.mechanisms.wheel import Wheel
 from sottovoce.projections.capped import project_capped
 from sottovoce.questions import Choices
 from sottovoce.randomness import within_epsilon
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.strategies.variance import Population
 from sottovoce.workloads.sets import Sets
 
 KINDS = (SetSelection, Wheel, OneOption)

@@ -15,9 +15,9 @@ import pytest
 import sottovoce as sv
 from sottovoce.core.errors import MechanismError, SurveyError
 from sottovoce.strategies.files import load, save
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.optimize import optimize
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.search.optimize import optimize
+from sottovoce.strategies.trees.haar import HaarStrategy
 from sottovoce.workloads import Dense, Prefix
 
 

@@ -14,8 +14,8 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.strategies import STRATEGIES, Setting, Strategy, factorize, load, optimize, options, worst_variance_bound
 from sottovoce.strategies.factorized import Coordinates
-from sottovoce.strategies.optimize_cache import directory
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.search.cache import directory
 from sottovoce.workloads import Dense, Identity, Prefix
 
 

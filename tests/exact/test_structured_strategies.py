@@ -25,10 +25,10 @@ from sottovoce.mechanisms.sampled import MAX_TILT, tilted_weights
 from sottovoce.projections import project_hull
 from sottovoce.randomness import os_source, within_epsilon
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.sampled import SampledStrategy
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges
 from sottovoce.workloads.base import Workload
 

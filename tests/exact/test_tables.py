@@ -19,12 +19,12 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.tables import TableResponse, Tables
 from sottovoce.randomness import within_epsilon
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.setting import Setting
-from sottovoce.strategies.table_allocation import best_shares
-from sottovoce.strategies.table_components import Components
-from sottovoce.strategies.table_projection import project_tables
-from sottovoce.strategies.tables import TablesStrategy
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.tables.allocation import best_shares
+from sottovoce.strategies.tables.components import Components
+from sottovoce.strategies.tables.projection import project_tables
+from sottovoce.strategies.tables.strategy import TablesStrategy
 from sottovoce.surveys.influence import influence
 from sottovoce.workloads import Marginals
 from sottovoce.workloads.record_tables import RecordTables, checked_fields
@@ -198,7 +198,7 @@ def test_components_give_the_generalised_least_squares_estimate() -> None:
     rng = np.random.default_rng(3)
     tables = ((0,), *PAIRS)
     components = Components(SIZES, PAIRS)
-    from sottovoce.strategies.table_components import TableSet
+    from sottovoce.strategies.tables.components import TableSet
 
     measured = TableSet(SIZES, tables)
     precision = rng.uniform(0.5, 3.0, len(tables))

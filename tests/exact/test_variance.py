@@ -18,8 +18,8 @@ from sottovoce.strategies import STRATEGIES, Population, Setting
 from sottovoce.strategies import histogram as histogram_module
 from sottovoce.strategies import optimized as optimized_module
 from sottovoce.strategies.histogram import Histogram
+from sottovoce.strategies.laws.variance import listed_variance
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.variance import listed_variance
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
 
 RNG = np.random.default_rng(11)

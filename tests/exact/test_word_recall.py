@@ -10,10 +10,10 @@ from sottovoce.domain.word_codes import ENDED, word_code
 from sottovoce.lab.experiments.one_round import one_round_table
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.questions.words import Words
-from sottovoce.strategies.word_levels import level_ends, level_rows
-from sottovoce.strategies.word_recall import WordRecall
-from sottovoce.strategies.word_thresholds import ways_on
-from sottovoce.strategies.words import PrefixStrategy
+from sottovoce.strategies.words.levels import level_ends, level_rows
+from sottovoce.strategies.words.prefixes import PrefixStrategy
+from sottovoce.strategies.words.recall import WordRecall
+from sottovoce.strategies.words.thresholds import ways_on
 from sottovoce.theory.binomial import least_count
 from sottovoce.theory.detection import SupportTest
 

@@ -21,9 +21,9 @@ from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Bins, Dense, Marginals, Parities, Prefix, Ranges
 from sottovoce.workloads.naming import value_at
 

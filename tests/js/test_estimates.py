@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from js.bridge import Bridge
 from js.surveys import LARGER, PEOPLE, larger, last_value
 from sottovoce.mechanisms.codebook import ROTATION_BIAS
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.strategies.variance import Population
 
 ALPHA = 1e-8
 ROUNDING = 1e-9

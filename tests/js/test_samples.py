@@ -33,9 +33,9 @@ from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.unary import Unary
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads import Identity, Marginals, Prefix
 
 ALPHA: Final = 1e-8

@@ -18,7 +18,7 @@ from sottovoce.lab.experiments.plan_picture import (
 )
 from sottovoce.lab.experiments.survey_error import measure_population
 from sottovoce.planning.curves import curve_by_users
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_4
 from sottovoce.workloads import Prefix

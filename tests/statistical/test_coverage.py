@@ -19,7 +19,7 @@ import sottovoce as sv
 from sottovoce.lab.experiments import coverage as experiment
 from sottovoce.lab.experiments.coverage import LEVEL, Coverage, evidence_against, measure_coverage
 from sottovoce.lab.reproduce.coverage import CoverageCell, CoverageDesign, cells_of, measure_cell, shares_of
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.intervals import Interval, Observed
 
 MOST = 9.0

@@ -58,8 +58,8 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.files import check_file
     from sottovoce.strategies.files import save
-    from sottovoce.strategies.optimize import optimize
     from sottovoce.strategies.optimized import OptimizedStrategy
+    from sottovoce.strategies.search.optimize import optimize
 
     if arguments.out is not None:
         check_file(arguments.out, "strategy")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.output import console, titled_table
 from sottovoce.core.words import delta_suffix, figure, guarantee, plural
-from sottovoce.strategies.word_levels import length_unit
+from sottovoce.strategies.words.levels import length_unit
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -20,7 +20,7 @@ class Hierarchical(LevelResponse):
         Pure epsilon-LDP: given the level and the column, drawn alike for all, a bit through randomized response.
     Error
         One report's estimate of all nodes' shares, with level weights q_l, has second moments c^2/q_l on level l
-        and no correlations, for every value, c = coth(eps/2); `sottovoce.strategies.hierarchical` combines them.
+        and no correlations, for every value, c = coth(eps/2); `sottovoce.strategies.trees.hierarchical` combines them.
     Symbols
         B is `branching`, L the least number of levels with B^L >= J; level l = 1 .. L has ceil(J/B^(L-l)) nodes, the
         last one single values; the root is left out, because everybody is in it. `tilt` gives the levels' weights.

@@ -19,10 +19,10 @@ from sottovoce.planning.recall import Recall, RecallGoal, recall_of
 from sottovoce.planning.solve import Solved, Target, solve
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Criterion, Option, explain, join_reasons, least_error, options, usable_designs
 from sottovoce.strategies.setting import AUTO, Setting
-from sottovoce.strategies.variance import Population
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["Plan", "solve_plan", "unserved"]

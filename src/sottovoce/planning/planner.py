@@ -25,9 +25,9 @@ from sottovoce.questions.queries import Queries
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.questions.words import Words
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.options import Criterion
 from sottovoce.strategies.setting import AUTO, Setting
-from sottovoce.strategies.variance import Population
 from sottovoce.surveys.calendar import MAX_WINDOWS
 from sottovoce.surveys.calendar_fields import MAX_WINDOW
 from sottovoce.surveys.choosing import check_setting

@@ -13,9 +13,9 @@ from sottovoce.core.errors import PlanError
 from sottovoce.core.limits import as_float, check_integer
 from sottovoce.domain.word_code import WordCode, units_of
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.word_levels import length_unit
-from sottovoce.strategies.word_recall import WordRecall
-from sottovoce.strategies.words import PrefixStrategy
+from sottovoce.strategies.words.levels import length_unit
+from sottovoce.strategies.words.prefixes import PrefixStrategy
+from sottovoce.strategies.words.recall import WordRecall
 
 __all__ = ["PROBABILITY", "Recall", "RecallGoal", "recall_of"]
 

@@ -20,10 +20,10 @@ from sottovoce.planning.plan import Plan, unserved
 from sottovoce.planning.solve import Solved, Target, fewest_users, largest_epsilon, least_epsilon
 from sottovoce.questions.base import Question
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import Criterion, Option, error_of, evaluate_design, options, ordered, usable_designs
 from sottovoce.strategies.setting import Setting
-from sottovoce.strategies.variance import Population
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.shuffling import Shuffled
 

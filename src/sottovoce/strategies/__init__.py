@@ -8,14 +8,14 @@
 """
 
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.factorize import Factorization, factorize
 from sottovoce.strategies.files import load, save
-from sottovoce.strategies.lower_bound import mean_variance_bound, worst_variance_bound
-from sottovoce.strategies.optimize import Optimized, optimize
+from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.options import Criterion, Option, choose, explain, options
 from sottovoce.strategies.registry import STRATEGIES
+from sottovoce.strategies.search.factorize import Factorization, factorize
+from sottovoce.strategies.search.lower_bound import mean_variance_bound, worst_variance_bound
+from sottovoce.strategies.search.optimize import Optimized, optimize
 from sottovoce.strategies.setting import Setting
-from sottovoce.strategies.variance import Population, Variance
 
 __all__ = [
     "STRATEGIES",

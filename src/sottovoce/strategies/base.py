@@ -26,7 +26,7 @@ from sottovoce.mechanisms.tables import Tables
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.answer_variance import AnswerVariance, PerAnswer
+from sottovoce.strategies.laws.answer_variance import AnswerVariance, PerAnswer
 from sottovoce.strategies.nearest import Projection, answers_of, nearest_answers
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import BY_VARIANCE, Bound

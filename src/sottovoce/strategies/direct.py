@@ -14,7 +14,7 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.answer_variance import PerAnswer
+from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations

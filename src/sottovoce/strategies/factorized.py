@@ -17,10 +17,10 @@ from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.registry import find
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.answer_variance import PerAnswer
-from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.roots import gram_of
+from sottovoce.strategies.laws.spectrum import check_determined
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.spectrum import check_determined
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.workloads import Workload
 
@@ -285,7 +285,7 @@ class FactorizedStrategy(VectorStrategy):
 @lru_cache(maxsize=32)
 def _factorized(workload: Workload) -> Coordinates:
     """The coordinates of a workload; cached, since they do not depend on epsilon."""
-    from sottovoce.strategies.factorize import factorize
+    from sottovoce.strategies.search.factorize import factorize
 
     found = factorize(workload, centred=True)
     centre = found.weights if found.centre is None else found.centre

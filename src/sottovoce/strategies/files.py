@@ -33,7 +33,7 @@ def save(strategy: OptimizedStrategy, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from sottovoce.strategies.optimize import optimize
+    >>> from sottovoce.strategies.search.optimize import optimize
     >>> from sottovoce.workloads import Prefix
     >>> found = optimize(Prefix(4), 1.0, cache=False)
     >>> strategy = OptimizedStrategy.of(Prefix(4), 1.0, found.matrix, found.weights)

@@ -14,14 +14,14 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import REGISTRY, candidates, find
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.answer_variance import PerAnswer
-from sottovoce.strategies.factorize_root import MAX_VALUES, root_of
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.roots import MAX_VALUES, root_of
+from sottovoce.strategies.laws.rows import is_listable, mean_squares, row_ranges, squared_norms, two_valued
+from sottovoce.strategies.laws.spectrum import operator_norm
+from sottovoce.strategies.laws.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
 from sottovoce.strategies.nearest import Projection, nearest_answers
-from sottovoce.strategies.rows import is_listable, mean_squares, row_ranges, squared_norms, two_valued
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.spectrum import operator_norm
-from sottovoce.strategies.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.theory.bounds import Bound, maximum_of_proxy, projected_distribution_bound
 from sottovoce.workloads import Identity, Workload
 

@@ -11,13 +11,13 @@ import numpy as np
 from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.rows import row_ranges
+from sottovoce.strategies.laws.variance import Parabola, VarianceCurve, tangent
 from sottovoce.strategies.listed import ListedStrategy, row_blocks
 from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.rows import row_ranges
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.strategies.variance import Parabola, VarianceCurve, tangent
 from sottovoce.theory.tails import mean_limit
 
 __all__ = ["law_of_listed", "law_of_number"]

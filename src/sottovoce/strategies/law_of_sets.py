@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.strategies.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.strategies.sets import SetStrategy
-from sottovoce.strategies.variance import VarianceCurve
 
 __all__ = ["law_of_sets"]
 

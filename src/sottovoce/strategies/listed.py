@@ -13,8 +13,8 @@ import numpy as np
 from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.variance import Population, Variance, listed_variance
-from sottovoce.strategies.worst_population import Worst, worst_population
+from sottovoce.strategies.laws.variance import Population, Variance, listed_variance
+from sottovoce.strategies.laws.worst_population import Worst, worst_population
 from sottovoce.workloads import Workload
 
 __all__ = ["MAX_HELD", "MOST_WORK", "ListedStrategy", "row_blocks"]

@@ -21,12 +21,12 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.answer_variance import PerAnswer
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.listed import ListedStrategy
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.optimized import pack_channel, unpack_numbers
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.variance import Population, Variance
 from sottovoce.workloads import Workload
 from sottovoce.workloads.moments import Moments
 
@@ -77,7 +77,7 @@ class MinimaxStrategy(ListedStrategy):
     @classmethod
     def best(cls, workload: Workload, epsilon: float) -> Self:
         """With the channel of the linear program."""
-        from sottovoce.strategies.minimax_search import least_worst_channel
+        from sottovoce.strategies.search.minimax import least_worst_channel
 
         return cls.of(workload, epsilon, *least_worst_channel(_one_mean(workload).grid.points, epsilon))
 
@@ -184,7 +184,7 @@ class MinimaxStrategy(ListedStrategy):
     @property
     def worst(self) -> float:
         """The largest variance of one report over all numbers, also between grid points."""
-        from sottovoce.strategies.minimax_search import worst_between
+        from sottovoce.strategies.search.minimax import worst_between
 
         grid = self._grid
         centred = np.square(self.report_answers - self._middle) @ self._channel

@@ -22,13 +22,13 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
-from sottovoce.strategies.answer_variance import PerAnswer
-from sottovoce.strategies.factorize_root import gram_of
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.roots import gram_of
+from sottovoce.strategies.laws.spectrum import check_determined
+from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
-from sottovoce.strategies.reconstruction import user_noise
+from sottovoce.strategies.search.reconstruction import user_noise
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.spectrum import check_determined
-from sottovoce.strategies.variance import Population, Variance
 from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads import Workload
 from sottovoce.workloads.moments import Moments
@@ -84,7 +84,7 @@ class OptimizedStrategy(ListedStrategy):
     @classmethod
     def search(cls, workload: Workload, epsilon: float, *, cache: bool) -> Self:
         """The design with the channel that `optimize` finds; with `cache` also a cached one."""
-        from sottovoce.strategies.optimize import optimize
+        from sottovoce.strategies.search.optimize import optimize
 
         # The same channel serves every range of a number.
         found = optimize(workload.centred if isinstance(workload, Moments) else workload, epsilon, cache=cache)

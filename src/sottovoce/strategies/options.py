@@ -13,10 +13,10 @@ from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.words import figure, plural
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.factorized import FactorizedStrategy
+from sottovoce.strategies.laws.variance import Status
 from sottovoce.strategies.optimized import OptimizedStrategy, channel_kind
 from sottovoce.strategies.registry import find
 from sottovoce.strategies.setting import AUTO, Setting
-from sottovoce.strategies.variance import Status
 from sottovoce.theory.bounds import Bound
 from sottovoce.workloads import Workload
 from sottovoce.workloads.moments import Moments

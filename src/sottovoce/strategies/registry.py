@@ -10,15 +10,15 @@ from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Statement
-from sottovoce.strategies.tables import TablesStrategy
-from sottovoce.strategies.words import PrefixStrategy
+from sottovoce.strategies.tables.strategy import TablesStrategy
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
+from sottovoce.strategies.words.prefixes import PrefixStrategy
 from sottovoce.workloads import Workload
 from sottovoce.workloads.body import Body
 

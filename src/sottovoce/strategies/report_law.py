@@ -22,20 +22,20 @@ from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.law_of_listed import law_of_listed, law_of_number
 from sottovoce.strategies.law_of_sets import law_of_sets
-from sottovoce.strategies.law_of_tables import law_of_tables
-from sottovoce.strategies.levels import LevelStrategy
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.rows import combined_ranges, row_ranges, squared_norms, two_valued
+from sottovoce.strategies.laws.spread import UNLUCKY_BITS
+from sottovoce.strategies.laws.variance import Parabola, VarianceCurve
 from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.rows import combined_ranges, row_ranges, squared_norms, two_valued
 from sottovoce.strategies.sampled import SampledStrategy
 from sottovoce.strategies.sets import SetStrategy
-from sottovoce.strategies.spread import UNLUCKY_BITS
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.strategies.tables import TablesStrategy
-from sottovoce.strategies.variance import Parabola, VarianceCurve
+from sottovoce.strategies.tables.law import law_of_tables
+from sottovoce.strategies.tables.strategy import TablesStrategy
+from sottovoce.strategies.trees.levels import LevelStrategy
 from sottovoce.strategies.vectors import VectorStrategy
 from sottovoce.theory.tails import clopper_pearson
 from sottovoce.workloads import Dense, Identity

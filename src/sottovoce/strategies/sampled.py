@@ -16,10 +16,10 @@ from sottovoce.core.errors import MechanismError, NoReportsError, WorkloadError
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.projections.operator import Operator
-from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.variance import Population, Variance
 from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads.base import Workload
 

@@ -25,11 +25,11 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.projections.capped import project_capped
-from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.variance import Population, Variance, VarianceCurve
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import AUTO, Setting, Statement
-from sottovoce.strategies.variance import Population, Variance, VarianceCurve
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads.sets import Sets

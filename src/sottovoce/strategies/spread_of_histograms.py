@@ -9,8 +9,8 @@ import numpy as np
 from sottovoce.mechanisms.finite import MOST_LISTED, FiniteMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.rows import blocks_of_columns, is_listable
-from sottovoce.strategies.spread import (
+from sottovoce.strategies.laws.rows import blocks_of_columns, is_listable
+from sottovoce.strategies.laws.spread import (
     Floats,
     Spread,
     spread_of_channel,

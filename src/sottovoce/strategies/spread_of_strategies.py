@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MechanismError
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
-from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.levels import LevelStrategy
+from sottovoce.strategies.laws.roots import gram_of
+from sottovoce.strategies.laws.spread import Floats, Spread, norms_of_columns, spread_of_vectors
 from sottovoce.strategies.minimax import MinimaxStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.sets import SetStrategy
-from sottovoce.strategies.spread import Floats, Spread, norms_of_columns, spread_of_vectors
 from sottovoce.strategies.spread_of_histograms import spread_of_histogram
-from sottovoce.strategies.spread_of_levels import spread_of_levels
-from sottovoce.strategies.spread_of_tables import spread_of_tables
-from sottovoce.strategies.tables import TablesStrategy
+from sottovoce.strategies.tables.spread import spread_of_tables
+from sottovoce.strategies.tables.strategy import TablesStrategy
+from sottovoce.strategies.trees.levels import LevelStrategy
+from sottovoce.strategies.trees.spread import spread_of_levels
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.parities import Parities
 
@@ -48,7 +48,7 @@ def spread(design: Strategy) -> Spread:
 
     Examples
     --------
-    >>> from sottovoce.strategies.haar import HaarStrategy
+    >>> from sottovoce.strategies.trees.haar import HaarStrategy
     >>> from sottovoce.workloads import Prefix
     >>> found = spread(HaarStrategy.best(Prefix(64), 1.0))
     >>> found.exact, len(found.per_answer)

@@ -19,11 +19,11 @@ from sottovoce.core.limits import MAX_COUNTERS, check_integer
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import VectorMechanism
-from sottovoce.strategies.answer_variance import PerAnswer
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.rows import mean_squares, row_ranges, two_valued
-from sottovoce.strategies.variance import Parabola, Population, Status, Variance
-from sottovoce.strategies.worst_population import Worst, worst_population
+from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.rows import mean_squares, row_ranges, two_valued
+from sottovoce.strategies.laws.variance import Parabola, Population, Status, Variance
+from sottovoce.strategies.laws.worst_population import Worst, worst_population
 from sottovoce.workloads.ball import Ball
 
 __all__ = ["VectorStrategy", "with_rotations"]

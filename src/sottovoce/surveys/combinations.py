@@ -17,7 +17,7 @@ import numpy as np
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.strategies.rows import combined_ranges
+from sottovoce.strategies.laws.rows import combined_ranges
 from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.surveys.terms import Terms
 from sottovoce.workloads.body import Body

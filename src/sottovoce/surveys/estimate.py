@@ -20,7 +20,7 @@ from sottovoce.domain import Domain
 from sottovoce.figures.bars import plot_answers
 from sottovoce.figures.html_table import answers_html
 from sottovoce.mechanisms.base import Counts
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
 from sottovoce.surveys.influence import Influence, influence
 from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level

@@ -15,7 +15,7 @@ from typing import Any, final
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
-from sottovoce.strategies.spread import Floats
+from sottovoce.strategies.laws.spread import Floats
 from sottovoce.strategies.spread_of_strategies import spread
 from sottovoce.surveys.terms import Terms
 

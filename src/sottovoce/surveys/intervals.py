@@ -17,9 +17,9 @@ import numpy as np
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.base import Strategy
-from sottovoce.strategies.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.variance import VarianceCurve
 from sottovoce.strategies.report_law import report_law
-from sottovoce.strategies.variance import VarianceCurve
 from sottovoce.theory.tails import EXACT, METHODS, clopper_pearson, deviation
 
 __all__ = ["Interval", "Observed", "certified_interval", "check_level"]

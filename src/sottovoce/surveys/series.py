@@ -15,7 +15,7 @@ from sottovoce.questions.base import Question
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.words import Words
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.numbers import mean_weights

@@ -16,7 +16,7 @@ import numpy as np
 from sottovoce.core.words import plural
 from sottovoce.domain.word_codes import ByteCode, WordCode
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.strategies.word_thresholds import certain_tail, chance_tail, ways_on
+from sottovoce.strategies.words.thresholds import certain_tail, chance_tail, ways_on
 from sottovoce.surveys.influence import Influence, hostile_count
 from sottovoce.surveys.word_search import WordSearch
 from sottovoce.theory.binomial import least_count

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.domain.word_codes import ENDED, WordCode
 from sottovoce.kernels.words import candidate_scores, half_tables, hashes
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.strategies.word_thresholds import chance_tail
+from sottovoce.strategies.words.thresholds import chance_tail
 from sottovoce.theory.binomial import least_count
 
 __all__ = ["LevelScan", "OpenPrefix", "Rows", "Tallies", "WordCandidate", "scan_level"]

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain.word_codes import WordCode
-from sottovoce.strategies.word_thresholds import SearchRule, certain_tail
+from sottovoce.strategies.words.thresholds import SearchRule, certain_tail
 from sottovoce.surveys.known_words import KnownWords, Suspect, Verdict, judged, kept_apart
 from sottovoce.surveys.shared_buckets import SharedBuckets
 from sottovoce.surveys.word_scan import LevelScan, OpenPrefix, Rows, Tallies, WordCandidate, scan_level

@@ -14,7 +14,7 @@ from sottovoce.lab.published.sets import padding_and_sampling_variance, privset_
 from sottovoce.mechanisms import serving
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.sets import SetMechanism
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["CHOICES_EPSILONS", "CHOICES_SETTINGS", "compare_choices"]

@@ -18,8 +18,8 @@ from sottovoce.lab.experiments.repeats import seeds_of
 from sottovoce.lab.experiments.strategy_table import family
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
-from sottovoce.strategies.optimize import optimize
 from sottovoce.strategies.optimized import OptimizedStrategy
+from sottovoce.strategies.search.optimize import optimize
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Workload

@@ -20,13 +20,13 @@ from sottovoce.core.errors import CapacityError, SurveyError, WorkloadError
 from sottovoce.core.limits import DEFAULT_USERS, check_epsilon
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.questions.queries import Queries
-from sottovoce.strategies.factorize_root import gram_of
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.optimize import OBJECTIVES, optimize
+from sottovoce.strategies.laws.roots import gram_of
 from sottovoce.strategies.optimized import OptimizedStrategy
-from sottovoce.strategies.reconstruction import user_noise, worst_case_weights
 from sottovoce.strategies.registry import STRATEGIES
-from sottovoce.strategies.search_starts import analytic_starts
+from sottovoce.strategies.search.optimize import OBJECTIVES, optimize
+from sottovoce.strategies.search.reconstruction import user_noise, worst_case_weights
+from sottovoce.strategies.search.starts import analytic_starts
 from sottovoce.strategies.setting import Setting
 from sottovoce.workloads import Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 

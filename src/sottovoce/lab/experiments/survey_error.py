@@ -20,7 +20,7 @@ from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
 from sottovoce.lab.populations.vectors import people_with_vectors, true_mean
 from sottovoce.projections.hull import project_hull
 from sottovoce.questions.vector import Vector
-from sottovoce.strategies.variance import Population
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.simulation import Seed, count_reports, histogram_of

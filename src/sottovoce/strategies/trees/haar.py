@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.haar import Haar
 from sottovoce.mechanisms.sampled import MAX_TILT
-from sottovoce.strategies.levels import LevelStrategy
 from sottovoce.strategies.sampled import best_tilt
-from sottovoce.strategies.tree import Tree
+from sottovoce.strategies.trees.levels import LevelStrategy
+from sottovoce.strategies.trees.tree import Tree
 from sottovoce.workloads.base import Workload
 
 __all__ = ["HaarStrategy"]

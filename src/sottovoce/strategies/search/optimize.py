@@ -16,7 +16,7 @@ from sottovoce.core.limits import check_epsilon, check_integer
 from sottovoce.core.progress import steps as showing_steps
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.channel_matrix import MAX_MATRIX_ENTRIES, ChannelMatrix
-from sottovoce.strategies.optimize_problem import (
+from sottovoce.strategies.search.problem import (
     OBJECTIVES,
     Candidate,
     KnownChannels,
@@ -24,9 +24,9 @@ from sottovoce.strategies.optimize_problem import (
     known_channels,
     problem_of,
 )
-from sottovoce.strategies.quantise import quantise
-from sottovoce.strategies.reconstruction import user_noise
-from sottovoce.strategies.search_starts import StartChannel
+from sottovoce.strategies.search.quantise import quantise
+from sottovoce.strategies.search.reconstruction import user_noise
+from sottovoce.strategies.search.starts import StartChannel
 from sottovoce.workloads.base import Floats, Workload
 
 __all__ = ["OBJECTIVES", "Optimized", "optimize"]
@@ -150,7 +150,7 @@ def optimize(
     most = MOST_STEPS if steps is None else check_integer("steps", steps, 1, _STEPS_ALLOWED)
     known = known_channels(problem, workload, n_rows)
     if cache:
-        from sottovoce.strategies.optimize_cache import load, store
+        from sottovoce.strategies.search.cache import load, store
 
         key = (workload.digest, problem.epsilon, objective, 0 if rows is None else int(rows), number, most)
         kept = load(key)
@@ -213,8 +213,8 @@ def _search(
     """The best known channel and the one found, and whether the search finished."""
     if len(problem.gram) == 1:
         return [known.best], True
-    from sottovoce.strategies.search import ChannelSearch
-    from sottovoce.strategies.search_objective import ChannelObjective
+    from sottovoce.strategies.search.descent import ChannelSearch
+    from sottovoce.strategies.search.objective import ChannelObjective
 
     rng = np.random.default_rng(seed)
     running: list[ChannelSearch] = []
@@ -360,7 +360,7 @@ def _result(
 
 
 def _lower_bound(workload: Workload, problem: Problem) -> float:
-    from sottovoce.strategies.lower_bound import mean_variance_bound, worst_variance_bound
+    from sottovoce.strategies.search.lower_bound import mean_variance_bound, worst_variance_bound
 
     if len(problem.gram) == 1:
         return 0.0

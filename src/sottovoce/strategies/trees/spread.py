@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
-from sottovoce.strategies.levels import LevelStrategy, _intervals, asks_intervals
-from sottovoce.strategies.spread import Floats, Spread
+from sottovoce.strategies.laws.spread import Floats, Spread
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
+from sottovoce.strategies.trees.levels import LevelStrategy, _intervals, asks_intervals
 
 __all__ = ["spread_of_levels"]
 

@@ -19,10 +19,10 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.mechanisms.projective_space import ProjectiveSpace, orders_to_try
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.variance import Population, Variance, VarianceCurve
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.variance import Population, Variance, VarianceCurve
-from sottovoce.strategies.word_levels import MAX_STEP, easy_units, length_unit, level_ends, level_rows
-from sottovoce.strategies.word_recall import CONCENTRATION, WordRecall
+from sottovoce.strategies.words.levels import MAX_STEP, easy_units, length_unit, level_ends, level_rows
+from sottovoce.strategies.words.recall import CONCENTRATION, WordRecall
 from sottovoce.workloads.words import OneWord
 
 __all__ = ["PrefixStrategy"]

@@ -11,7 +11,7 @@ from typing import Final, final
 
 from sottovoce.domain.word_codes import WordCode
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.strategies.word_thresholds import (
+from sottovoce.strategies.words.thresholds import (
     SearchRule,
     Ways,
     certain_tail,

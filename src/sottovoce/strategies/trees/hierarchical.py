@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.hierarchical import Hierarchical
 from sottovoce.mechanisms.sampled import MAX_TILT
-from sottovoce.strategies.levels import LevelStrategy, asks_intervals
 from sottovoce.strategies.sampled import best_tilt
-from sottovoce.strategies.tree import Tree, add_children, spread_parents
+from sottovoce.strategies.trees.levels import LevelStrategy, asks_intervals
+from sottovoce.strategies.trees.tree import Tree, add_children, spread_parents
 from sottovoce.workloads.base import Workload
 
 __all__ = ["HierarchicalStrategy"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.strategies.variance import VarianceCurve
+from sottovoce.strategies.laws.variance import VarianceCurve
 
 __all__ = ["Evidence", "ReportLaw", "fixed"]
 

@@ -20,7 +20,7 @@ import numpy as np
 from sottovoce.core.errors import MechanismError
 from sottovoce.core.extras import full_install
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
-from sottovoce.strategies.quantise import quantise
+from sottovoce.strategies.search.quantise import quantise
 from sottovoce.workloads.base import Floats
 
 __all__ = ["MOST_POINTS", "SearchedChannel", "least_worst_channel", "worst_between", "worst_noise"]

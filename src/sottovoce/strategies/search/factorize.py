@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import PlanError, WorkloadError
 from sottovoce.core.extras import full_install
-from sottovoce.strategies.factorize_root import root_of
-from sottovoce.strategies.factorize_solver import Solution, shifted, solve
+from sottovoce.strategies.laws.roots import root_of
+from sottovoce.strategies.search.factorize_solver import Solution, shifted, solve
 from sottovoce.workloads.base import Floats, Workload, check_vector
 
 __all__ = ["Factorization", "factorize"]

@@ -11,9 +11,9 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.sampled import LevelResponse
 from sottovoce.strategies.fourier import FourierStrategy
-from sottovoce.strategies.haar import HaarStrategy
-from sottovoce.strategies.hierarchical import HierarchicalStrategy
-from sottovoce.strategies.search_starts import Marks, StartChannel
+from sottovoce.strategies.search.starts import Marks, StartChannel
+from sottovoce.strategies.trees.haar import HaarStrategy
+from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.workloads.base import Floats, Workload
 
 __all__ = ["structured_starts"]

@@ -7,8 +7,8 @@ import numpy as np
 from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.spread import Spread
-from sottovoce.strategies.tables import TablesStrategy
+from sottovoce.strategies.laws.spread import Spread
+from sottovoce.strategies.tables.strategy import TablesStrategy
 
 __all__ = ["report_range", "spread_of_tables"]
 

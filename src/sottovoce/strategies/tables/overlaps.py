@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Floats
-from sottovoce.strategies.table_components import Components, Table, TableSet, contrast_rows, subsets
+from sottovoce.strategies.tables.components import Components, Table, TableSet, contrast_rows, subsets
 
 __all__ = ["Overlap", "overlaps"]
 

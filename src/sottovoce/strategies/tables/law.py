@@ -18,11 +18,11 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
-from sottovoce.strategies.law import Evidence, ReportLaw, fixed
-from sottovoce.strategies.spread_of_tables import report_range
-from sottovoce.strategies.table_components import subsets
-from sottovoce.strategies.tables import TablesStrategy
-from sottovoce.strategies.variance import VarianceCurve
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.variance import VarianceCurve
+from sottovoce.strategies.tables.components import subsets
+from sottovoce.strategies.tables.spread import report_range
+from sottovoce.strategies.tables.strategy import TablesStrategy
 from sottovoce.theory.tails import deviation, mean_limit
 
 __all__ = ["TableLaw", "law_of_tables", "single_tables", "table_law"]

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from sottovoce.mechanisms.base import Floats
-from sottovoce.strategies.variance import Variance
+from sottovoce.strategies.laws.variance import Variance
 from sottovoce.workloads import Workload
 
 __all__ = ["Worst", "worst_population"]

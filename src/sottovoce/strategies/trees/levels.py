@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.sampled import LevelResponse
 from sottovoce.strategies.sampled import SampledStrategy
-from sottovoce.strategies.tree import Tree, add_children, spread_parents
+from sottovoce.strategies.trees.tree import Tree, add_children, spread_parents
 from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
 from sottovoce.workloads.identity import Identity

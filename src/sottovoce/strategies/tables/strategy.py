@@ -20,12 +20,12 @@ from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.mechanisms.tables import TableResponse, Tables
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.variance import Population, Status, Variance, listed_variance
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import Setting, Statement
-from sottovoce.strategies.table_allocation import best_mechanism, best_shares, contrast_noise, integer_weights
-from sottovoce.strategies.table_components import Components, Table, TableSet, subsets
-from sottovoce.strategies.table_overlaps import Overlap, overlaps
-from sottovoce.strategies.variance import Population, Status, Variance, listed_variance
+from sottovoce.strategies.tables.allocation import best_mechanism, best_shares, contrast_noise, integer_weights
+from sottovoce.strategies.tables.components import Components, Table, TableSet, subsets
+from sottovoce.strategies.tables.overlaps import Overlap, overlaps
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads.body import Body
@@ -204,7 +204,7 @@ class TablesStrategy(Strategy):
 
     def project_coordinates(self, raw: Floats) -> Projection:
         """The nearest tables that agree, without negative shares; records are not listed."""
-        from sottovoce.strategies.table_projection import project_tables
+        from sottovoce.strategies.tables.projection import project_tables
 
         found = project_tables(self.components, self.answers(raw))
         return Projection(found.values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))

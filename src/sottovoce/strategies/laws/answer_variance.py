@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.mechanisms.base import Floats
-from sottovoce.strategies.variance import Population, Variance, checked_weights
+from sottovoce.strategies.laws.variance import Population, Variance, checked_weights
 
 __all__ = ["AnswerVariance", "PerAnswer"]
 
@@ -90,7 +90,7 @@ class AnswerVariance(abc.ABC):
 
         Examples
         --------
-        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
         >>> from sottovoce.workloads import Prefix
         >>> design = HaarStrategy.best(Prefix(4), 1.0)
         >>> design.variance(n_reports=1000).value.round(4)
@@ -122,7 +122,7 @@ class AnswerVariance(abc.ABC):
 
         Examples
         --------
-        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
         >>> from sottovoce.workloads import Prefix
         >>> round(HaarStrategy.best(Prefix(128), 1.0).total_variance(n_reports=100_000).value, 4)
         0.0268
@@ -139,7 +139,7 @@ class AnswerVariance(abc.ABC):
 
         Examples
         --------
-        >>> from sottovoce.strategies.haar import HaarStrategy
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
         >>> from sottovoce.workloads import Prefix
         >>> round(HaarStrategy.best(Prefix(128), 1.0).margin(100_000), 3)
         0.033

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from sottovoce.mechanisms.base import Floats
-from sottovoce.strategies.table_components import Components
+from sottovoce.strategies.tables.components import Components
 
 __all__ = ["ConsistentTables", "project_tables"]
 

@@ -9,7 +9,7 @@ import math
 from typing import Any, Final, NamedTuple
 
 from sottovoce.core.extras import full_install
-from sottovoce.strategies.search_projection import logistic_columns
+from sottovoce.strategies.search.columns import logistic_columns
 
 with full_install:
     import array_api_compat

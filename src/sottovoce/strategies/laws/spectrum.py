@@ -10,8 +10,8 @@ import numpy as np
 
 from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms.base import Floats
-from sottovoce.strategies.factorize_root import gram_of
-from sottovoce.strategies.rows import is_listable, squared_norms
+from sottovoce.strategies.laws.roots import gram_of
+from sottovoce.strategies.laws.rows import is_listable, squared_norms
 from sottovoce.workloads import Identity, Workload
 
 __all__ = ["check_determined", "operator_norm"]

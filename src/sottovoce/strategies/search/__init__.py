@@ -1,0 +1,1 @@
+"""Searches for factorizations and channels of least noise, with certificates and lower bounds."""

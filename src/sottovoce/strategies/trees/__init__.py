@@ -1,0 +1,1 @@
+"""Strategies that answer from the levels of a tree of intervals: hierarchical and Haar."""

@@ -1,0 +1,1 @@
+"""The prefixes strategy: words that nobody listed, found by their hashed prefixes."""
