@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 import sottovoce as sv
-from sottovoce.cli.question_options import asked_question, parse_values
+from sottovoce.cli.survey_options import asked_question, parse_values
 from sottovoce.core.errors import DomainError, SurveyError
 from sottovoce.questions import Shares
 

@@ -19,7 +19,7 @@ import pytest
 import sottovoce as sv
 from collector.service import PATIENCE, running, until
 from commands import Run
-from sottovoce.cli.named_survey import split_address
+from sottovoce.cli.device_options import split_address
 from sottovoce.core.signing import from_base64url
 from sottovoce.edge.json_lines import LONGEST_LINE, read_json_lines
 from sottovoce.edge.rows import ColumnChoice, InputRow

@@ -43,7 +43,7 @@ LEFT = {
     "sottovoce.analyst.find": "it is said of two or more",
     "sottovoce.analyst.live": "of a round's choices, of which there are two or more",
     "sottovoce.cli.estimate_curve": "it is said of two or more",
-    "sottovoce.cli.named_survey": "it is said of two or more",
+    "sottovoce.cli.device_options": "it is said of two or more",
 }
 """Modules that may write such a number, and why."""
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_integer, add_json, add_number
-from sottovoce.cli.output import console, print_json, titled_table, working
-from sottovoce.cli.picture import check_picture
+from sottovoce.cli.output import check_picture, console, print_json, titled_table, working
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser

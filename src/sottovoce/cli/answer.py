@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_json, add_number
-from sottovoce.cli.device_options import add_device, device_settings, one_line_errors
-from sottovoce.cli.named_survey import find_listed
+from sottovoce.cli.device_options import add_device, device_settings, find_listed, one_line_errors
 from sottovoce.cli.output import print_json
 from sottovoce.core.limits import DEFAULT_CAP
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sottovoce.cli.arguments import add_integer, add_json, number
 from sottovoce.cli.compare_questions import COMPARED_QUESTIONS, DEFAULT_MOST, DEFAULT_OPTIONS, run_questions
-from sottovoce.cli.output import console, print_json, progress, titled_table
-from sottovoce.cli.picture import check_picture
+from sottovoce.cli.output import check_picture, console, print_json, progress, titled_table
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.arguments import add_integer, add_json
-from sottovoce.cli.output import console, print_json, progress, working
-from sottovoce.cli.picture import check_ending
+from sottovoce.cli.output import check_ending, console, print_json, progress, working
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:

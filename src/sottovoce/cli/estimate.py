@@ -19,8 +19,7 @@ from sottovoce.cli.estimate_words import (
     word_lines,
     words_of,
 )
-from sottovoce.cli.output import console, plain, print_json, titled_table, working
-from sottovoce.cli.picture import check_picture
+from sottovoce.cli.output import check_picture, console, plain, print_json, titled_table, working
 from sottovoce.core.progress import hushed
 from sottovoce.core.words import guarantee, plural
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.arguments import add_epsilon, add_integer, add_json, add_number
 from sottovoce.cli.output import console, plain, print_json, titled_table, working
-from sottovoce.cli.question_options import add_parameters, given_parameters, how_to_write
+from sottovoce.cli.survey_options import add_parameters, given_parameters, how_to_write
 from sottovoce.core.words import plural
 from sottovoce.questions.queries import Queries
 

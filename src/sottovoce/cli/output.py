@@ -6,7 +6,8 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from rich import box
 from rich.console import Console
@@ -17,6 +18,8 @@ from sottovoce.core.text import json_text
 
 __all__ = [
     "Advance",
+    "check_ending",
+    "check_picture",
     "console",
     "plain",
     "print_json",
@@ -110,3 +113,25 @@ def report_warning(text: str) -> None:
     from sottovoce.device.text import one_line
 
     sys.stderr.write(f"sottovoce: warning: {one_line(text, _LONGEST_ERROR)}\n")
+
+
+_ENDINGS: Final = (".png", ".svg", ".pdf")
+
+
+def check_ending(path: Path) -> None:
+    """Refuse a name from which no format follows, and a missing matplotlib."""
+    from sottovoce.core.errors import SimulationError
+    from sottovoce.figures.style import require_matplotlib
+
+    require_matplotlib()
+    if path.suffix not in _ENDINGS:
+        raise SimulationError(f"the picture's name must end in {', '.join(_ENDINGS)}; it is {path.name!r}")
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a picture that could not be drawn or written."""
+    from sottovoce.core.files import check_file
+
+    if path is not None:
+        check_ending(path)
+        check_file(path, "picture")

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli import plan_adaptive
 from sottovoce.cli.arguments import (
     Commands,
     add_epsilon,
@@ -18,25 +17,29 @@ from sottovoce.cli.arguments import (
     add_subcommands,
     name_neighbours,
 )
-from sottovoce.cli.design_options import add_design, design_words, given_design
-from sottovoce.cli.output import console, print_json, progress, working
-from sottovoce.cli.picture import check_picture
-from sottovoce.cli.plan_cost import add_cost, costs_of, show_costs
-from sottovoce.cli.plan_shuffler import add_shuffler, relay_words
-from sottovoce.cli.plan_table import show_plan, show_tracking_plan
-from sottovoce.cli.question_options import (
+from sottovoce.cli.output import check_picture, console, print_json, progress, titled_table, working
+from sottovoce.cli.plan_table import add_cost, costs_of, show_costs, show_plan, show_tracking_plan
+from sottovoce.cli.survey_options import (
+    add_design,
     add_parameters,
+    add_planned_periods,
     asked_question,
+    design_words,
     example_words,
+    given_design,
     how_to_write,
     parameter_words,
+    planned_periods,
 )
-from sottovoce.cli.tracking_options import add_planned_periods, planned_periods
+from sottovoce.core.words import figure, plural
 from sottovoce.questions.registry import QUESTIONS
 from sottovoce.questions.words import Words
+from sottovoce.surveys.panel import Panel
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
+    from sottovoce.planning.central import Central
+    from sottovoce.planning.panel import PanelPlan
     from sottovoce.planning.plan import Plan
     from sottovoce.planning.tracking import TrackingPlan
     from sottovoce.questions.base import Question
@@ -78,7 +81,7 @@ def register(parser: Parser) -> None:
     kinds = add_subcommands(parser, "kinds", "KIND")
     for kind in QUESTIONS.values():
         _register(kinds, kind)
-    plan_adaptive.register(kinds)
+    _register_panels(kinds)
     name_neighbours(kinds)
 
 
@@ -116,7 +119,7 @@ examples:
         add_number(parser, "--share", "S", "instead of an error: the share of people with a word that is to be found")
         add_number(parser, "--probability", "P", "with which it is to be found (default: 0.9)")
     add_design(parser, kind)
-    add_shuffler(parser)
+    _add_shuffler(parser)
     parser.add_argument(
         "--picture",
         type=Path,
@@ -211,7 +214,7 @@ def _publishing(kind: type[Question], found: Plan, users: int, arguments: argpar
     settings = given_design(arguments) | {"criterion": None if found.criterion == "l2" else found.criterion}
     if found.population is not None or found.central is not None:
         settings |= {"strategy": found.best.strategy, "mechanism": found.best.mechanism, "criterion": None}
-    shuffled = [] if found.central is None else relay_words(found.central)
+    shuffled = [] if found.central is None else _relay_words(found.central)
     if found.central is not None:
         settings["delta"] = 0.0
     return [
@@ -226,3 +229,119 @@ def _periods(found: TrackingPlan, arguments: argparse.Namespace) -> list[str]:
     words = [] if found.periods is None else ["--periods", str(found.periods)]
     words += [] if found.windows == 1 else ["--renews", str(found.window)]
     return [*words, "--every", arguments.every or "week", "--starts", "YYYY-MM-DD"]
+
+
+def _add_shuffler(parser: Parser) -> None:
+    """The central guarantee to reach, and the smallest batch."""
+    group = parser.add_argument_group(
+        "with a shuffler that does not collude",
+        "--delta is then that of the central guarantee, and --epsilon the largest local epsilon allowed",
+    )
+    add_number(group, "--central-epsilon", "E", "what the reports of one batch together may reveal of one person")
+    add_integer(group, "--least", "N", "people in the smallest batch that is forwarded (default: all of them)")
+
+
+def _relay_words(central: Central) -> list[str]:
+    """The options of `survey create` for a relay that holds back as the plan assumes; its address is left open."""
+    goal, n = central.goal, central.certificate.n
+    return ["--relay", "https://RELAY", "--least", f"{n}", "--central-delta", f"{goal.delta:g}"]
+
+
+_OF_PANELS = """\
+Give three of --rounds, --users, --epsilon and --error; the fourth is computed. The error is the largest over all
+rounds, for questions with values between -radius and radius, and holds however questions depend on earlier answers.
+Everybody answers one round: twice the rounds leave half the people to each. Nothing is simulated.
+"""
+
+_PANEL_EXAMPLES = """\
+examples:
+  sottovoce plan adaptive --rounds 20 --users 1e6 --epsilon 1          what error?
+  sottovoce plan adaptive --rounds 20 --epsilon 1 --error 0.05         how many people?
+  sottovoce plan adaptive --rounds 20 --users 1e6 --error 0.05         what epsilon?
+  sottovoce plan adaptive --users 1e6 --epsilon 1 --error 0.05         how many questions?
+  sottovoce plan adaptive --rounds 20 --users 1e5 --epsilon 1 --picture error.png
+"""
+
+
+def _register_panels(kinds: Commands) -> None:
+    """Add the kind."""
+    parser = kinds.add_parser(Panel.kind, help=Panel.summary, description=_OF_PANELS, epilog=_PANEL_EXAMPLES)
+    # The domain does not affect the error.
+    own = [one for one in Panel.parameters if not one.group]
+    add_parameters(parser, own, optional=frozenset({"rounds"}))
+    add_integer(parser, "--users", "N", "number of people")
+    add_epsilon(parser, required=False)
+    add_number(parser, "--error", "T", "the largest error allowed")
+    parser.add_argument(
+        "--picture",
+        type=Path,
+        metavar="PATH",
+        help="also draw error against rounds, as .png, .svg or .pdf; runs a few simulations",
+    )
+    add_json(parser)
+    parser.set_defaults(run=_run_panel)
+
+
+def _run_panel(arguments: argparse.Namespace) -> int:
+    from sottovoce.planning.panel import plan_panel
+
+    check_picture(arguments.picture)
+    found = plan_panel(arguments.rounds, arguments.users, arguments.epsilon, arguments.error, radius=arguments.radius)
+    if arguments.picture is not None:
+        _draw_panel(found, arguments.picture)
+    if arguments.json:
+        drawn = {} if arguments.picture is None else {"picture": str(arguments.picture)}
+        print_json({**found.to_dict(), **drawn})
+    else:
+        _show_panel(found)
+        if arguments.picture is not None:
+            console().print(f"{arguments.picture}: error against rounds", markup=False, soft_wrap=True)
+    return 0
+
+
+def _draw_panel(found: PanelPlan, path: Path) -> None:
+    from sottovoce.figures.style import save_figure
+    from sottovoce.lab.experiments.adaptive_curves import adaptive_curves, adaptive_figure, people_simulated
+
+    with progress("simulating sessions for the picture", max(1, people_simulated(found))) as advance:
+        curves = adaptive_curves(found, advance)
+    save_figure(adaptive_figure(curves), path)
+
+
+def _show_panel(found: PanelPlan) -> None:
+    people, private = plural(found.users, "person", "people"), f"epsilon {found.epsilon:g}"
+    questions, reached = plural(found.rounds, "round"), f"error at most {found.error:.4g}"
+    question = {
+        "error": f"{questions}, {people}, {private}: what error?",
+        "users": f"{questions}, {private}, {reached}: how many people?",
+        "epsilon": f"{questions}, {people}, {reached}: what epsilon?",
+        "rounds": f"{people}, {private}, {reached}: how many questions?",
+    }[found.solved_for]
+    table = titled_table(
+        question,
+        "proved: for every population, however questions are chosen; expected: by the exact variance, for answers near "
+        "0; printed: Theorem 5.2, where it applies",
+    )
+    table.add_column("", no_wrap=True)
+    for heading in ("rounds", "people per round", "error, proved", "expected", "printed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for line in found.lines:
+        table.add_row(
+            "[green]➜[/]" if line.rounds == found.rounds else "",
+            f"{line.rounds:,}",
+            f"{line.users_per_round:,.0f}",
+            figure(line.bound),
+            figure(line.predicted),
+            "" if line.paper is None else figure(line.paper),
+            style="bold" if line.rounds == found.rounds else None,
+        )
+    out = console()
+    out.print(table)
+    answer = {
+        "error": f"expected largest error at most {figure(found.line.bound)}",
+        "users": people,
+        "epsilon": f"epsilon {found.epsilon:.4g}",
+        "rounds": questions,
+    }[found.solved_for]
+    out.print()
+    out.print(f"[bold]{answer}[/]: {found.statement}", highlight=False)

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from sottovoce.cli.aggregate import any_survey_file
 from sottovoce.cli.arguments import add_integer, add_json
 from sottovoce.cli.connection import shown
-from sottovoce.cli.named_survey import find_listed, split_address
+from sottovoce.cli.device_options import find_listed, split_address
 from sottovoce.cli.output import console, print_json, report_warning
 from sottovoce.collector.running.settings import URL_VARIABLE
 from sottovoce.core.progress import steps

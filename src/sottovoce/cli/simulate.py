@@ -16,11 +16,17 @@ from sottovoce.cli.arguments import (
     add_subcommands,
     name_neighbours,
 )
-from sottovoce.cli.design_options import add_design, given_design
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
-from sottovoce.cli.question_options import add_parameters, asked_question, example_words, how_to_write
 from sottovoce.cli.simulate_tracking import add_histories, refuse_tracking_options, simulate_histories
 from sottovoce.cli.simulate_words import simulate_words
+from sottovoce.cli.survey_options import (
+    add_design,
+    add_parameters,
+    asked_question,
+    example_words,
+    given_design,
+    how_to_write,
+)
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.registry import QUESTIONS

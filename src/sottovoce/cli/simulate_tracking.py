@@ -7,11 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.cli.design_options import given_design
 from sottovoce.cli.estimate_curve import add_curve, curve_answers, curve_page, draw_curve
 from sottovoce.cli.output import console, print_json, progress, working
 from sottovoce.cli.private_value import read_value
-from sottovoce.cli.tracking_options import add_calendar, given_calendar, people_of_a_period
+from sottovoce.cli.survey_options import add_calendar, given_calendar, given_design, people_of_a_period
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
@@ -49,7 +48,7 @@ def refuse_tracking_options(arguments: argparse.Namespace, *, needs_users: bool 
 
 def simulate_histories(question: Question, arguments: argparse.Namespace) -> int:
     """Everybody draws a period and answers then; the curve stands beside the truth."""
-    from sottovoce.cli.picture import check_picture
+    from sottovoce.cli.output import check_picture
     from sottovoce.lab.experiments.repeats import seeds_of
     from sottovoce.lab.populations.histories import read_histories
     from sottovoce.surveys.calendar import Calendar

@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Final
 
 from sottovoce.cli.connection import shown
-from sottovoce.cli.design_options import given_design
 from sottovoce.cli.output import console, plain, print_json, progress, titled_table, working
 from sottovoce.cli.simulate_tracking import refuse_tracking_options
+from sottovoce.cli.survey_options import given_design
 from sottovoce.core.words import guarantee, plural
 
 if TYPE_CHECKING:

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from sottovoce.cli.arguments import Commands, add_epsilon, add_integer, add_subcommands, name_neighbours
 from sottovoce.cli.connection import CONNECTION, add_connection, connected, shown
-from sottovoce.cli.design_options import add_design, given_design
 from sottovoce.cli.output import console, print_json, report_warning, working
-from sottovoce.cli.question_options import (
+from sottovoce.cli.survey_options import (
+    add_calendar,
+    add_design,
     add_parameters,
+    add_relay,
     asked_question,
     example_words,
+    given_calendar,
+    given_design,
     given_parameters,
+    given_relay,
     how_to_write,
+    people_of_a_period,
 )
-from sottovoce.cli.relay_options import add_relay, given_relay
-from sottovoce.cli.tracking_options import add_calendar, given_calendar, people_of_a_period
 from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, DEFAULT_USERS
 from sottovoce.core.words import delta_of, guarantee, plural
 from sottovoce.questions.registry import QUESTIONS

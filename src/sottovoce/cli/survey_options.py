@@ -1,4 +1,4 @@
-"""Options derived from the parameters that a question declares, and the question they describe."""
+"""Options that describe a survey: its question's parameters, its design, its periods and its relay."""
 
 from __future__ import annotations
 
@@ -8,22 +8,36 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sottovoce.cli.arguments import Options, number, whole_number
+from sottovoce.cli.arguments import Options, add_integer, add_number, number, whole_number
 from sottovoce.core.errors import DomainError
+from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_STRATEGY
+from sottovoce.surveys.calendar import Calendar
+from sottovoce.surveys.relay import DEFAULT_CENTRAL_DELTA, Relay
 
 if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
     from sottovoce.questions.base import Question
     from sottovoce.questions.parameter import Parameter
 
 __all__ = [
+    "add_calendar",
+    "add_design",
     "add_parameters",
+    "add_planned_periods",
+    "add_relay",
     "asked_question",
+    "design_words",
     "example_words",
+    "given_calendar",
+    "given_design",
     "given_parameters",
+    "given_relay",
     "how_to_write",
     "option_of",
     "parameter_words",
     "parse_values",
+    "people_of_a_period",
+    "planned_periods",
 ]
 
 _LABELS: Final = """\
@@ -261,3 +275,123 @@ _READ: Final[dict[str, Callable[[Any], Any]]] = {
     "workload": _workload,
 }
 """How each kind of parameter is parsed."""
+
+
+_DESIGN_DEFAULTS: Final[dict[str, Any]] = {
+    "delta": 0.0,
+    "strategy": DEFAULT_STRATEGY,
+    "mechanism": DEFAULT_STRATEGY,
+    "max_report_bytes": DEFAULT_REPORT_BYTES,
+    "max_counters": DEFAULT_COUNTERS,
+    "criterion": None,
+}
+
+
+def add_design(parser: Parser, kind: type[Question]) -> None:
+    """Which designs are compared, and by which error."""
+    add_number(parser, "--delta", "DELTA", "if above 0, the gaussian mechanism is a candidate too", 0.0)
+    listed = ", ".join(kind.strategies)
+    parser.add_argument(
+        "--strategy",
+        default=DEFAULT_STRATEGY,
+        metavar="NAME",
+        help=f"{listed}, or auto for the least error (default: auto)",
+    )
+    parser.add_argument(
+        "--mechanism", default=DEFAULT_STRATEGY, metavar="M", help="see 'sottovoce mechanisms' (default: auto)"
+    )
+    parser.add_argument(
+        "--criterion",
+        choices=("l2", "margin"),
+        metavar="C",
+        help="compare designs by l2 over all answers, or by the largest margin of one answer (default: l2)",
+    )
+    add_integer(parser, "--max-report-bytes", "B", "largest report allowed", DEFAULT_REPORT_BYTES)
+    parser.add_argument(
+        "--max-counters",
+        type=whole_number,
+        default=DEFAULT_COUNTERS,
+        metavar="C",
+        help="largest number of counters; with more of them, fewer people share a rotation of the codebook "
+        f"(default: {DEFAULT_COUNTERS:,})",
+    )
+
+
+def given_design(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of `add_design` under the library's names; a criterion only if it was given."""
+    found = {name: getattr(arguments, name) for name in _DESIGN_DEFAULTS}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def design_words(settings: dict[str, Any]) -> list[str]:
+    """The options that give these settings; defaults are left out.
+
+    Examples
+    --------
+    >>> design_words({"delta": 0.0, "strategy": "haar", "max_report_bytes": 64})
+    ['--strategy', 'haar']
+    """
+    changed = {name: value for name, value in settings.items() if value != _DESIGN_DEFAULTS[name]}
+    return [word for name, value in changed.items() for word in (f"--{name.replace('_', '-')}", f"{value}")]
+
+
+_PERIODS_TITLE: Final = "the same question in every period"
+_PERIOD_NAMES: Final = frozenset(one.name for one in Calendar.parameters)
+_PLANNED_PERIODS: Final = tuple(one for one in Calendar.parameters if one.name in ("periods", "renews", "every"))
+_SOME_DAY: Final = "2000-01-03"
+"""A plan does not depend on when periods begin."""
+
+
+def add_calendar(parser: Parser) -> None:
+    """When periods begin and how often a person answers; none of them is required."""
+    group = parser.add_argument_group(_PERIODS_TITLE, "everybody answers in one period, which the device draws")
+    add_parameters(group, Calendar.parameters, optional=_PERIOD_NAMES)
+
+
+def given_calendar(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of `add_calendar` under the library's names; empty if the survey is asked once."""
+    return given_parameters(Calendar.parameters, arguments)
+
+
+def people_of_a_period(users: int, calendar: Calendar) -> int:
+    """How many of the people draw one period, about; the design is chosen for so many."""
+    return max(1, users // calendar.window)
+
+
+def add_planned_periods(parser: Parser) -> None:
+    """The number of periods and the windows that they are divided into."""
+    group = parser.add_argument_group(_PERIODS_TITLE, "errors are those of one period; --users are the people of all")
+    add_parameters(group, _PLANNED_PERIODS, optional=_PERIOD_NAMES)
+
+
+def planned_periods(arguments: argparse.Namespace) -> dict[str, Any]:
+    """`periods` and `renews` as numbers, as the planner takes them."""
+    given = given_parameters(_PLANNED_PERIODS, arguments)
+    if given.get("renews", "").isdecimal() or "renews" not in given:
+        numbers = {"periods": given.get("periods"), "renews": given.get("renews")}
+        return {name: int(number) for name, number in numbers.items() if number is not None}
+    calendar = Calendar.of(starts=_SOME_DAY, **given)
+    return {"periods": calendar.periods, "renews": calendar.window}
+
+
+def add_relay(parser: Parser) -> None:
+    """`--relay`, `--least` and `--central-delta`."""
+    group = parser.add_argument_group("a relay", "reports go through it, and reach the collector shuffled, in batches")
+    group.add_argument("--relay", metavar="URL", help="address of the relay (default: reports are sent directly)")
+    add_integer(group, "--least", "N", "smallest batch that the relay forwards; required with --relay")
+    shown = f"delta of the central guarantee (default: {DEFAULT_CENTRAL_DELTA:g})"
+    add_number(group, "--central-delta", "D", shown)
+
+
+def given_relay(arguments: argparse.Namespace) -> Relay | None:
+    """The relay of these options; None if there is none."""
+    from sottovoce.cli.parser import UsageError
+
+    if arguments.relay is None:
+        if arguments.least is not None or arguments.central_delta is not None:
+            raise UsageError("--least and --central-delta are about a relay: name it with --relay")
+        return None
+    if arguments.least is None:
+        raise UsageError("--relay needs --least N, the smallest batch that it forwards")
+    delta = DEFAULT_CENTRAL_DELTA if arguments.central_delta is None else arguments.central_delta
+    return Relay(arguments.relay, arguments.least, delta)
