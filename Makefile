@@ -1,4 +1,4 @@
-# Sottovoce. `make demo` tells the story, `make test` runs every check; both set themselves up.
+# Sottovoce. `make demo` tells the story, `make test` checks it, `make test-all` checks everything; all set themselves up.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -6,10 +6,10 @@ STAMP  := $(VENV)/.installed
 MUTATION := .venv-mutation/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types js compiled coverage docs bench mutation dist constraints clean
+.PHONY: help setup demo test test-all checks lint types js compiled coverage docs bench mutation dist constraints clean
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
 setup: $(STAMP)  ## create .venv and install everything, pinned by constraints.txt
 
@@ -24,15 +24,23 @@ demo: setup  ## a service, a million devices, seven surveys, a dashboard, report
 	@$(BIN)/sottovoce demo $(if $(KEEP),--keep)
 
 # Hundreds of processes are started, and each would compile every module anew where bytecode is not kept.
-test coverage: export PYTHONDONTWRITEBYTECODE =
+test test-all coverage: export PYTHONDONTWRITEBYTECODE =
 # There is a process of tests for every core: with threads besides, they would mostly wait for each other. Two more
 # use the time in which others wait for a browser, a service or a cluster to start.
-test coverage: export OPENBLAS_NUM_THREADS = 1
-test coverage: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")
-test: setup  ## every check: style, types, exact channels, properties, statistics, browser, docs
+test test-all coverage: export OPENBLAS_NUM_THREADS = 1
+test test-all coverage: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 2)")
+IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+test: checks  ## style, types, clients, everything that is fast and one of everything that is slow (12 minutes)
+	@echo "==> tests, without those marked slow (make test-all runs them too)"
+	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"
+
+test-all: checks  ## every check: repeated kills, statistics, clusters, distributions, all pages, tutorials, fuzzing (35 minutes)
+	@echo "==> all tests"
+	@PYTHON=$(PYTHON) tools/with_nginx tools/with_java tools/with_browser $(BIN)/python -m pytest $(IN_PARALLEL)
+
+checks: setup
 	@$(MAKE) --no-print-directory -j2 lint types js compiled
-	@echo "==> tests"
-	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: setup  ## style only
 	@echo "==> style (ruff)"
@@ -55,7 +63,7 @@ coverage: setup js  ## what the tests reach, branch by branch and in every proce
 	@echo "==> compiled loops, measured as plain Python"
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest tests/exact/test_kernel_*.py
 	@echo "==> tests, measured"
-	@PYTHON=$(PYTHON) tools/with_java tools/with_browser $(BIN)/python -m coverage run -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder; echo $$? > .coverage/status
+	@PYTHON=$(PYTHON) tools/with_nginx tools/with_java tools/with_browser $(BIN)/python -m coverage run -m pytest $(IN_PARALLEL); echo $$? > .coverage/status
 	@$(BIN)/python -m coverage combine --quiet && rm -f .coverage/data.*  # of processes that were killed while writing
 	@$(BIN)/python -m coverage html --quiet --fail-under 0
 	@$(BIN)/python -m coverage json --quiet --fail-under 0
