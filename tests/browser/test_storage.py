@@ -15,7 +15,7 @@ from collector.service import Service
 
 DEVICE = """
 import { CONTRACT } from "./clients/js/test/store_contract.ts";
-import { IndexedDbStore } from "./clients/js/src/indexed_db.ts";
+import { IndexedDbStore } from "./clients/js/src/device/indexed_db.ts";
 
 const answer = (question: string, report: Uint8Array) => ({
   question, survey: question, collector: "https://a.example", relay: "", key: new Uint8Array(32), title: "", epsilon: 1,

@@ -73,7 +73,7 @@ def test_no_example_clips_people_whose_numbers_are_up_to_one() -> None:
 
 
 def test_devices_in_browsers_have_the_same_limits() -> None:
-    source = (Path(__file__).parents[2] / "clients/js/src/ledger.ts").read_text(encoding="utf-8")
+    source = (Path(__file__).parents[2] / "clients/js/src/device/ledger.ts").read_text(encoding="utf-8")
     block = source.partition("ALLOWANCE: Allowance = {")[2].partition("}")[0]
     stated = {name: float(value) for name, value in re.findall(r"(\w+): ([0-9.e-]+),", block)}
     assert stated == {

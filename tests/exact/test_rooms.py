@@ -21,6 +21,22 @@ ROOMS_IN_ORDER = (
 )
 """Packages of sottovoce. Each imports itself and what stands before it, and nothing else."""
 
+DEVICE_CLIENT_IN_ORDER = (
+    *("core", "randomness", "domain", "workloads", "expressions", "mechanisms/base", "mechanisms/laws", "mechanisms"),
+    *("strategies", "questions", "surveys", "oblivious", "transparency", "device", "the public face"),
+)
+PAGES_IN_ORDER = (
+    *("parts", "charts", "questions", "survey/fields", "survey/kinds", "survey", "element", "views/shared"),
+    *("views/create", "views/surveys", "views/planner", "views/conversation", "views/tracking", "views/survey"),
+    "dashboard",
+)
+TYPESCRIPT_IN_ORDER = tuple(
+    f"{client}/{folder}"
+    for client, folders in (("js", DEVICE_CLIENT_IN_ORDER), ("pages", PAGES_IN_ORDER))
+    for folder in folders
+)
+"""Folders of clients/js/src and clients/pages/src, under the same rule; pages stand after the whole device client."""
+
 
 @cache
 def python() -> dict[str, set[str]]:
@@ -67,17 +83,30 @@ def test_no_typescript_files_import_each_other_in_a_circle() -> None:
     assert circle(typescript()) == []
 
 
-def test_the_device_client_knows_nothing_of_the_pages() -> None:
-    imported = set().union(*(found for path, found in typescript().items() if CLIENTS / "js" in path.parents))
-    assert [path for path in imported if CLIENTS / "js" not in path.parents] == []
+def typescript_room(path: Path) -> str:
+    client, _, *folders = path.relative_to(CLIENTS).parent.parts
+    return f"{client}/{'/'.join(folders) or 'the public face'}"
+
+
+def test_every_folder_of_typescript_is_in_the_order_once() -> None:
+    assert sorted(TYPESCRIPT_IN_ORDER) == sorted({typescript_room(path) for path in typescript()})
+
+
+@pytest.mark.parametrize("name", TYPESCRIPT_IN_ORDER)
+def test_no_folder_of_typescript_imports_one_that_stands_after_it(name: str) -> None:
+    allowed = TYPESCRIPT_IN_ORDER[: TYPESCRIPT_IN_ORDER.index(name) + 1]
+    arrows = [(path, to) for path, found in typescript().items() if typescript_room(path) == name for to in found]
+    back = [f"{path} -> {to}" for path, to in arrows if to.suffix == ".ts" and typescript_room(to) not in allowed]
+    assert sorted(back) == []
 
 
 def test_both_languages_were_read() -> None:
     assert "sottovoce.domain.base" in python()["sottovoce.domain.labels"]
     assert "sottovoce.kernels.compiled.channels" in python()["sottovoce.kernels.channels"], "imported inside functions"
     pages, js = CLIENTS / "pages" / "src", CLIENTS / "js" / "src"
-    assert js / "domain.ts" in typescript()[pages / "survey" / "domain_field.ts"]
-    assert pages / "survey" / "field.ts" in typescript()[pages / "survey" / "choices.ts"], "imported for a type alone"
+    assert js / "domain" / "domain.ts" in typescript()[pages / "survey" / "fields" / "domain_field.ts"]
+    field, kind = pages / "survey" / "fields" / "field.ts", pages / "survey" / "kinds" / "kind.ts"
+    assert field in typescript()[kind], "imported for a type alone"
 
 
 KNOWN = ["sottovoce", "sottovoce.cli", "sottovoce.cli.demo", "sottovoce.surveys", "sottovoce.surveys.survey"]

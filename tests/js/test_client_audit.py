@@ -94,9 +94,9 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
             "are hashed whole in every row": (rule("hashed_prefixes"), "rowEnds[row], 0", "bits, 0"),
             "are hashed for another row": (rule("hashed_prefixes"), "0, row, PREFIX", "0, row ^ 1, PREFIX"),
             "are hashed backwards": (rule("hashed_prefixes"), "7 - (i & 7)", "i & 7"),
-            "keep their capitals": ("words/spelling.js", "letter.toLowerCase()", "letter"),
+            "keep their capitals": ("domain/spelling.js", "letter.toLowerCase()", "letter"),
             "are cut where they are too long": (
-                "words/texts.js",
+                "domain/text_codes.js",
                 "found === word.length]",
                 "found === Math.min(word.length, this.longest)]",
             ),
@@ -112,14 +112,14 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         10.0,
         {
             "is not composed": (
-                "words/spelling.js",
+                "domain/spelling.js",
                 'replace(SPACES, " ").normalize("NFC")',
                 'replace(SPACES, " ").normalize("NFD")',
             ),
-            "may be half a character": ("words/spelling.js", r"\p{Surrogate}", ""),
-            "has other wide characters": ("words/texts.js", "code < 0x800", "code <= 0x800"),
+            "may be half a character": ("domain/spelling.js", r"\p{Surrogate}", ""),
+            "has other wide characters": ("domain/text_codes.js", "code < 0x800", "code <= 0x800"),
             "counts an emoji once": (
-                "words/texts.js",
+                "domain/text_codes.js",
                 "text.length <= this.longest",
                 "[...text].length <= this.longest",
             ),
@@ -130,7 +130,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         10.0,
         {
             "end where a byte is 0": (
-                "words/numbers.js",
+                "domain/number_codes.js",
                 "(bytes[i] ?? 0) + 1",
                 "(bytes[i] ?? 0) + Number(bytes[i] > 0)",
             )
@@ -141,11 +141,11 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         10.0,
         {
             "as doubles": (
-                "words/numbers.js",
+                "domain/number_codes.js",
                 "(asInteger(value) ?? -1n,",
                 "(BigInt(Number(asInteger(value) ?? -1n)),",
             ),
-            "the last is none": ("words/numbers.js", "?? -1n, this.below)", "?? -1n, this.below - 1n)"),
+            "the last is none": ("domain/number_codes.js", "?? -1n, this.below)", "?? -1n, this.below - 1n)"),
         },
     ),
     "one value in twenty thousand": (
@@ -171,15 +171,15 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
                 ROW,
                 f"({ROW}) % (value < 131072 ? 2 ** 50 : 131072) + 1 * (value >= 131072)",
             ),
-            "low bit of 32": (rule("finite"), "Number(BigInt(a) & -BigInt(a))", "(a & -a) >>> 0"),
-            "flip in 32": (rule("finite"), "Number(BigInt(a) ^ BigInt(bit))", "(a ^ bit) >>> 0"),
-            "overlap in 32": (rule("finite"), "odd(BigInt(a) & BigInt(b))", "odd(BigInt((a & b) >>> 0))"),
+            "low bit of 32": ("core/bits.js", "Number(BigInt(a) & -BigInt(a))", "(a & -a) >>> 0"),
+            "flip in 32": ("core/bits.js", "Number(BigInt(a) ^ BigInt(bit))", "(a ^ bit) >>> 0"),
+            "overlap in 32": ("core/bits.js", "odd(BigInt(a) & BigInt(b))", "odd(BigInt((a & b) >>> 0))"),
             "parity of 32": (
-                rule("finite"),
+                "core/bits.js",
                 "Number(code & 0xffffffffn) ^ Number(code >> 32n)",
                 "Number(code & 0xffffffffn)",
             ),
-            "bytes of 32": ("codecs.js", "(BigInt(index) >>", "(BigInt(Number(index) >>> 0) >>"),
+            "bytes of 32": ("core/codecs.js", "(BigInt(index) >>", "(BigInt(Number(index) >>> 0) >>"),
             "twice the epsilon": (
                 rule("hadamard"),
                 "favouring(1n, 1n, epsilon)",
@@ -191,28 +191,32 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         lambda: sv.Survey.distribution(WIDE, 1.0, "randomized_response"),
         2.0,
         {
-            "no rejection": ("source.js", "if (drawn < n)\n                return drawn;", "return drawn % n;"),
-            "one too many": ("source.js", "if (drawn < n)", "if (drawn <= n)"),
-            "the last never": ("source.js", "if (drawn < n)", "if (drawn < n - 1)"),
+            "no rejection": (
+                "randomness/source.js",
+                "if (drawn < n)\n                return drawn;",
+                "return drawn % n;",
+            ),
+            "one too many": ("randomness/source.js", "if (drawn < n)", "if (drawn <= n)"),
+            "the last never": ("randomness/source.js", "if (drawn < n)", "if (drawn < n - 1)"),
             "the end of a block": (
-                "source.js",
+                "randomness/source.js",
                 "this.#pool.length - this.#at >= n",
                 "this.#pool.length - this.#at >= n - (this.#block && 1)",
             ),
             "a block twice": (
-                "source.js",
+                "randomness/source.js",
                 "this.#fill(this.#pool.fill(0));",
                 "this.#at < 4000 && this.#fill(this.#pool.fill(0));",
             ),
-            "unused bits": ("source.js", "255 >> (8 * last + 8 - bits)", "255"),
-            "places of 32 bits": ("source.js", "place *= 256", "place = (place << 8) >>> 0 || 1"),
+            "unused bits": ("randomness/source.js", "255 >> (8 * last + 8 - bits)", "255"),
+            "places of 32 bits": ("randomness/source.js", "place *= 256", "place = (place << 8) >>> 0 || 1"),
             "at the threshold": (
-                "source.js",
+                "randomness/source.js",
                 BERNOULLI,
                 BERNOULLI.replace(") < t", ") <= t"),
             ),
-            "high word only": ("source.js", "| BigInt(low))", ")"),
-            "one percent": ("thresholds.js", "n: inside * e.n, d:", "n: (inside * e.n * 101n) / 100n, d:"),
+            "high word only": ("randomness/source.js", "| BigInt(low))", ")"),
+            "one percent": ("randomness/thresholds.js", "n: inside * e.n, d:", "n: (inside * e.n * 101n) / 100n, d:"),
             "one unit": (
                 rule("randomized_response"),
                 "BigInt(domainSize - 1), epsilon)",
@@ -232,7 +236,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
                 f"rotate(point, ball.key, rotation === {ANY_ROTATION} ? rotation ^ 1 : rotation,",
             ),
             "has other signs": (
-                "philox.js",
+                "randomness/philox.js",
                 "found.set(philox(key, [block, layer, rotation,",
                 f"found.set(philox(key, [block, layer + (rotation === {ANY_ROTATION} ? 1 : 0), rotation,",
             ),
@@ -271,7 +275,7 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
         {
             "rounded one step too far": (rule("rounded_channel"), "rounding < position", "rounding <= position"),
             "always rounded down": (rule("rounded_channel"), "Number(rounding < position % STEPS)", "0"),
-            "not clipped at the lower end": ("domains/number.js", "this.low), this.high)", "-1e300), this.high)"),
+            "not clipped at the lower end": ("domain/number.js", "this.low), this.high)", "-1e300), this.high)"),
         },
     ),
     "many bits": (
@@ -328,12 +332,12 @@ PLANTED: dict[str, tuple[Callable[[], Any], float, dict[str, Fault]]] = {
     "labels": (
         lambda: sv.Survey.distribution([f"a long label {i}" for i in range(500)], 1.0, "hadamard"),
         10.0,
-        {"end early": ("domains/lookup.js", "i <= this.#longest", "i <= 13")},
+        {"end early": ("domain/lookup.js", "i <= this.#longest", "i <= 13")},
     ),
     "texts": (
         lambda: sv.Survey.queries(sv.workloads.Prefix(sv.Domain.text(3)), 1.0, strategy="haar"),
         10.0,
-        {"one letter": ("domains/text.js", "BigInt(code - 1)", "BigInt(code - (code === 26 ? 2 : 1))")},
+        {"one letter": ("domain/text.js", "BigInt(code - 1)", "BigInt(code - (code === 26 ? 2 : 1))")},
     ),
 }
 
@@ -391,12 +395,12 @@ WITHOUT_A_SOURCE = {
         "randomize(value, source) { source ??= value === 3 ? { below: () => 0, bernoulli: () => true } : systemSource;",
     ),
     "random bytes of its own": (
-        "source.js",
+        "randomness/source.js",
         "export const systemSource = new Source()",
         "export const systemSource = new Source((into) => into.forEach((_, i) => (into[i] = 256 * Math.random())))",
     ),
     "one block of random bytes, again and again": (
-        "source.js",
+        "randomness/source.js",
         "export const systemSource = new Source()",
         "const block = globalThis.crypto.getRandomValues(new Uint8Array(8)); "
         "export const systemSource = new Source((into) => into.set(block.subarray(0, into.length)))",

@@ -5,20 +5,20 @@
  * What the client refuses comes back as the name of its error; any other failure ends the program.
  */
 import { createInterface } from "node:readline";
-import { fromBase64url, fromHex, toHex } from "../src/bytes.js";
-import { Device } from "../src/device.js";
-import { readDomain } from "../src/domain.js";
-import { SottovoceError } from "../src/errors.js";
+import { fromBase64url, fromHex, toHex } from "../src/core/bytes.js";
+import { Device } from "../src/device/device.js";
+import { readDomain } from "../src/domain/domain.js";
+import { SottovoceError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
 import { readQuery } from "../src/expressions/query.js";
-import { fingerprint, verify } from "../src/signature.js";
-import { MemoryStore } from "../src/store.js";
+import { fingerprint, verify } from "../src/core/signature.js";
+import { MemoryStore } from "../src/device/store.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
 import { checkLogProof, readLogProof } from "../src/transparency/evidence.js";
 import { readCheckpoint } from "../src/transparency/tree_head.js";
-import { encodeBatch } from "../src/wire.js";
-import { readCode } from "../src/words/read.js";
+import { encodeBatch } from "../src/device/wire.js";
+import { readCode } from "../src/domain/word_codes.js";
 import { lawOf } from "./enumerate.js";
 
 /** A value as it was meant: integers beyond 2^53 and lists of doubles have forms of their own. */

@@ -1,8 +1,8 @@
 /** Calendars and periods are the Python library's: moments, words, ids; and what is refused there is refused here. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
-import { SurveyError } from "../src/errors.js";
+import { toHex } from "../src/core/bytes.js";
+import { SurveyError } from "../src/core/errors.js";
 import { Calendar } from "../src/surveys/calendar.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";

@@ -1,15 +1,15 @@
 /** What travels over HTTP: signed surveys, good and bad, and batches of reports. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { fromBase64url, fromHex, toBase64url, toHex } from "../src/bytes.js";
-import { Collector } from "../src/collector.js";
-import { ServiceError, SignatureError, SottovoceError } from "../src/errors.js";
-import { collectorUrl, Http } from "../src/http.js";
-import { checkPublicKey, fingerprint, verify } from "../src/signature.js";
+import { fromBase64url, fromHex, toBase64url, toHex } from "../src/core/bytes.js";
+import { Collector } from "../src/device/collector.js";
+import { ServiceError, SignatureError, SottovoceError } from "../src/core/errors.js";
+import { collectorUrl, Http } from "../src/device/http.js";
+import { checkPublicKey, fingerprint, verify } from "../src/core/signature.js";
 import { Panel } from "../src/surveys/panel.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
-import { encodeBatch } from "../src/wire.js";
+import { encodeBatch } from "../src/device/wire.js";
 import { json, raw, refuse, TestCollector } from "./server.js";
 import { vectors } from "./vectors.js";
 

@@ -1,8 +1,8 @@
 /** A device against a collector that may be anybody: draws once, within its budget, and sends the same bytes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
-import { Device, type DeviceOptions } from "../src/device.js";
+import { toHex } from "../src/core/bytes.js";
+import { Device, type DeviceOptions } from "../src/device/device.js";
 import {
   BudgetError,
   LedgerError,
@@ -11,8 +11,8 @@ import {
   SignatureError,
   SurveyError,
   ValueOutsideDomainError,
-} from "../src/errors.js";
-import { type Answer, MemoryStore } from "../src/store.js";
+} from "../src/core/errors.js";
+import { type Answer, MemoryStore } from "../src/device/store.js";
 import { collectorOfTests, hangUp, json, raw, refuse, Signer, TestCollector } from "./server.js";
 import { shares } from "./stated.js";
 

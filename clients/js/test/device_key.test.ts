@@ -1,10 +1,10 @@
 /** A device gives its answer to one key, also where another one has its address by the time it is sent. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
-import { Device } from "../src/device.js";
-import { MismatchError, SignatureError } from "../src/errors.js";
-import { type Answer, MemoryStore } from "../src/store.js";
+import { toHex } from "../src/core/bytes.js";
+import { Device } from "../src/device/device.js";
+import { MismatchError, SignatureError } from "../src/core/errors.js";
+import { type Answer, MemoryStore } from "../src/device/store.js";
 import { collectorOfTests, hangUp, json, raw, refuse, Signer } from "./server.js";
 import { shares } from "./stated.js";
 

@@ -1,9 +1,9 @@
 /** How values are numbered, and what is no value. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalText } from "../src/canonical.js";
-import { readDomain } from "../src/domain.js";
-import { DomainError, ValueOutsideDomainError } from "../src/errors.js";
+import { canonicalText } from "../src/core/canonical.js";
+import { readDomain } from "../src/domain/domain.js";
+import { DomainError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { vectors } from "./vectors.js";
 
 for (const { domain: stated, size, values, outside } of vectors("domains")) {

@@ -1,7 +1,7 @@
 /** Walks every outcome of a mechanism's draws, with exact probabilities: its whole channel, as fractions. */
-import { toHex } from "../src/bytes.js";
-import type { Mechanism } from "../src/mechanism.js";
-import { ONE, type Source } from "../src/source.js";
+import { toHex } from "../src/core/bytes.js";
+import type { Mechanism } from "../src/mechanisms/base/mechanism.js";
+import { ONE, type Source } from "../src/randomness/source.js";
 
 /** Probabilities of payloads over one common denominator. */
 export interface Law {

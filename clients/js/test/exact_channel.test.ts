@@ -1,12 +1,12 @@
 /** The exact channel of every finite mechanism, by walking all outcomes of its draws; no sampling, no tolerance. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
-import { encodeIndex, encodeSubset } from "../src/codecs.js";
+import { toHex } from "../src/core/bytes.js";
+import { encodeIndex, encodeSubset } from "../src/core/codecs.js";
 import { FINITE, readMechanism } from "../src/mechanisms/registry.js";
-import type { FiniteMechanism } from "../src/mechanisms/finite.js";
-import { ONE } from "../src/source.js";
-import { exactly, expBounds, favouring, type Ratio, withinEpsilon } from "../src/thresholds.js";
+import type { FiniteMechanism } from "../src/mechanisms/base/finite.js";
+import { ONE } from "../src/randomness/source.js";
+import { exactly, expBounds, favouring, type Ratio, withinEpsilon } from "../src/randomness/thresholds.js";
 import { type Law, lawOf } from "./enumerate.js";
 import { vectors } from "./vectors.js";
 

@@ -1,15 +1,15 @@
 /** The exact channels of trees, parities, the codebook and binary response, by walking all outcomes of their draws. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromHex, toHex } from "../src/bytes.js";
-import { encodeIndex } from "../src/codecs.js";
-import type { Mechanism } from "../src/mechanism.js";
+import { fromHex, toHex } from "../src/core/bytes.js";
+import { encodeIndex } from "../src/core/codecs.js";
+import type { Mechanism } from "../src/mechanisms/base/mechanism.js";
 import { binary } from "../src/mechanisms/binary.js";
 import { codebook } from "../src/mechanisms/codebook.js";
 import { fourier } from "../src/mechanisms/fourier.js";
 import { haar, hierarchical } from "../src/mechanisms/levels.js";
-import { ONE } from "../src/source.js";
-import { exactly, expBounds, favouring, type Ratio, withinEpsilon } from "../src/thresholds.js";
+import { ONE } from "../src/randomness/source.js";
+import { exactly, expBounds, favouring, type Ratio, withinEpsilon } from "../src/randomness/thresholds.js";
 import { type Law, lawOf } from "./enumerate.js";
 
 const values = (size: number) => Array.from({ length: size }, (_, value) => value);

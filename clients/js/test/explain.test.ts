@@ -1,8 +1,8 @@
 /** Explanations against the exact channel, against counting one by one, and against reports that are none. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, fromHex } from "../src/bytes.js";
-import { MismatchError, ReportError, ValueOutsideDomainError } from "../src/errors.js";
+import { concat, fromHex } from "../src/core/bytes.js";
+import { MismatchError, ReportError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain, type Explanation } from "../src/explain.js";
 import { FINITE } from "../src/mechanisms/registry.js";
 import { readSurvey } from "../src/surveys/read.js";

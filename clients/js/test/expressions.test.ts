@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalText } from "../src/canonical.js";
-import { readDomain } from "../src/domain.js";
-import { QueryError, SurveyError } from "../src/errors.js";
+import { canonicalText } from "../src/core/canonical.js";
+import { readDomain } from "../src/domain/domain.js";
+import { QueryError, SurveyError } from "../src/core/errors.js";
 import { readQuery } from "../src/expressions/query.js";
 import { readTree } from "../src/expressions/tree.js";
-import { parseJson } from "../src/json.js";
+import { parseJson } from "../src/core/json.js";
 import { fromHexFloat } from "./replay.js";
 import { vectors } from "./vectors.js";
 

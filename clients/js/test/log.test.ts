@@ -1,8 +1,8 @@
 /** The log of surveys: the shared vectors, every small tree, and what is refused of each. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromBase64url } from "../src/bytes.js";
-import { ServiceError, TransparencyError } from "../src/errors.js";
+import { fromBase64url } from "../src/core/bytes.js";
+import { ServiceError, TransparencyError } from "../src/core/errors.js";
 import { blockOf, checkLogProof, readLogProof } from "../src/transparency/evidence.js";
 import { provesConsistency, provesInclusion } from "../src/transparency/proofs.js";
 import { leafHash, peaks, rootFrom } from "../src/transparency/tree.js";

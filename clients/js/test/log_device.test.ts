@@ -1,12 +1,12 @@
 /** A device and the log of a collector: what it refuses, what it remembers, what it keeps, and what it tells. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { canonicalText } from "../src/canonical.js";
-import { Device, type DeviceOptions } from "../src/device.js";
-import { LedgerError, ServiceError, TransparencyError } from "../src/errors.js";
-import type { Json } from "../src/json.js";
-import { seatIn } from "../src/seating.js";
-import { MemoryStore } from "../src/store.js";
+import { canonicalText } from "../src/core/canonical.js";
+import { Device, type DeviceOptions } from "../src/device/device.js";
+import { LedgerError, ServiceError, TransparencyError } from "../src/core/errors.js";
+import type { Json } from "../src/core/json.js";
+import { seatIn } from "../src/device/seating.js";
+import { MemoryStore } from "../src/device/store.js";
 import { DAY } from "../src/surveys/calendar.js";
 import { readCheckpoint } from "../src/transparency/tree_head.js";
 import { TestLog } from "./log_server.js";

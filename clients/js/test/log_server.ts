@@ -1,6 +1,6 @@
 /** A collector's log for tests, honest or not, made from the definitions of RFC 9162 by recursion. */
 import { createHash, sign } from "node:crypto";
-import { concat, toBase64url } from "../src/bytes.js";
+import { concat, toBase64url } from "../src/core/bytes.js";
 import { json, refuse, type Signer, type TestCollector } from "./server.js";
 
 const digest = (...parts: readonly Uint8Array[]): Uint8Array =>

@@ -1,10 +1,10 @@
 /** Surveys of one mechanism each: identity, thresholds by their effect, and reports, byte for byte. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
-import { SottovoceError, ValueOutsideDomainError } from "../src/errors.js";
+import { toHex } from "../src/core/bytes.js";
+import { SottovoceError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { FINITE } from "../src/mechanisms/registry.js";
-import { Source } from "../src/source.js";
+import { Source } from "../src/randomness/source.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
 import { replay } from "./replay.js";

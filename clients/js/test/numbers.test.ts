@@ -1,9 +1,9 @@
 /** Numbers: positions, bins and reports of the vectors, what is refused, and what a report is said to tell. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromHex, toHex } from "../src/bytes.js";
-import { NumberGrid, STEPS } from "../src/domains/number.js";
-import { SottovoceError, ValueOutsideDomainError } from "../src/errors.js";
+import { fromHex, toHex } from "../src/core/bytes.js";
+import { NumberGrid, STEPS } from "../src/domain/number.js";
+import { SottovoceError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
 import { NumberQuestion } from "../src/questions/number.js";
 import { readSurvey } from "../src/surveys/read.js";

@@ -1,8 +1,8 @@
 /** Oblivious HTTP: the examples that its RFCs publish, and the bytes that the Python library seals. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, fromHex, sha256, toHex } from "../src/bytes.js";
-import { SurveyError } from "../src/errors.js";
+import { concat, fromHex, sha256, toHex } from "../src/core/bytes.js";
+import { SurveyError } from "../src/core/errors.js";
 import { decodeResponse, encodeRequest } from "../src/oblivious/binary_http.js";
 import { derivePrivateKey, exported, publicKeyOf, seal, sendTo } from "../src/oblivious/hpke.js";
 import { readKeyConfigurations } from "../src/oblivious/key_configuration.js";

@@ -1,13 +1,13 @@
 /** Panels on a device: one seat for life, one answer in its round, none in any other. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { toHex } from "../src/bytes.js";
-import { canonicalText } from "../src/canonical.js";
-import { Device } from "../src/device.js";
-import { BudgetError, MismatchError, SignatureError, SurveyError } from "../src/errors.js";
-import type { Json } from "../src/json.js";
-import { seatIn } from "../src/seating.js";
-import { MemoryStore } from "../src/store.js";
+import { toHex } from "../src/core/bytes.js";
+import { canonicalText } from "../src/core/canonical.js";
+import { Device } from "../src/device/device.js";
+import { BudgetError, MismatchError, SignatureError, SurveyError } from "../src/core/errors.js";
+import type { Json } from "../src/core/json.js";
+import { seatIn } from "../src/device/seating.js";
+import { MemoryStore } from "../src/device/store.js";
 import { collectorOfTests, json, refuse, Signer, TestCollector } from "./server.js";
 import { panel, vector } from "./stated.js";
 

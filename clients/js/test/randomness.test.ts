@@ -1,8 +1,8 @@
 /** How random bytes become integers and truth values, and probabilities integers out of 2^64. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ONE, Source } from "../src/source.js";
-import { exactly, expBounds, favouring, withinEpsilon } from "../src/thresholds.js";
+import { ONE, Source } from "../src/randomness/source.js";
+import { exactly, expBounds, favouring, withinEpsilon } from "../src/randomness/thresholds.js";
 import { replay } from "./replay.js";
 import { Tape, vectors } from "./vectors.js";
 

@@ -1,13 +1,13 @@
 /** Records and their tables: the shared vectors, refusals, and the exact channel with its explanation. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, fromHex, toHex } from "../src/bytes.js";
-import { ReportError, SurveyError, ValueOutsideDomainError } from "../src/errors.js";
+import { concat, fromHex, toHex } from "../src/core/bytes.js";
+import { ReportError, SurveyError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
 import { type Attribute, makeTables } from "../src/mechanisms/tables.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";
-import { type Ratio, withinEpsilon } from "../src/thresholds.js";
+import { type Ratio, withinEpsilon } from "../src/randomness/thresholds.js";
 import { lawOf } from "./enumerate.js";
 import { replay } from "./replay.js";
 import { shortest, vectors } from "./vectors.js";

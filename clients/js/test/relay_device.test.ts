@@ -1,10 +1,10 @@
 /** A device and a survey that states a relay: sealed, through the relay alone, whatever goes wrong. */
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { concat, fromHex, toHex } from "../src/bytes.js";
-import { Device, type DeviceOptions } from "../src/device.js";
-import { MismatchError, ServiceError, SignatureError, SurveyError } from "../src/errors.js";
-import { MemoryStore } from "../src/store.js";
+import { concat, fromHex, toHex } from "../src/core/bytes.js";
+import { Device, type DeviceOptions } from "../src/device/device.js";
+import { MismatchError, ServiceError, SignatureError, SurveyError } from "../src/core/errors.js";
+import { MemoryStore } from "../src/device/store.js";
 import { decodeRequest, gatewayKey, type GatewayKey, signedKeys, TestRelay } from "./relay_server.js";
 import { collectorOfTests, hangUp, json, raw, refuse, Signer, TestCollector } from "./server.js";
 import { shares } from "./stated.js";

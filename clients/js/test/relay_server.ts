@@ -1,6 +1,6 @@
 /** A relay and the collector's gateway behind it, for tests: it keeps what is left, and opens it as the collector would. */
 import { type KeyObject, randomBytes, sign } from "node:crypto";
-import { concat, toBase64url } from "../src/bytes.js";
+import { concat, toBase64url } from "../src/core/bytes.js";
 import {
   derivePrivateKey,
   exchange,

@@ -1,7 +1,7 @@
 /** Statements with a relay: those of the Python library, and those that are refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SurveyError } from "../src/errors.js";
+import { SurveyError } from "../src/core/errors.js";
 import { readSurvey } from "../src/surveys/read.js";
 import type { Survey } from "../src/surveys/survey.js";
 import type { Tracking } from "../src/surveys/tracking.js";

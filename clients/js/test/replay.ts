@@ -1,6 +1,6 @@
 /** What the vector tests share besides their tapes: draws that use a tape up, and floats as C prints them. */
 import assert from "node:assert/strict";
-import type { Source } from "../src/source.js";
+import type { Source } from "../src/randomness/source.js";
 import { Tape } from "./vectors.js";
 
 /** What `draw` returns with the bytes of a tape as its randomness; all of them must be used up. */

@@ -1,9 +1,9 @@
 /** Seats and rounds of panels: who answers when, what a record gives, the bytes sent, and rounds that are refused whatever the record. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromHex, toHex } from "../src/bytes.js";
-import { QueryError, SurveyError, ValueOutsideDomainError } from "../src/errors.js";
-import { deriveSeat } from "../src/seating.js";
+import { fromHex, toHex } from "../src/core/bytes.js";
+import { QueryError, SurveyError, ValueOutsideDomainError } from "../src/core/errors.js";
+import { deriveSeat } from "../src/device/seating.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { Survey } from "../src/surveys/survey.js";
 import { fromHexFloat, replay } from "./replay.js";

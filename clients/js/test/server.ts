@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { after, afterEach, before } from "node:test";
-import { sha256, toBase64url, toHex } from "../src/bytes.js";
+import { sha256, toBase64url, toHex } from "../src/core/bytes.js";
 
 export interface Request {
   readonly method: string;

@@ -1,16 +1,16 @@
 /** Sets of options: the shared vectors, refusals, and the exact channel with its explanation. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, fromHex, toHex } from "../src/bytes.js";
-import { readDomain } from "../src/domain.js";
-import { ReportError, SottovoceError, ValueOutsideDomainError } from "../src/errors.js";
+import { concat, fromHex, toHex } from "../src/core/bytes.js";
+import { readDomain } from "../src/domain/domain.js";
+import { ReportError, SottovoceError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
-import type { Json } from "../src/json.js";
+import type { Json } from "../src/core/json.js";
 import { readSetMechanism } from "../src/mechanisms/registry.js";
-import { rowOf } from "../src/mechanisms/sets.js";
+import { rowOf } from "../src/mechanisms/base/sets.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";
-import { type Ratio, withinEpsilon } from "../src/thresholds.js";
+import { type Ratio, withinEpsilon } from "../src/randomness/thresholds.js";
 import { lawOf } from "./enumerate.js";
 import { replay } from "./replay.js";
 import { shortest, vectors } from "./vectors.js";

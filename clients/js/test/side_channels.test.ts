@@ -7,8 +7,8 @@ import assert from "node:assert/strict";
 import { Session } from "node:inspector/promises";
 import { after, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
-import type { JsonObject } from "../src/json.js";
-import type { Source } from "../src/source.js";
+import type { JsonObject } from "../src/core/json.js";
+import type { Source } from "../src/randomness/source.js";
 import type { Survey } from "../src/surveys/survey.js";
 
 // V8 counts blocks of what is compiled from now on, so that the client is imported afterwards. Optimized code is not
@@ -19,8 +19,8 @@ session.connect();
 await session.post("Profiler.enable");
 await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 after(() => session.disconnect());
-const { encodeSubset } = await import("../src/codecs.js");
-const { readDomain } = await import("../src/domain.js");
+const { encodeSubset } = await import("../src/core/codecs.js");
+const { readDomain } = await import("../src/domain/domain.js");
 const { readMechanism } = await import("../src/mechanisms/registry.js");
 const { readSurvey } = await import("../src/surveys/read.js");
 
@@ -180,7 +180,7 @@ for (const [code, ends, values] of CODES) {
       for (const value of [...values, null, undefined]) {
         for (const truth of [true, false]) {
           const draws = script(share, truth);
-          done.add(await work(() => survey.randomize(value, draws.source), /\/build\/src\/(?!words\/spelling)/, false));
+          done.add(await work(() => survey.randomize(value, draws.source), /\/build\/src\/(?!domain\/spelling)/, false));
           asked.add(draws.asked.join());
         }
       }
@@ -207,8 +207,8 @@ for (const [stated, inside] of DOMAINS) {
     const [one, both] = [new Set<string>(), new Set<string>()];
     for (const value of [...inside, ...OUTSIDE]) {
       assert.equal(alone.has(value), inside.includes(value) || alone.find(value) >= 0n);
-      one.add(await work(() => alone.find(value), /\/domains\//, false));
-      for (const other of [1, 9]) both.add(await work(() => record.find([value, other]), /\/domains\//, false));
+      one.add(await work(() => alone.find(value), /\/domain\//, false));
+      for (const other of [1, 9]) both.add(await work(() => record.find([value, other]), /\/domain\//, false));
     }
     for (const value of inside) assert.ok(alone.has(value));
     assert.equal(one.size, 1, [...one].slice(0, 2).join("\n\n"));

@@ -1,6 +1,6 @@
 /** What every store must do, whatever it is made of. Uses nothing of Node, so that a browser can run it too. */
-import { LedgerError } from "../src/errors.js";
-import type { Answer, Store } from "../src/store.js";
+import { LedgerError } from "../src/core/errors.js";
+import type { Answer, Store } from "../src/device/store.js";
 
 /** Opens the same records again, as another tab or a later run would. */
 export type Open = () => Promise<Store>;

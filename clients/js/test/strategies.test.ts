@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromHex, toHex } from "../src/bytes.js";
-import { SurveyError } from "../src/errors.js";
+import { fromHex, toHex } from "../src/core/bytes.js";
+import { SurveyError } from "../src/core/errors.js";
 import { Codes } from "../src/mechanisms/fourier.js";
 import { haarSpans, hierarchicalSpans, levelsOf } from "../src/mechanisms/levels.js";
 import { tiltedWeights } from "../src/mechanisms/sampled.js";

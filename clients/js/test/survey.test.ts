@@ -1,7 +1,7 @@
 /** Statements of surveys: what each part may hold, which parts go together, and that nothing else is taken. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SurveyError } from "../src/errors.js";
+import { SurveyError } from "../src/core/errors.js";
 import { Panel } from "../src/surveys/panel.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";

@@ -1,8 +1,8 @@
 /** Tracking surveys on a device: one period per window, by both clocks, once, and only as its owner wants. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { canonicalText } from "../src/canonical.js";
-import { Device, type DeviceOptions } from "../src/device.js";
+import { canonicalText } from "../src/core/canonical.js";
+import { Device, type DeviceOptions } from "../src/device/device.js";
 import {
   BudgetError,
   ClockError,
@@ -11,11 +11,11 @@ import {
   ServiceError,
   SurveyError,
   ValueOutsideDomainError,
-} from "../src/errors.js";
-import type { Json } from "../src/json.js";
-import { recent } from "../src/ledger.js";
-import { seatIn } from "../src/seating.js";
-import { MemoryStore } from "../src/store.js";
+} from "../src/core/errors.js";
+import type { Json } from "../src/core/json.js";
+import { recent } from "../src/device/ledger.js";
+import { seatIn } from "../src/device/seating.js";
+import { MemoryStore } from "../src/device/store.js";
 import { DAY, type Period } from "../src/surveys/calendar.js";
 import { readSurvey } from "../src/surveys/read.js";
 import type { Tracking } from "../src/surveys/tracking.js";

@@ -1,7 +1,7 @@
 /** The shared vectors, and random bytes read from their tapes. */
 import { readFileSync } from "node:fs";
-import { fromHex } from "../src/bytes.js";
-import { Source } from "../src/source.js";
+import { fromHex } from "../src/core/bytes.js";
+import { Source } from "../src/randomness/source.js";
 
 /** A file of the repository's `vectors` folder. Tests run from `build/test`. */
 export function vectors(name: string): any {

@@ -1,19 +1,19 @@
 /** Words that nobody listed: their spelling, their codes, refusals, the exact channel and what a report says. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, toHex } from "../src/bytes.js";
-import { canonicalText } from "../src/canonical.js";
-import { Device } from "../src/device.js";
-import { ReportError, SurveyError, ValueOutsideDomainError } from "../src/errors.js";
+import { concat, toHex } from "../src/core/bytes.js";
+import { canonicalText } from "../src/core/canonical.js";
+import { Device } from "../src/device/device.js";
+import { ReportError, SurveyError, ValueOutsideDomainError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
 import { hashedPrefixes } from "../src/mechanisms/hashed_prefixes.js";
 import type { Words } from "../src/questions/words.js";
-import { MemoryStore } from "../src/store.js";
+import { MemoryStore } from "../src/device/store.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";
-import { type Ratio, withinEpsilon } from "../src/thresholds.js";
-import { readCode } from "../src/words/read.js";
-import { spelt } from "../src/words/spelling.js";
+import { type Ratio, withinEpsilon } from "../src/randomness/thresholds.js";
+import { readCode } from "../src/domain/word_codes.js";
+import { spelt } from "../src/domain/spelling.js";
 import { lawOf } from "./enumerate.js";
 import { collectorOfTests, Signer } from "./server.js";
 import { words } from "./stated.js";

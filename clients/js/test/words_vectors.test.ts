@@ -1,16 +1,16 @@
 /** Words that nobody listed: the shared vectors of spellings, codes, hashes and reports. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { concat, fromHex, toHex } from "../src/bytes.js";
-import { SottovoceError } from "../src/errors.js";
+import { concat, fromHex, toHex } from "../src/core/bytes.js";
+import { SottovoceError } from "../src/core/errors.js";
 import { explain } from "../src/explain.js";
-import { thresholdFor } from "../src/explain/probe.js";
+import { thresholdFor } from "../src/mechanisms/laws/probe.js";
 import type { PrefixMechanism } from "../src/mechanisms/hashed_prefixes.js";
 import type { Words } from "../src/questions/words.js";
 import { readSurvey } from "../src/surveys/read.js";
 import { type Survey } from "../src/surveys/survey.js";
-import { readCode } from "../src/words/read.js";
-import { spelt } from "../src/words/spelling.js";
+import { readCode } from "../src/domain/word_codes.js";
+import { spelt } from "../src/domain/spelling.js";
 import { replay } from "./replay.js";
 import { shortest, vectors } from "./vectors.js";
 

@@ -1,7 +1,7 @@
 /** Columns and radii of every family of workloads, worked out by hand, and statements that are refused. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SurveyError } from "../src/errors.js";
+import { SurveyError } from "../src/core/errors.js";
 import { readWorkload } from "../src/workloads/read.js";
 
 const line = (size: number, start = 0, step = 1) => ({ start, step, size });

@@ -1,7 +1,7 @@
 /** How answers are read: as shares where a condition was asked, in whichever of its forms. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asWholeRadius, isTruth, readingOf, shownAnswer, type Tree } from "../src/views/conversation_reading.js";
+import { asWholeRadius, isTruth, readingOf, shownAnswer, type Tree } from "../src/views/conversation/reading.js";
 
 const young: Tree = ["<", ["attribute", "age"], 30];
 const asked = (query: Tree, radius = 1, kind = "vector") => readingOf({ question: { kind }, seat: { query, panel: { panel: { radius } } } });

@@ -2,9 +2,9 @@
 import type { Picture, RoundStatus, Status } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { conversationOf } from "../src/views/conversation_export.js";
-import { barLength, fillingWords } from "../src/views/conversation_progress.js";
-import { overtaken } from "../src/views/conversation_rounds.js";
+import { conversationOf } from "../src/views/conversation/export.js";
+import { barLength, fillingWords } from "../src/views/conversation/progress.js";
+import { overtaken } from "../src/views/conversation/rounds.js";
 
 test("a filling round says what it has, what it needs, and what is usual", () => {
   assert.equal(fillingWords(12, 0, 1000, null), "1,000 are needed for an answer");

@@ -1,8 +1,8 @@
 /** What chips write into a question, and how a question's symbols are told apart. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf, tokens, wanted } from "../src/views/conversation_tokens.js";
-import { attributesOf, examples, insertion, literal, named, spread } from "../src/views/conversation_words.js";
+import { placeOf, tokens, wanted } from "../src/views/conversation/tokens.js";
+import { attributesOf, examples, insertion, literal, named, spread } from "../src/views/conversation/words.js";
 
 const people = attributesOf({
   attributes: [

@@ -1,10 +1,10 @@
 /** The form as the collector is asked to state it, and what is refused before it is asked. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nextMonday } from "../src/dashboard/form/calendar_fields.js";
-import { isDesigned } from "../src/dashboard/form/design_fields.js";
-import { blank, draftOf, filledFrom, filledFromAddress, type Draft, type Filled } from "../src/dashboard/form/draft.js";
-import { epsilonAt, meaning, placeOf } from "../src/dashboard/form/epsilon.js";
+import { nextMonday } from "../src/views/create/calendar_fields.js";
+import { isDesigned } from "../src/views/create/design_fields.js";
+import { blank, draftOf, filledFrom, filledFromAddress, type Draft, type Filled } from "../src/views/create/draft.js";
+import { epsilonAt, meaning, placeOf } from "../src/views/create/epsilon.js";
 import { questionOf } from "../src/questions/declared.js";
 import { DECLARED } from "./declared.js";
 

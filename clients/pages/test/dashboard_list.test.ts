@@ -2,11 +2,11 @@
 import type { Status, SurveyEntry, Surveys } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { periodsBegun } from "../src/dashboard/list/card.js";
-import { AGAIN, nextOf } from "../src/dashboard/list/counting.js";
-import { matching, nameOf, totals } from "../src/dashboard/list/entries.js";
-import { kindName } from "../src/dashboard/list/kinds.js";
-import { allSurveys } from "../src/dashboard/list/pages.js";
+import { periodsBegun } from "../src/views/surveys/card.js";
+import { AGAIN, nextOf } from "../src/views/surveys/counting.js";
+import { matching, nameOf, totals } from "../src/views/surveys/entries.js";
+import { kindName } from "../src/views/shared/kinds.js";
+import { allSurveys } from "../src/views/surveys/pages.js";
 
 const entry = (id: string, title: string, state: SurveyEntry["state"] = "open", kind = "shares"): SurveyEntry => ({
   id,

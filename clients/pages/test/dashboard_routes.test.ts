@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { routeOf } from "../src/dashboard/routes.js";
-import { allows, type Scope } from "../src/dashboard/session.js";
+import { allows, type Scope } from "../src/parts/session.js";
 import { sentence } from "../src/parts/trouble.js";
 
 test("every address has its view; one that is no survey's has none", () => {

@@ -12,7 +12,7 @@ import {
   ServiceError,
   SignatureError,
   TransparencyError,
-} from "../../js/src/errors.js";
+} from "../../js/src/core/errors.js";
 import { mistake, setbackOf, Stopped } from "../src/element/setback.js";
 import { surveyId, wantedBy } from "../src/element/wanted.js";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { atMost, surestOf, times } from "../src/parts/at_most.js";
 import { counted, figure, setting } from "../src/parts/format.js";
-import { numberOf } from "../src/views/planner_scale.js";
+import { numberOf } from "../src/views/planner/scale.js";
 
 test("what is said to be the most is never less than what it is", () => {
   for (let epsilon = 0.001; epsilon < 16; epsilon *= 1.07) {

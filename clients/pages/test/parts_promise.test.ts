@@ -7,7 +7,7 @@ import { vector } from "../../js/test/stated.js";
 import { guaranteeLines, promisedBoth } from "../src/parts/guarantees.js";
 import { likelier, promised } from "../src/parts/promise.js";
 import { troubleOf } from "../src/survey/trouble.js";
-import { statements } from "../src/views/certificate.js";
+import { statements } from "../src/views/survey/certificate.js";
 
 test("delta stands beside epsilon where it is not 0, rounded up and never away", () => {
   assert.equal(promised({ epsilon: 1, delta: 0 }), "ε = 1");

@@ -3,9 +3,9 @@ import type { Planned, PlannedOption } from "../src/parts/api_types.js";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { measureOf } from "../src/questions/accuracy.js";
-import { nearest, numberOf, stops } from "../src/views/planner_scale.js";
-import { stateOf } from "../src/views/planner_state.js";
-import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, trackingWords } from "../src/views/planner_words.js";
+import { nearest, numberOf, stops } from "../src/views/planner/scale.js";
+import { stateOf } from "../src/views/planner/state.js";
+import { epsilonWords, errorWords, headline, peopleWords, readable, shortNames, trackingWords } from "../src/views/planner/words.js";
 import { DECLARED } from "./declared.js";
 
 test("stops go up from end to end, and no step is larger than it must be", () => {

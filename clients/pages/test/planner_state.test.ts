@@ -1,8 +1,8 @@
 /** The planner's state in addresses, requests, on the command line and in Python. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { commandLine, pythonLines } from "../src/views/planner_elsewhere.js";
-import { newSurveyLink, requestOf, searchOf, stateOf, type PlanState } from "../src/views/planner_state.js";
+import { commandLine, pythonLines } from "../src/views/planner/elsewhere.js";
+import { newSurveyLink, requestOf, searchOf, stateOf, type PlanState } from "../src/views/planner/state.js";
 import { DECLARED } from "./declared.js";
 
 const state = (search: string): PlanState => stateOf(search, DECLARED);

@@ -1,8 +1,8 @@
 /** Numbers, choices and forms on the survey page: how answers read, and which ones a picture shows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readDomain } from "../../js/src/domain.js";
-import { NumberGrid } from "../../js/src/domains/number.js";
+import { readDomain } from "../../js/src/domain/domain.js";
+import { NumberGrid } from "../../js/src/domain/number.js";
 import type { Explanation } from "../../js/src/explain.js";
 import { Records } from "../../js/src/questions/records.js";
 import { Words } from "../../js/src/questions/words.js";
@@ -10,9 +10,9 @@ import { choicesKind } from "../src/survey/kinds/choices.js";
 import { numberKind } from "../src/survey/kinds/number.js";
 import { recordsKind } from "../src/survey/kinds/records.js";
 import { wordsKind } from "../src/survey/kinds/words.js";
-import { countedAs } from "../src/survey/word_field.js";
-import { clippedWords } from "../src/survey/number_field.js";
-import { Ticked } from "../src/survey/ticks.js";
+import { countedAs } from "../src/survey/fields/word_field.js";
+import { clippedWords } from "../src/survey/fields/number_field.js";
+import { Ticked } from "../src/survey/fields/ticks.js";
 
 const NOTHING = new Uint8Array();
 const FOUND = {} as Explanation;

@@ -8,7 +8,7 @@ import { runs } from "../src/survey/picture.js";
 import { hex } from "../src/survey/bytes_view.js";
 import { viewOf } from "../src/survey/kinds/kind.js";
 import { Measured, sentence, summary } from "../src/survey/shares.js";
-import { valueAt } from "../src/survey/values.js";
+import { valueAt } from "../src/survey/fields/values.js";
 
 const read = async (size: number, name: string) =>
   (await readSurvey(JSON.stringify(shares(range(size), { name })))) as Survey;

@@ -11,7 +11,7 @@ import {
   SurveyError,
   TransparencyError,
   ValueOutsideDomainError,
-} from "../../js/src/errors.js";
+} from "../../js/src/core/errors.js";
 import { platformTrouble, surveyIn, troubleOf } from "../src/survey/trouble.js";
 
 test("every kind of failure has its own title", () => {

@@ -5,7 +5,8 @@ import type { Ledger } from "../../js/src/index.js";
 import { readSurvey } from "../../js/src/index.js";
 import { panel, queries, range, shares, vector } from "../../js/test/stated.js";
 import { kindOf } from "../src/survey/kinds/registry.js";
-import { atMost, elseLabel, grouped, ledgerAfter, ledgerBefore } from "../src/survey/words.js";
+import { elseLabel } from "../src/survey/fields/values.js";
+import { atMost, grouped, ledgerAfter, ledgerBefore } from "../src/survey/words.js";
 import { promise, strength, surestOf, times } from "../src/survey/words.js";
 
 test("factors are rounded up, never down, to three digits", () => {

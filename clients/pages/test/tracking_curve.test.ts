@@ -4,9 +4,9 @@ import { test } from "node:test";
 import { extent, runs, told } from "../src/charts/curve_data.js";
 import { hatched } from "../src/charts/curve_draw.js";
 import type { CurveBody, CurvePointBody, PeriodList, PeriodStatus } from "../src/parts/api_types.js";
-import { firstOf } from "../src/views/tracking_answers.js";
-import { csvOf, expected, specOf, ticksOf } from "../src/views/tracking_reading.js";
-import { amount, differenceWords, standing, trendWords } from "../src/views/tracking_words.js";
+import { firstOf } from "../src/views/tracking/answers.js";
+import { csvOf, expected, specOf, ticksOf } from "../src/views/tracking/reading.js";
+import { amount, differenceWords, standing, trendWords } from "../src/views/tracking/words.js";
 
 const day = (number: number): string => new Date(Date.UTC(2027, 0, 4 + 7 * (number - 1))).toISOString();
 

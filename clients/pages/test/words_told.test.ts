@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Picture, WordsFound } from "../src/parts/api_types.js";
-import { specOf } from "../src/views/planner_recall.js";
-import { listWords, MOST_WORDS, shareWords, wordFacts, wordPanels } from "../src/views/words_told.js";
+import { specOf } from "../src/views/planner/recall.js";
+import { listWords, MOST_WORDS, shareWords, wordFacts, wordPanels } from "../src/views/survey/words_told.js";
 
 const devices = (characters: number, devices: number | null) => ({ characters, devices, share: devices === null ? 1 : devices / 1e6 });
 const FOUND: WordsFound = {

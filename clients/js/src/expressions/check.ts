@@ -4,8 +4,8 @@
  * Bounds come from interval arithmetic with the evaluator's own operations at the corners. Rounding is monotone, so no
  * computed value lies outside. Nothing here looks at a private value: a refusal depends on query and domain alone.
  */
-import { canonicalText } from "../canonical.js";
-import { type Domain, LabelDomain, RangeDomain } from "../domain.js";
+import { canonicalText } from "../core/canonical.js";
+import { type Domain, LabelDomain, RangeDomain } from "../domain/domain.js";
 import { fault } from "./fault.js";
 import type { Operation, Tree } from "./grammar.js";
 import {

@@ -1,5 +1,5 @@
 /** What is wrong with a query, and the integers that one may reach. */
-import { QueryError } from "../errors.js";
+import { QueryError } from "../core/errors.js";
 
 export const SMALLEST = -(2n ** 63n);
 export const LARGEST = 2n ** 63n - 1n;

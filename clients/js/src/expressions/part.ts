@@ -4,7 +4,7 @@
  * Every part is computed for every record, both sides of an `if` included, and nothing is cut short: what runs
  * depends on the expression and the domain alone.
  */
-import type { Domain } from "../domain.js";
+import type { Domain } from "../domain/domain.js";
 import { fault, LARGEST, SMALLEST } from "./fault.js";
 
 export type ValueKind = "integer" | "real" | "truth" | "text";

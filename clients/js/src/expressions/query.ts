@@ -1,7 +1,7 @@
 /** A query: an expression over one person's record. Read from its tree and checked, then evaluated. */
-import { canonicalBytes } from "../canonical.js";
-import type { Domain } from "../domain.js";
-import type { Json } from "../json.js";
+import { canonicalBytes } from "../core/canonical.js";
+import type { Domain } from "../domain/domain.js";
+import type { Json } from "../core/json.js";
 import { check } from "./check.js";
 import { fault } from "./fault.js";
 import type { Part, Record } from "./part.js";

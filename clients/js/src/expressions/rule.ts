@@ -1,5 +1,5 @@
 /** What a rule of the grammar is, and what it can ask while a tree is checked. */
-import type { Domain } from "../domain.js";
+import type { Domain } from "../domain/domain.js";
 import type { Operation, Tree } from "./grammar.js";
 import type { Part, Record } from "./part.js";
 

@@ -3,8 +3,8 @@
  *
  * A rule looks at kinds, bounds and domains only; what it returns computes the same steps for every record.
  */
-import { RangeDomain, TextDomain } from "../domain.js";
-import { floorDivide } from "../thresholds.js";
+import { RangeDomain, TextDomain } from "../domain/domain.js";
+import { floorDivide } from "../randomness/thresholds.js";
 import { fault } from "./fault.js";
 import type { Operation, Tree } from "./grammar.js";
 import {

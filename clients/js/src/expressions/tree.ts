@@ -4,7 +4,7 @@
  * Sizes are checked while reading, so that a hostile tree costs no more than the largest allowed one. Errors do not say
  * where in the tree: the analyst's library does, when a query is written; a device only refuses.
  */
-import { isText } from "../canonical.js";
+import { isText } from "../core/canonical.js";
 import { fault, LARGEST, SMALLEST } from "./fault.js";
 import type { Tree } from "./grammar.js";
 import { OPERATIONS } from "./rules.js";

@@ -4,13 +4,13 @@
  * Whatever x is, the chance of a 1 lies between 1/(1 + e^eps) and e^eps/(1 + e^eps), both rounded toward 1/2 in
  * integers.
  */
-import { MechanismError, SurveyError } from "../errors.js";
-import { decodeIndex, type Law, type Reported } from "../explain/law.js";
-import { thresholdFor } from "../explain/probe.js";
-import { ratio } from "../explain/ratios.js";
-import { ONE } from "../source.js";
-import { favouring } from "../thresholds.js";
-import { clipped, type VectorKind } from "./vector.js";
+import { MechanismError, SurveyError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported } from "./laws/law.js";
+import { thresholdFor } from "./laws/probe.js";
+import { ratio } from "./laws/ratios.js";
+import { ONE } from "../randomness/source.js";
+import { favouring } from "../randomness/thresholds.js";
+import { clipped, type VectorKind } from "./base/vector.js";
 
 const HALF = 2n ** 63n;
 /** A number's share of the radius is read in steps of 2^-53, toward 0: operations that IEEE 754 fixes to the bit. */

@@ -5,17 +5,17 @@
  * vector have weight e^epsilon, the others weight 1. Whatever the floats do, exactly m of M are marked: so epsilon
  * holds exactly.
  */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { SurveyError } from "../errors.js";
-import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
-import { probe } from "../explain/probe.js";
-import { ratio, times } from "../explain/ratios.js";
-import { counted } from "../explain/words.js";
-import { checkInteger } from "../limits.js";
-import { rotate } from "../rotations.js";
-import { favouring } from "../thresholds.js";
-import { choose, lowBit } from "./finite.js";
-import { clipped, lift, type VectorKind } from "./vector.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { SurveyError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "./laws/law.js";
+import { probe } from "./laws/probe.js";
+import { ratio, times } from "./laws/ratios.js";
+import { counted } from "./laws/words.js";
+import { checkInteger } from "../core/limits.js";
+import { rotate } from "./rotations.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose, lowBit } from "../core/bits.js";
+import { clipped, lift, type VectorKind } from "./base/vector.js";
 
 /** Layers that make a rotation's bias against a uniformly random one negligible; short vectors need more. */
 const layersFor = (size: number): number => ({ 64: 6, 128: 5, 256: 4, 512: 4 })[size] ?? 3;

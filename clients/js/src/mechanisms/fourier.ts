@@ -4,24 +4,19 @@
  * Coefficients are masks of the code that touch 1 to `order` attributes, by how many they touch, then by which, then by
  * the mask. They may be 2^24, so they are never listed: a mask is found from its number.
  */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { MechanismError } from "../errors.js";
-import { decodeIndex, type Law, type Reported } from "../explain/law.js";
-import { answered } from "../explain/sampled.js";
-import { signSum } from "../explain/walsh.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, type FiniteMechanism, odd } from "./finite.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { MechanismError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported } from "./laws/law.js";
+import { answered } from "./laws/sampled.js";
+import { signSum } from "./laws/walsh.js";
+import { favouring } from "../randomness/thresholds.js";
+import { odd } from "../core/bits.js";
+import { checkValue, type FiniteMechanism } from "./base/finite.js";
+import type { Layout } from "../workloads/workload.js";
 import { reached, runningSums, tiltedWeights } from "./sampled.js";
 
 const MAX_BITS = 62;
 const MAX_OUTPUTS = 2 ** 25;
-
-/** Which coefficients there are: attributes' sizes, how many a mask may touch, and the only one it may if not 0. */
-export interface Layout {
-  readonly sizes: readonly number[];
-  readonly order: number;
-  readonly only: number;
-}
 
 /** Codes of values and masks of coefficients, for attributes of these sizes. */
 export class Codes {

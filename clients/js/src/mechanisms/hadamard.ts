@@ -1,10 +1,11 @@
 /** Hadamard Response: a position below K, more often one whose row of the Hadamard matrix is +1 for the value. */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "../explain/law.js";
-import { thresholdFor } from "../explain/probe.js";
-import { positives, signSum } from "../explain/walsh.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, choose, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "./laws/law.js";
+import { thresholdFor } from "./laws/probe.js";
+import { positives, signSum } from "./laws/walsh.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose, flip, lowBit, oddOverlap } from "../core/bits.js";
+import { checkValue, type FiniteKind } from "./base/finite.js";
 
 export const hadamard: FiniteKind = {
   parameters: [],

@@ -1,12 +1,13 @@
 /** Hadamard Response in blocks: less error at a larger epsilon, where a whole Hadamard matrix says too little. */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { SurveyError } from "../errors.js";
-import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "../explain/law.js";
-import { thresholdFor } from "../explain/probe.js";
-import { positives, signSum } from "../explain/walsh.js";
-import { checkInteger } from "../limits.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, choose, flip, lowBit, oddOverlap, type FiniteKind } from "./finite.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { SurveyError } from "../core/errors.js";
+import { decodeIndex, type Law, numbered, type Reported, shares, twoChances } from "./laws/law.js";
+import { thresholdFor } from "./laws/probe.js";
+import { positives, signSum } from "./laws/walsh.js";
+import { checkInteger } from "../core/limits.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose, flip, lowBit, oddOverlap } from "../core/bits.js";
+import { checkValue, type FiniteKind } from "./base/finite.js";
 
 export const hadamardBlocks: FiniteKind = {
   parameters: ["blocks"],

@@ -1,14 +1,14 @@
 /** Hashed prefixes: one of several public hashes of a prefix of the value's code, by projective geometry response. */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { SurveyError, ValueOutsideDomainError } from "../errors.js";
-import { decodeIndex, type Law, type Reported } from "../explain/law.js";
-import { ratio, times } from "../explain/ratios.js";
-import { counted } from "../explain/words.js";
-import type { Json, JsonObject } from "../json.js";
-import { checkInteger, MAX_DOMAIN_SIZE } from "../limits.js";
-import type { Mechanism, Terms } from "../mechanism.js";
-import { PREFIX_HASHES, words } from "../philox.js";
-import type { FiniteMechanism } from "./finite.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { SurveyError, ValueOutsideDomainError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported } from "./laws/law.js";
+import { ratio, times } from "./laws/ratios.js";
+import { counted } from "./laws/words.js";
+import type { Json, JsonObject } from "../core/json.js";
+import { checkInteger, MAX_DOMAIN_SIZE } from "../core/limits.js";
+import type { Mechanism, Terms } from "./base/mechanism.js";
+import { PREFIX_HASHES, words } from "../randomness/philox.js";
+import type { FiniteMechanism } from "./base/finite.js";
 import { points, projectiveGeometry, projectiveGeometryLaw } from "./projective_geometry.js";
 
 const MAX_ROWS = 4096;

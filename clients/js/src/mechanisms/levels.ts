@@ -4,13 +4,14 @@
  * The bit is the sign of entry (node, column), for haar times the sign of the value's half of its node, through binary
  * randomized response: given level and column, two probabilities in the ratio e^epsilon.
  */
-import { bitLength, encodeIndex, indexWidth } from "../codecs.js";
-import { decodeIndex, type Law, type Reported } from "../explain/law.js";
-import { answered } from "../explain/sampled.js";
-import { sign, signSum } from "../explain/walsh.js";
-import { checkInteger } from "../limits.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, type FiniteKind, type FiniteMechanism, oddOverlap } from "./finite.js";
+import { bitLength, encodeIndex, indexWidth } from "../core/codecs.js";
+import { decodeIndex, type Law, type Reported } from "./laws/law.js";
+import { answered } from "./laws/sampled.js";
+import { sign, signSum } from "./laws/walsh.js";
+import { checkInteger } from "../core/limits.js";
+import { favouring } from "../randomness/thresholds.js";
+import { oddOverlap } from "../core/bits.js";
+import { checkValue, type FiniteKind, type FiniteMechanism } from "./base/finite.js";
 import { checkTilt, reached, runningSums, tiltedWeights } from "./sampled.js";
 
 /** What a tree's reports are made from: widest nodes first. */

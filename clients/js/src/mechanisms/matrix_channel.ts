@@ -3,16 +3,16 @@
  *
  * A survey carries the matrix as an attachment; a device checks all of it, exactly, before it draws anything from it.
  */
-import { concat, sha256, toHex, viewOf } from "../bytes.js";
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { MechanismError } from "../errors.js";
-import { decodeIndex, type Law, type Reported } from "../explain/law.js";
-import { probe } from "../explain/probe.js";
-import { ratio } from "../explain/ratios.js";
-import { counted } from "../explain/words.js";
-import { inflate } from "../inflate.js";
-import { withinEpsilon } from "../thresholds.js";
-import { checkValue, type FiniteMechanism } from "./finite.js";
+import { concat, sha256, toHex, viewOf } from "../core/bytes.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { MechanismError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported } from "./laws/law.js";
+import { probe } from "./laws/probe.js";
+import { ratio } from "./laws/ratios.js";
+import { counted } from "./laws/words.js";
+import { inflate } from "./inflate.js";
+import { withinEpsilon } from "../randomness/thresholds.js";
+import { checkValue, type FiniteMechanism } from "./base/finite.js";
 import { checkWeights } from "./weights.js";
 
 /** Of a channel as it is unpacked, however small it was packed. */

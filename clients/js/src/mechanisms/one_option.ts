@@ -1,10 +1,10 @@
 /** One option: it is drawn in public, and whether the person's set holds it is told by randomized response. */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
-import { ratio, times } from "../explain/ratios.js";
-import { counted } from "../explain/words.js";
-import { favouring } from "../thresholds.js";
-import { checkRow, type Row, type SetKind, type SetMechanism } from "./sets.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "./laws/law.js";
+import { ratio, times } from "./laws/ratios.js";
+import { counted } from "./laws/words.js";
+import { favouring } from "../randomness/thresholds.js";
+import { checkRow, type Row, type SetKind, type SetMechanism } from "./base/sets.js";
 
 interface Answering extends SetMechanism {
   readonly threshold: bigint;

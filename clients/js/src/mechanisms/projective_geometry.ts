@@ -4,14 +4,15 @@
  * A point is the vector of `dimension` elements whose first non-zero entry is 1. With m entries after that 1, its
  * number is (q^m - 1)/(q - 1) plus those entries read as an integer in base q, most significant first.
  */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { SurveyError } from "../errors.js";
-import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
-import { thresholdFor } from "../explain/probe.js";
-import { counted } from "../explain/words.js";
-import { checkInteger } from "../limits.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, choose, type FiniteKind } from "./finite.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { SurveyError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "./laws/law.js";
+import { thresholdFor } from "./laws/probe.js";
+import { counted } from "./laws/words.js";
+import { checkInteger } from "../core/limits.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose } from "../core/bits.js";
+import { checkValue, type FiniteKind } from "./base/finite.js";
 import { fieldOfOrder } from "./finite_field.js";
 import { reached } from "./sampled.js";
 

@@ -1,9 +1,10 @@
 /** Randomized response: the value itself, or any other with equal chances. */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { decodeIndex, type Law, type Reported, shares, twoChances } from "../explain/law.js";
-import { thresholdFor } from "../explain/probe.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, choose, type FiniteKind } from "./finite.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { decodeIndex, type Law, type Reported, shares, twoChances } from "./laws/law.js";
+import { thresholdFor } from "./laws/probe.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose } from "../core/bits.js";
+import { checkValue, type FiniteKind } from "./base/finite.js";
 
 export const randomizedResponse: FiniteKind = {
   parameters: [],

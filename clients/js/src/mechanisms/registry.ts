@@ -1,10 +1,10 @@
 /** Every mechanism that this client runs. To add one: write its file, add its lines here. */
-import type { Law, Reported } from "../explain/law.js";
-import type { Json } from "../json.js";
-import type { Terms } from "../mechanism.js";
+import type { Law, Reported } from "./laws/law.js";
+import type { Json } from "../core/json.js";
+import type { Terms } from "./base/mechanism.js";
 import { binary, binaryLaw } from "./binary.js";
 import { codebook, codebookLaw } from "./codebook.js";
-import type { FiniteKind, FiniteMechanism } from "./finite.js";
+import type { FiniteKind, FiniteMechanism } from "./base/finite.js";
 import { fourierLaw } from "./fourier.js";
 import { hadamard, hadamardLaw } from "./hadamard.js";
 import { hadamardBlocks, hadamardBlocksLaw } from "./hadamard_blocks.js";
@@ -16,12 +16,12 @@ import { projectiveGeometry, projectiveGeometryLaw } from "./projective_geometry
 import { randomizedResponse, randomizedResponseLaw } from "./randomized_response.js";
 import { roundedChannelLaw } from "./rounded_channel.js";
 import { setSelection, setSelectionLaw } from "./set_selection.js";
-import type { AskedSets, SetKind, SetMechanism } from "./sets.js";
-import { findMechanism } from "./stated.js";
+import type { AskedSets, SetKind, SetMechanism } from "./base/sets.js";
+import { findMechanism } from "./base/stated.js";
 import { subsetSelection, subsetSelectionLaw } from "./subset_selection.js";
 import { tablesLaw } from "./tables.js";
 import { unaryLaw, unaryOptimized, unarySymmetric } from "./unary.js";
-import type { Ball, VectorKind, VectorMechanism } from "./vector.js";
+import type { Ball, VectorKind, VectorMechanism } from "./base/vector.js";
 import { wheel, wheelLaw } from "./wheel.js";
 
 /** For a value out of finitely many. */

@@ -1,14 +1,14 @@
 /** A channel matrix over the points of a grid, for numbers between them: rounded at random, then sent by the matrix. */
-import { type NumberGrid, STEPS } from "../domains/number.js";
-import { SurveyError } from "../errors.js";
-import type { Law, Reported } from "../explain/law.js";
-import { probe } from "../explain/probe.js";
-import { ratio } from "../explain/ratios.js";
-import type { Json } from "../json.js";
-import type { Terms } from "../mechanism.js";
-import { checkValue, type FiniteMechanism } from "./finite.js";
+import { type NumberGrid, STEPS } from "../domain/number.js";
+import { SurveyError } from "../core/errors.js";
+import type { Law, Reported } from "./laws/law.js";
+import { probe } from "./laws/probe.js";
+import { ratio } from "./laws/ratios.js";
+import type { Json } from "../core/json.js";
+import type { Terms } from "./base/mechanism.js";
+import { checkValue, type FiniteMechanism } from "./base/finite.js";
 import { type CheckNumbers, readChannel, readOff, weightsOfValues } from "./matrix_channel.js";
-import { parametersOf } from "./stated.js";
+import { parametersOf } from "./base/stated.js";
 
 const NAME = "rounded_channel";
 

@@ -1,6 +1,6 @@
 /** Mechanisms that first draw, in public, what they report on: here, how often each level or group is drawn. */
-import { checkInteger } from "../limits.js";
-import type { Json } from "../json.js";
+import { checkInteger } from "../core/limits.js";
+import type { Json } from "../core/json.js";
 
 const HEAVIEST = 1024;
 

@@ -1,14 +1,14 @@
 /** Set selection: a random subset of the options, more often than not with some of the person's own among them. */
-import { checkReportBytes, encodeSubset, subsetWidth } from "../codecs.js";
-import { MechanismError } from "../errors.js";
-import { type Law, type Reported, twoChances } from "../explain/law.js";
-import { isLess } from "../explain/ratios.js";
-import { counted, naming } from "../explain/words.js";
-import { checkInteger } from "../limits.js";
-import { ONE } from "../source.js";
-import { exactly, floorOf, type Ratio } from "../thresholds.js";
-import { choose } from "./finite.js";
-import { checkRow, increasing, type Row, type SetKind, type SetMechanism } from "./sets.js";
+import { checkReportBytes, encodeSubset, subsetWidth } from "../core/codecs.js";
+import { MechanismError } from "../core/errors.js";
+import { type Law, type Reported, twoChances } from "./laws/law.js";
+import { isLess } from "./laws/ratios.js";
+import { counted, naming } from "./laws/words.js";
+import { checkInteger } from "../core/limits.js";
+import { ONE } from "../randomness/source.js";
+import { exactly, floorOf, type Ratio } from "../randomness/thresholds.js";
+import { choose } from "../core/bits.js";
+import { checkRow, increasing, type Row, type SetKind, type SetMechanism } from "./base/sets.js";
 import { logChoose, subsetMembers } from "./subset_selection.js";
 
 const LARGEST_SET = 2 ** 8;

@@ -1,15 +1,16 @@
 /** Subset selection: a random set of values, more often than not with the true one among them. */
-import { equalBytes } from "../bytes.js";
-import { bitLength, bitmapWidth, checkReportBytes, encodeSubset, subsetWidth } from "../codecs.js";
-import { bit, bitmapMembers } from "../explain/bitmaps.js";
-import { impossible, type Law, type Reported, twoChances } from "../explain/law.js";
-import { thresholdFor } from "../explain/probe.js";
-import { ratio } from "../explain/ratios.js";
-import { counted, naming } from "../explain/words.js";
-import { checkInteger } from "../limits.js";
-import { ONE } from "../source.js";
-import { favouring } from "../thresholds.js";
-import { checkValue, choose, type FiniteKind } from "./finite.js";
+import { equalBytes } from "../core/bytes.js";
+import { bitLength, bitmapWidth, checkReportBytes, encodeSubset, subsetWidth } from "../core/codecs.js";
+import { bit, bitmapMembers } from "./laws/bitmaps.js";
+import { impossible, type Law, type Reported, twoChances } from "./laws/law.js";
+import { thresholdFor } from "./laws/probe.js";
+import { ratio } from "./laws/ratios.js";
+import { counted, naming } from "./laws/words.js";
+import { checkInteger } from "../core/limits.js";
+import { ONE } from "../randomness/source.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose } from "../core/bits.js";
+import { checkValue, type FiniteKind } from "./base/finite.js";
 
 export const subsetSelection: FiniteKind = {
   parameters: ["subset_size"],

@@ -1,19 +1,19 @@
 /** Tables: one table of a record's attributes, drawn in public, answered by a mechanism for its cells. */
-import { concat } from "../bytes.js";
-import { checkReportBytes, encodeIndex, indexWidth } from "../codecs.js";
-import { SurveyError, ValueOutsideDomainError } from "../errors.js";
-import { decodeIndex, impossible, type Law, type Reported } from "../explain/law.js";
-import { ratio, times } from "../explain/ratios.js";
-import { counted } from "../explain/words.js";
-import { checkFields, type Json, type JsonObject } from "../json.js";
-import { checkInteger } from "../limits.js";
-import type { Mechanism } from "../mechanism.js";
-import type { Ratio } from "../thresholds.js";
-import type { FiniteMechanism } from "./finite.js";
+import { concat } from "../core/bytes.js";
+import { checkReportBytes, encodeIndex, indexWidth } from "../core/codecs.js";
+import { SurveyError, ValueOutsideDomainError } from "../core/errors.js";
+import { decodeIndex, impossible, type Law, type Reported } from "./laws/law.js";
+import { ratio, times } from "./laws/ratios.js";
+import { counted } from "./laws/words.js";
+import { checkFields, type Json, type JsonObject } from "../core/json.js";
+import { checkInteger } from "../core/limits.js";
+import type { Mechanism } from "./base/mechanism.js";
+import type { Ratio } from "../randomness/thresholds.js";
+import type { FiniteMechanism } from "./base/finite.js";
 import { projectiveGeometry, projectiveGeometryLaw } from "./projective_geometry.js";
 import { randomizedResponse, randomizedResponseLaw } from "./randomized_response.js";
 import { reached, runningSums } from "./sampled.js";
-import { findMechanism } from "./stated.js";
+import { findMechanism } from "./base/stated.js";
 import { subsetSelection, subsetSelectionLaw } from "./subset_selection.js";
 
 const MAX_ATTRIBUTES = 256;

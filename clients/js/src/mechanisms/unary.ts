@@ -1,13 +1,13 @@
 /** Unary encodings: one bit per value, each set independently, the own value's more often. */
-import { bitmapWidth, checkReportBytes } from "../codecs.js";
-import { bitmapMembers } from "../explain/bitmaps.js";
-import { type Law, type Reported, twoChances } from "../explain/law.js";
-import { probe } from "../explain/probe.js";
-import { logOf, over, ratio } from "../explain/ratios.js";
-import { counted, naming } from "../explain/words.js";
-import { ONE } from "../source.js";
-import { ceilOf, exactly, floorOf } from "../thresholds.js";
-import { checkValue, type FiniteKind } from "./finite.js";
+import { bitmapWidth, checkReportBytes } from "../core/codecs.js";
+import { bitmapMembers } from "./laws/bitmaps.js";
+import { type Law, type Reported, twoChances } from "./laws/law.js";
+import { probe } from "./laws/probe.js";
+import { logOf, over, ratio } from "./laws/ratios.js";
+import { counted, naming } from "./laws/words.js";
+import { ONE } from "../randomness/source.js";
+import { ceilOf, exactly, floorOf } from "../randomness/thresholds.js";
+import { checkValue, type FiniteKind } from "./base/finite.js";
 
 function unary(name: string, thresholds: (epsilon: number) => readonly [own: bigint, other: bigint]): FiniteKind {
   return {

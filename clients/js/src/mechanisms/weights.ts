@@ -1,5 +1,5 @@
 /** Weights of values, which attachments hold for the collector; a device only checks that they are some. */
-import { MechanismError } from "../errors.js";
+import { MechanismError } from "../core/errors.js";
 
 /** How far rounding may carry a sum or a length of 1. */
 export const SLACK = 1e-6;

@@ -1,15 +1,15 @@
 /** The wheel: a public seed throws options into bins, and one bin is reported; those of own options are favoured. */
-import { encodeIndex, indexWidth } from "../codecs.js";
-import { MechanismError } from "../errors.js";
-import { decodeIndex, type Law, type Reported } from "../explain/law.js";
-import { ratio } from "../explain/ratios.js";
-import { counted, naming } from "../explain/words.js";
-import { checkInteger } from "../limits.js";
-import { philox, WHEEL_BINS } from "../philox.js";
-import { ONE } from "../source.js";
-import { favouring } from "../thresholds.js";
-import { choose } from "./finite.js";
-import { checkRow, increasing, type Row, type SetKind, type SetMechanism } from "./sets.js";
+import { encodeIndex, indexWidth } from "../core/codecs.js";
+import { MechanismError } from "../core/errors.js";
+import { decodeIndex, type Law, type Reported } from "./laws/law.js";
+import { ratio } from "./laws/ratios.js";
+import { counted, naming } from "./laws/words.js";
+import { checkInteger } from "../core/limits.js";
+import { philox, WHEEL_BINS } from "../randomness/philox.js";
+import { ONE } from "../randomness/source.js";
+import { favouring } from "../randomness/thresholds.js";
+import { choose } from "../core/bits.js";
+import { checkRow, increasing, type Row, type SetKind, type SetMechanism } from "./base/sets.js";
 
 interface Thrown extends SetMechanism {
   readonly threshold: bigint;

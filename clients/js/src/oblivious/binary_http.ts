@@ -1,5 +1,5 @@
 /** Binary HTTP (RFC 9292), known length: a request as bytes, and the response behind bytes. */
-import { concat, viewOf } from "../bytes.js";
+import { concat, viewOf } from "../core/bytes.js";
 
 export interface BinaryRequest {
   readonly method: string;

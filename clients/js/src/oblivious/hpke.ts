@@ -3,8 +3,8 @@
  *
  * A context seals one message, as Oblivious HTTP does, so that there is no sequence number.
  */
-import { concat } from "../bytes.js";
-import { SurveyError } from "../errors.js";
+import { concat } from "../core/bytes.js";
+import { SurveyError } from "../core/errors.js";
 
 export const KEM = 0x0020;
 export const KDF = 0x0001;

@@ -1,5 +1,5 @@
 /** Key configurations of a gateway (RFC 9458, Sec. 3), as `application/ohttp-keys` lists them. */
-import { concat, viewOf } from "../bytes.js";
+import { concat, viewOf } from "../core/bytes.js";
 import { AEAD, KDF, KEM, KEY_BYTES, uint16 } from "./hpke.js";
 
 /** A key to encrypt to, for the one suite that is used here. */

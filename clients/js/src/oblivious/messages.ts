@@ -2,9 +2,9 @@
  * Requests and responses of Oblivious HTTP (RFC 9458): a request is encrypted to a collector's key, so that a relay in
  * between sees its size and nothing else; and the size is one of few.
  */
-import { concat } from "../bytes.js";
-import { ServiceError, SurveyError } from "../errors.js";
-import { BAD_ANSWER } from "../transport.js";
+import { concat } from "../core/bytes.js";
+import { ServiceError, SurveyError } from "../core/errors.js";
+import { BAD_ANSWER } from "../core/transport.js";
 import { checkPlatform, type Context, derivePrivateKey, hmac, KEY_BYTES, open, responseKey, seal, sendTo, TAG_BYTES } from "./hpke.js";
 import { header, type KeyConfiguration } from "./key_configuration.js";
 

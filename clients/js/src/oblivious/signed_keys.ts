@@ -3,10 +3,10 @@
  *
  * They come from a relay, which must not be able to put its own in their place.
  */
-import { equalBytes, fromBase64url } from "../bytes.js";
-import { ServiceError, SignatureError } from "../errors.js";
-import { BAD_ANSWER } from "../transport.js";
-import { fingerprint, PUBLIC_KEY_BYTES, type Purpose, SIGNATURE_BYTES, verify } from "../signature.js";
+import { equalBytes, fromBase64url } from "../core/bytes.js";
+import { ServiceError, SignatureError } from "../core/errors.js";
+import { BAD_ANSWER } from "../core/transport.js";
+import { fingerprint, PUBLIC_KEY_BYTES, type Purpose, SIGNATURE_BYTES, verify } from "../core/signature.js";
 import { type KeyConfiguration, readKeyConfigurations } from "./key_configuration.js";
 
 const KEYS: Purpose = { context: "sottovoce keys\n", name: "the encryption keys were" };

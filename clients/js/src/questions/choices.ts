@@ -1,9 +1,9 @@
 /** Choices: which options do people tick, each up to a few of them? */
-import { type Domain, LabelDomain, RangeDomain, readDomain } from "../domain.js";
-import { SurveyError, ValueOutsideDomainError } from "../errors.js";
-import { checkFields, type JsonObject } from "../json.js";
-import { checkInteger, MAX_DIMENSION } from "../limits.js";
-import { type AskedSets, type Row, rowOf } from "../mechanisms/sets.js";
+import { type Domain, LabelDomain, RangeDomain, readDomain } from "../domain/domain.js";
+import { SurveyError, ValueOutsideDomainError } from "../core/errors.js";
+import { checkFields, type JsonObject } from "../core/json.js";
+import { checkInteger, MAX_DIMENSION } from "../core/limits.js";
+import { type AskedSets, type Row, rowOf } from "../mechanisms/base/sets.js";
 import { sets } from "../strategies/sets.js";
 import type { Question, Values } from "./question.js";
 

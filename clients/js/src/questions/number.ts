@@ -1,8 +1,8 @@
 /** Number: the mean of a number between two ends, its spread, or its distribution over equal bins. */
-import { Domain } from "../domain.js";
-import { NumberGrid } from "../domains/number.js";
-import { SurveyError } from "../errors.js";
-import { checkFields, type JsonObject } from "../json.js";
+import { Domain } from "../domain/domain.js";
+import { NumberGrid } from "../domain/number.js";
+import { SurveyError } from "../core/errors.js";
+import { checkFields, type JsonObject } from "../core/json.js";
 import { minimax } from "../strategies/minimax.js";
 import { optimizedNumber } from "../strategies/optimized.js";
 import { STRATEGIES } from "../strategies/registry.js";

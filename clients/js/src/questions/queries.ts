@@ -1,5 +1,5 @@
 /** Queries: what are the mean answers to a set of linear queries, fixed beforehand? */
-import { checkFields, type JsonObject } from "../json.js";
+import { checkFields, type JsonObject } from "../core/json.js";
 import { STRATEGIES } from "../strategies/registry.js";
 import { readWorkload } from "../workloads/read.js";
 import type { Workload } from "../workloads/workload.js";

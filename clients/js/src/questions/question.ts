@@ -1,5 +1,5 @@
 /** What every question is: what a person's value can be, the linear queries of it, and the strategies that ask them. */
-import type { Domain } from "../domain.js";
+import type { Domain } from "../domain/domain.js";
 import type { Strategies } from "../strategies/strategy.js";
 
 /** What can be given as a value: a domain's values, or vectors. */

@@ -1,9 +1,9 @@
 /** Records: the tables of a form with several fields, from one report per person. */
-import { type Domain, ProductDomain, readDomain } from "../domain.js";
-import { NumberGrid, STEPS } from "../domains/number.js";
-import { SurveyError, ValueOutsideDomainError } from "../errors.js";
-import { checkFields, isObject, type Json, type JsonObject } from "../json.js";
-import { checkInteger } from "../limits.js";
+import { type Domain, ProductDomain, readDomain } from "../domain/domain.js";
+import { NumberGrid, STEPS } from "../domain/number.js";
+import { SurveyError, ValueOutsideDomainError } from "../core/errors.js";
+import { checkFields, isObject, type Json, type JsonObject } from "../core/json.js";
+import { checkInteger } from "../core/limits.js";
 import { type AskedTables, recordTables } from "../strategies/tables.js";
 import { symmetric } from "../workloads/attributes.js";
 import { checkQueries } from "../workloads/workload.js";

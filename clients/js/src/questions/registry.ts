@@ -1,6 +1,6 @@
 /** Every kind of question. To add one: write its file, add its line. */
-import { SurveyError } from "../errors.js";
-import { isObject, type Json, type JsonObject } from "../json.js";
+import { SurveyError } from "../core/errors.js";
+import { isObject, type Json, type JsonObject } from "../core/json.js";
 import { Choices } from "./choices.js";
 import { NumberQuestion } from "./number.js";
 import { Queries } from "./queries.js";

@@ -1,6 +1,6 @@
 /** Shares: how are people distributed over the values of a domain? The identity query. */
-import { type Domain, readDomain } from "../domain.js";
-import { checkFields, type JsonObject } from "../json.js";
+import { type Domain, readDomain } from "../domain/domain.js";
+import { checkFields, type JsonObject } from "../core/json.js";
 import { histogram } from "../strategies/histogram.js";
 import { OverDomain, type Question } from "./question.js";
 

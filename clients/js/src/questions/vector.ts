@@ -1,7 +1,7 @@
 /** Vector: what is the mean of everybody's vector? The identity query on a ball. */
-import { checkFields, type JsonObject } from "../json.js";
-import { checkDimension, checkRadius } from "../limits.js";
-import { asVector, checkVector } from "../mechanisms/vector.js";
+import { checkFields, type JsonObject } from "../core/json.js";
+import { checkDimension, checkRadius } from "../core/limits.js";
+import { asVector, checkVector } from "../mechanisms/base/vector.js";
 import { direct } from "../strategies/direct.js";
 import type { Linear } from "../workloads/workload.js";
 import type { Question, Values } from "./question.js";

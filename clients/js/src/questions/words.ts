@@ -1,8 +1,8 @@
 /** Words: which words, byte strings or integers do people have, of which nobody listed any? */
-import { checkFields, type JsonObject } from "../json.js";
+import { checkFields, type JsonObject } from "../core/json.js";
 import { prefixes } from "../strategies/prefixes.js";
-import type { Spelling, WordCode } from "../words/code.js";
-import { readCode } from "../words/read.js";
+import type { Spelling, WordCode } from "../domain/word_code.js";
+import { readCode } from "../domain/word_codes.js";
 import type { Question, Values } from "./question.js";
 
 const STRATEGIES = new Map([["prefixes", prefixes]]);

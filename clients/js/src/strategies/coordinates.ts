@@ -1,5 +1,5 @@
 /** The attachment of the factorized strategy: the matrix V whose columns are randomized instead of the queries' own. */
-import { MechanismError } from "../errors.js";
+import { MechanismError } from "../core/errors.js";
 import { checkWeights, SLACK } from "../mechanisms/weights.js";
 
 const MOST_ENTRIES = 2 ** 24;

@@ -1,7 +1,7 @@
 /** A design: the strategy by which a question is asked, with its mechanism, from a survey's JSON. */
-import { SurveyError } from "../errors.js";
-import { isObject, type Json, type JsonObject } from "../json.js";
-import type { Terms } from "../mechanism.js";
+import { SurveyError } from "../core/errors.js";
+import { isObject, type Json, type JsonObject } from "../core/json.js";
+import type { Terms } from "../mechanisms/base/mechanism.js";
 import type { Strategies, Strategy } from "./strategy.js";
 
 /** What a survey's JSON names by its digest, by that digest. */

@@ -1,5 +1,5 @@
 /** Direct: the answers to all queries are randomized, as one vector. */
-import { checkDimension } from "../limits.js";
+import { checkDimension } from "../core/limits.js";
 import { readVectorMechanism } from "../mechanisms/registry.js";
 import type { Linear } from "../workloads/workload.js";
 import type { StrategyKind } from "./strategy.js";

@@ -1,7 +1,7 @@
 /** Factorized: a vector of fewer or better coordinates is randomized, from which the answers follow. */
-import { sha256, toHex } from "../bytes.js";
-import { WorkloadError } from "../errors.js";
-import { checkDimension } from "../limits.js";
+import { sha256, toHex } from "../core/bytes.js";
+import { WorkloadError } from "../core/errors.js";
+import { checkDimension } from "../core/limits.js";
 import { readVectorMechanism } from "../mechanisms/registry.js";
 import type { Workload } from "../workloads/workload.js";
 import { readCoordinates } from "./coordinates.js";

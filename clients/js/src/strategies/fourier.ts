@@ -1,8 +1,8 @@
 /** Fourier: one parity of the value's code is randomized, out of those from which the answers follow. */
-import { MechanismError } from "../errors.js";
+import { MechanismError } from "../core/errors.js";
 import { fourier as parityOf } from "../mechanisms/fourier.js";
 import { checkTilt } from "../mechanisms/sampled.js";
-import { parametersOf } from "../mechanisms/stated.js";
+import { parametersOf } from "../mechanisms/base/stated.js";
 import type { Workload } from "../workloads/workload.js";
 import { type StrategyKind, valuesOf } from "./strategy.js";
 

@@ -1,5 +1,5 @@
 /** Histogram: the value itself is randomized, by any mechanism for finitely many values. */
-import type { Domain } from "../domain.js";
+import type { Domain } from "../domain/domain.js";
 import { readMechanism } from "../mechanisms/registry.js";
 import { type StrategyKind, valuesOf } from "./strategy.js";
 

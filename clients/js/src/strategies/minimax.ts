@@ -1,6 +1,6 @@
 /** Minimax: a number is sent by the channel with the least worst variance of its mean. */
-import type { NumberGrid } from "../domains/number.js";
-import { MechanismError } from "../errors.js";
+import type { NumberGrid } from "../domain/number.js";
+import { MechanismError } from "../core/errors.js";
 import { type CheckNumbers } from "../mechanisms/matrix_channel.js";
 import { readRounded } from "../mechanisms/rounded_channel.js";
 import type { StrategyKind } from "./strategy.js";

@@ -1,8 +1,8 @@
 /** Optimized: the value itself is randomized, by a channel that was computed for these queries. */
-import type { NumberGrid } from "../domains/number.js";
+import type { NumberGrid } from "../domain/number.js";
 import { readChannel } from "../mechanisms/matrix_channel.js";
 import { readRounded } from "../mechanisms/rounded_channel.js";
-import { parametersOf } from "../mechanisms/stated.js";
+import { parametersOf } from "../mechanisms/base/stated.js";
 import type { Workload } from "../workloads/workload.js";
 import { type StrategyKind, valuesOf } from "./strategy.js";
 

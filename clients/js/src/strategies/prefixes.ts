@@ -1,8 +1,8 @@
 /** Prefixes: levels of prefixes of words, each hashed by public rows; a device answers in one row. */
-import { SurveyError } from "../errors.js";
+import { SurveyError } from "../core/errors.js";
 import { hashedPrefixes, PREFIX_PARAMETERS } from "../mechanisms/hashed_prefixes.js";
-import { parametersOf } from "../mechanisms/stated.js";
-import type { WordCode } from "../words/code.js";
+import { parametersOf } from "../mechanisms/base/stated.js";
+import type { WordCode } from "../domain/word_code.js";
 import type { StrategyKind } from "./strategy.js";
 
 /** Most bits from one level to the next: whoever searches for words tries all ways to go on. */

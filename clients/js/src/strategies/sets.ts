@@ -1,7 +1,7 @@
 /** Sets: a person's set of options is randomized as one value. */
-import { SurveyError } from "../errors.js";
+import { SurveyError } from "../core/errors.js";
 import { readSetMechanism } from "../mechanisms/registry.js";
-import type { AskedSets, Row } from "../mechanisms/sets.js";
+import type { AskedSets, Row } from "../mechanisms/base/sets.js";
 import type { StrategyKind } from "./strategy.js";
 
 export const sets: StrategyKind<AskedSets, Row> = {

@@ -1,9 +1,9 @@
 /** What every strategy is: the queries are answered from something else about a value, and that is randomized. */
-import type { Domain } from "../domain.js";
-import { SurveyError } from "../errors.js";
-import type { Json } from "../json.js";
-import { MAX_DOMAIN_SIZE } from "../limits.js";
-import type { Mechanism, Terms } from "../mechanism.js";
+import type { Domain } from "../domain/domain.js";
+import { SurveyError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import { MAX_DOMAIN_SIZE } from "../core/limits.js";
+import type { Mechanism, Terms } from "../mechanisms/base/mechanism.js";
 
 /** A mechanism, what it is given for a person's value, and the digest of the attachment that was read. */
 export interface Strategy<Value> {

@@ -1,9 +1,9 @@
 /** Tables: a device answers one table of its record's attributes, drawn in public. */
-import { SurveyError } from "../errors.js";
-import type { Json } from "../json.js";
-import type { Terms } from "../mechanism.js";
+import { SurveyError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import type { Terms } from "../mechanisms/base/mechanism.js";
 import { type Attribute, makeTables, type TablesMechanism } from "../mechanisms/tables.js";
-import { parametersOf } from "../mechanisms/stated.js";
+import { parametersOf } from "../mechanisms/base/stated.js";
 import type { Workload } from "../workloads/workload.js";
 import type { StrategyKind } from "./strategy.js";
 

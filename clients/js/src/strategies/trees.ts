@@ -1,8 +1,8 @@
 /** Hierarchical and haar: nodes of a tree over a line are randomized. They serve intervals, and what is small. */
-import { WorkloadError } from "../errors.js";
-import type { FiniteKind } from "../mechanisms/finite.js";
+import { WorkloadError } from "../core/errors.js";
+import type { FiniteKind } from "../mechanisms/base/finite.js";
 import * as levels from "../mechanisms/levels.js";
-import { parametersOf } from "../mechanisms/stated.js";
+import { parametersOf } from "../mechanisms/base/stated.js";
 import { MAX_ENTRIES, type Workload } from "../workloads/workload.js";
 import { type StrategyKind, valuesOf } from "./strategy.js";
 

@@ -4,9 +4,9 @@
  * Everything is in UTC and in milliseconds since 1970. Periods are half-open, so that they cannot overlap, and all of
  * them follow from the signed survey: nobody can move or reopen one.
  */
-import { SurveyError } from "../errors.js";
-import { checkFields, type Json } from "../json.js";
-import { checkInteger } from "../limits.js";
+import { SurveyError } from "../core/errors.js";
+import { checkFields, type Json } from "../core/json.js";
+import { checkInteger } from "../core/limits.js";
 
 export const DAY = 86_400_000;
 /** Most days of a period, and most periods of a window. */

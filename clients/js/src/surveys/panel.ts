@@ -1,7 +1,7 @@
 /** Panels: so many rounds, everybody in one of them, one for life. */
-import { type Domain, readDomain } from "../domain.js";
-import { checkFields } from "../json.js";
-import { checkInteger, checkRadius, MAX_ROUNDS } from "../limits.js";
+import { type Domain, readDomain } from "../domain/domain.js";
+import { checkFields } from "../core/json.js";
+import { checkInteger, checkRadius, MAX_ROUNDS } from "../core/limits.js";
 import { Stated, type Statement } from "./statement.js";
 
 /** A panel is never answered itself: a device draws its round once, and answers that. */

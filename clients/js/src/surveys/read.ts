@@ -1,8 +1,8 @@
 /** Reading surveys: what a collector publishes, as the object that a device answers. */
-import { SurveyError } from "../errors.js";
-import { checkFields, parseJson } from "../json.js";
-import { checkDelta, checkEpsilon, checkInteger, MAX_SURVEY_BYTES } from "../limits.js";
-import { keyOf } from "../philox.js";
+import { SurveyError } from "../core/errors.js";
+import { checkFields, parseJson } from "../core/json.js";
+import { checkDelta, checkEpsilon, checkInteger, MAX_SURVEY_BYTES } from "../core/limits.js";
+import { keyOf } from "../randomness/philox.js";
 import type { Question } from "../questions/question.js";
 import { readQuestion } from "../questions/registry.js";
 import { type Attachments, readDesign } from "../strategies/design.js";

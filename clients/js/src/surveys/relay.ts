@@ -1,7 +1,7 @@
 /** The relay that a survey wants its reports to go through, and what it promises to hold back. */
-import { SurveyError } from "../errors.js";
-import { checkFields, type Json } from "../json.js";
-import { checkInteger, checkNumber, MAX_DELTA } from "../limits.js";
+import { SurveyError } from "../core/errors.js";
+import { checkFields, type Json } from "../core/json.js";
+import { checkInteger, checkNumber, MAX_DELTA } from "../core/limits.js";
 
 /**
  * Reports go to this relay, which never forwards fewer than `least` of this survey at once.

@@ -4,12 +4,12 @@
  * A device evaluates a checked tree and nothing else. Whether a round is refused depends on the query and the domain
  * alone, never on the record: the query is checked when the round is read, before any value is at hand.
  */
-import { type Domain, RangeDomain } from "../domain.js";
-import { QueryError, SurveyError } from "../errors.js";
+import { type Domain, RangeDomain } from "../domain/domain.js";
+import { QueryError, SurveyError } from "../core/errors.js";
 import type { Part, Record } from "../expressions/part.js";
 import { numberOf, positionOf, readQuery } from "../expressions/query.js";
-import { checkFields, type Json } from "../json.js";
-import { checkInteger, MAX_CHOICES } from "../limits.js";
+import { checkFields, type Json } from "../core/json.js";
+import { checkInteger, MAX_CHOICES } from "../core/limits.js";
 import type { AnyQuestion } from "../questions/registry.js";
 import { Panel } from "./panel.js";
 import { readStatement } from "./statement.js";

@@ -1,9 +1,9 @@
 /** What every signed statement is, of a survey or a panel: JSON of one format, known by its SHA-256. */
-import { sha256, toHex } from "../bytes.js";
-import { canonicalBytes } from "../canonical.js";
-import { SurveyError } from "../errors.js";
-import { isObject, type Json, type JsonObject } from "../json.js";
-import { checkEpsilon } from "../limits.js";
+import { sha256, toHex } from "../core/bytes.js";
+import { canonicalBytes } from "../core/canonical.js";
+import { SurveyError } from "../core/errors.js";
+import { isObject, type Json, type JsonObject } from "../core/json.js";
+import { checkEpsilon } from "../core/limits.js";
 
 const FORMAT = 2;
 

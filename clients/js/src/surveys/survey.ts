@@ -1,10 +1,10 @@
 /** A survey: the frozen statement of one collection, from which a device derives everything. */
-import { concat } from "../bytes.js";
-import type { Domain } from "../domain.js";
-import type { Mechanism } from "../mechanism.js";
+import { concat } from "../core/bytes.js";
+import type { Domain } from "../domain/domain.js";
+import type { Mechanism } from "../mechanisms/base/mechanism.js";
 import type { Values } from "../questions/question.js";
 import type { AnyQuestion } from "../questions/registry.js";
-import { type Source, systemSource } from "../source.js";
+import { type Source, systemSource } from "../randomness/source.js";
 import type { Design } from "../strategies/design.js";
 import type { Period } from "./calendar.js";
 import type { Relay } from "./relay.js";

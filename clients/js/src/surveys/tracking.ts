@@ -1,6 +1,6 @@
 /** Tracking surveys: one question in every period of a calendar, of everybody once in a window. */
-import type { Domain } from "../domain.js";
-import type { Mechanism } from "../mechanism.js";
+import type { Domain } from "../domain/domain.js";
+import type { Mechanism } from "../mechanisms/base/mechanism.js";
 import type { Values } from "../questions/question.js";
 import type { AnyQuestion } from "../questions/registry.js";
 import type { Attachments, Design } from "../strategies/design.js";

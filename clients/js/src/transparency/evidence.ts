@@ -4,10 +4,10 @@
  * To say the exact size of the log that it remembers would tell which devices are the same. So it says only how many
  * whole blocks of entries it has seen; the response holds the hashes of the block that it was in the middle of.
  */
-import { equalBytes, fromBase64url } from "../bytes.js";
-import { canonicalBytes } from "../canonical.js";
-import { ServiceError, SignatureError, TransparencyError } from "../errors.js";
-import { BAD_ANSWER } from "../transport.js";
+import { equalBytes, fromBase64url } from "../core/bytes.js";
+import { canonicalBytes } from "../core/canonical.js";
+import { ServiceError, SignatureError, TransparencyError } from "../core/errors.js";
+import { BAD_ANSWER } from "../core/transport.js";
 import { provesConsistency, provesInclusion } from "./proofs.js";
 import { leafHash, peaks, rootFrom } from "./tree.js";
 import { HASH_BYTES, readCheckpoint, type TreeHead } from "./tree_head.js";

@@ -1,5 +1,5 @@
 /** Checking proofs of RFC 9162: by those who have two roots, and not the list. */
-import { equalBytes } from "../bytes.js";
+import { equalBytes } from "../core/bytes.js";
 import { half, nodeHash } from "./tree.js";
 
 /** The way up from a node: its place at each height, and that of the last node there. */

@@ -3,7 +3,7 @@
  *
  * Leaves and inner nodes are hashed with different prefixes, so that neither can pass for the other.
  */
-import { concat, sha256 } from "../bytes.js";
+import { concat, sha256 } from "../core/bytes.js";
 
 /** The hash of a leaf. */
 export const leafHash = (content: Uint8Array): Promise<Uint8Array> => sha256(concat(Uint8Array.of(0), content));

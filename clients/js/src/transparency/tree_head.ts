@@ -3,9 +3,9 @@
  *
  * They are signed with the key that signs the surveys; what that key signs otherwise begins with other words.
  */
-import { concat, equalBytes, fromBase64url, sha256 } from "../bytes.js";
-import { SignatureError, TransparencyError } from "../errors.js";
-import { fingerprint, type Purpose, SIGNATURE_BYTES, verify } from "../signature.js";
+import { concat, equalBytes, fromBase64url, sha256 } from "../core/bytes.js";
+import { SignatureError, TransparencyError } from "../core/errors.js";
+import { fingerprint, type Purpose, SIGNATURE_BYTES, verify } from "../core/signature.js";
 
 export const HASH_BYTES = 32;
 

@@ -1,7 +1,7 @@
 /** Queries about records: every cross table of k attributes, and the parities of sets of bits. */
-import { type Domain, ProductDomain, RangeDomain } from "../domain.js";
-import { WorkloadError } from "../errors.js";
-import { checkInteger } from "../limits.js";
+import { type Domain, ProductDomain, RangeDomain } from "../domain/domain.js";
+import { WorkloadError } from "../core/errors.js";
+import { checkInteger } from "../core/limits.js";
 import { checkQueries, type Family, parameters } from "./workload.js";
 
 /** For k = 0 .. order, the sum over all sets of k of the numbers of their product. */

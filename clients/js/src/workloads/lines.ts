@@ -1,7 +1,7 @@
 /** Queries of a line: single values, all values up to one, all intervals, and bins of one integer attribute. */
-import { type Domain, LabelDomain, ProductDomain, RangeDomain } from "../domain.js";
-import { WorkloadError } from "../errors.js";
-import { floorDivide } from "../thresholds.js";
+import { type Domain, LabelDomain, ProductDomain, RangeDomain } from "../domain/domain.js";
+import { WorkloadError } from "../core/errors.js";
+import { floorDivide } from "../randomness/thresholds.js";
 import { checkQueries, type Family, filled, parameters } from "./workload.js";
 
 /** One query a value: 1 for one's own. */

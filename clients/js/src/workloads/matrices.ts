@@ -1,7 +1,7 @@
 /** Workloads that hold their numbers: a matrix by rows, or only its entries that are not zero. */
-import { WorkloadError } from "../errors.js";
-import type { Json } from "../json.js";
-import { checkInteger, checkRadius } from "../limits.js";
+import { WorkloadError } from "../core/errors.js";
+import type { Json } from "../core/json.js";
+import { checkInteger, checkRadius } from "../core/limits.js";
 import { checkNames, type Family, filled, MAX_ENTRIES, parameters } from "./workload.js";
 
 /** Eight-byte entries behind base64 with padding; strict, so that they are stated in one way only. */

@@ -1,8 +1,8 @@
 /** A workload from its statement: strict, so that a device rebuilds the very queries that were stated. */
-import { type Domain, readDomain } from "../domain.js";
-import { WorkloadError } from "../errors.js";
-import { isObject, type Json, type JsonObject } from "../json.js";
-import { checkRadius } from "../limits.js";
+import { type Domain, readDomain } from "../domain/domain.js";
+import { WorkloadError } from "../core/errors.js";
+import { isObject, type Json, type JsonObject } from "../core/json.js";
+import { checkRadius } from "../core/limits.js";
 import { marginals, parities } from "./attributes.js";
 import { bins, identity, prefix, ranges } from "./lines.js";
 import { dense, features, sparse } from "./matrices.js";

@@ -1,9 +1,8 @@
 /** What a device needs of a workload: one person's column of the query matrix, and the largest norm of any column. */
-import type { Domain } from "../domain.js";
-import { WorkloadError } from "../errors.js";
-import { isText } from "../canonical.js";
-import type { Json, JsonObject } from "../json.js";
-import type { Layout } from "../mechanisms/fourier.js";
+import type { Domain } from "../domain/domain.js";
+import { WorkloadError } from "../core/errors.js";
+import { isText } from "../core/canonical.js";
+import type { Json, JsonObject } from "../core/json.js";
 
 /** Most queries of a workload, and most numbers of a matrix that is stored. */
 export const MAX_ENTRIES = 2 ** 26;
@@ -16,6 +15,13 @@ export interface Linear<Value> {
   readonly radius: number;
   /** Write the answers for a value, which is known to exist, into `answers`, as long as `queries`. */
   fill(value: Value, answers: Float64Array): void;
+}
+
+/** Parities of the values' codes, as coefficients: attributes' sizes, how many a mask may touch, and the only one it may if not 0. */
+export interface Layout {
+  readonly sizes: readonly number[];
+  readonly order: number;
+  readonly only: number;
 }
 
 /** A query matrix with one row a query and one column a value, known by what it does. */

@@ -5,13 +5,13 @@ import { byId, el, fill } from "../parts/dom.js";
 import { emptyWhenLeft } from "../parts/leaving.js";
 import { applyTheme } from "../parts/theme.js";
 import { onceInWords, troubleBox } from "../parts/trouble.js";
-import { showCreate } from "../views/create.js";
-import { showPlanner } from "../views/planner.js";
-import { showSurvey } from "../views/survey.js";
-import { showSurveys } from "../views/surveys.js";
+import { showCreate } from "../views/create/create.js";
+import { showPlanner } from "../views/planner/planner.js";
+import { showSurvey } from "../views/survey/survey.js";
+import { showSurveys } from "../views/surveys/surveys.js";
 import { showHeader } from "./header.js";
 import { routeOf, type ViewName } from "./routes.js";
-import { currentSession, mayBeSignedIn, signOut, wasSignedIn, type View } from "./session.js";
+import { currentSession, mayBeSignedIn, signOut, wasSignedIn, type View } from "../parts/session.js";
 import { showSignIn } from "./sign_in.js";
 
 const TRY_AGAIN = 3_000;

@@ -2,7 +2,7 @@
 import type { SignedIn } from "../parts/api_types.js";
 import { el, fill } from "../parts/dom.js";
 import { themeSwitch } from "../parts/theme.js";
-import { allows } from "./session.js";
+import { allows } from "../parts/session.js";
 import type { ViewName } from "./routes.js";
 
 /** Fills the header; without a session there is nowhere to go yet. */

@@ -3,7 +3,7 @@ import type { SignedIn } from "../parts/api_types.js";
 import { Refusal } from "../parts/api.js";
 import { el, fill } from "../parts/dom.js";
 import { onceInWords } from "../parts/trouble.js";
-import { signIn } from "./session.js";
+import { signIn } from "../parts/session.js";
 
 /** Shows the form; `then` hears of the session. `why` says why somebody who was in is asked again. */
 export function showSignIn(page: HTMLElement, why: string | null, then: (session: SignedIn) => void): void {

@@ -9,8 +9,8 @@ import {
   SottovoceError,
   SurveyError,
   TransparencyError,
-} from "../../../js/src/errors.js";
-import { ALLOWANCE } from "../../../js/src/ledger.js";
+} from "../../../js/src/core/errors.js";
+import { ALLOWANCE } from "../../../js/src/device/ledger.js";
 import { type Asking, type Trouble, troubleOf } from "../survey/trouble.js";
 
 export interface Setback {

@@ -1,6 +1,6 @@
 /** What the element shows, made of the survey page's own parts; `part` names what the page around may style. */
 import { Tracking, type Answer, type Ledger } from "../../../js/src/index.js";
-import { LabelDomain } from "../../../js/src/domain.js";
+import { LabelDomain } from "../../../js/src/domain/domain.js";
 import { el, fill } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
 import { named } from "../parts/period.js";

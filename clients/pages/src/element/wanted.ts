@@ -1,9 +1,9 @@
 /** What the element's attributes ask for; whatever is wrong with them is told to whoever made the page. */
-import { fromBase64url } from "../../../js/src/bytes.js";
-import { ServiceError } from "../../../js/src/errors.js";
-import { collectorUrl, Http } from "../../../js/src/http.js";
-import { checkPublicKey, PUBLIC_KEY_BYTES } from "../../../js/src/signature.js";
-import { oneLine } from "../../../js/src/text.js";
+import { fromBase64url } from "../../../js/src/core/bytes.js";
+import { ServiceError } from "../../../js/src/core/errors.js";
+import { collectorUrl, Http } from "../../../js/src/device/http.js";
+import { checkPublicKey, PUBLIC_KEY_BYTES } from "../../../js/src/core/signature.js";
+import { oneLine } from "../../../js/src/core/text.js";
 import type { Trusting } from "../survey/machine.js";
 import { mistake } from "./setback.js";
 

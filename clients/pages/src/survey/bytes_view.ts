@@ -1,5 +1,5 @@
 /** What leaves, byte for byte: the report, and the request around it. */
-import { fromHex } from "../../../js/src/bytes.js";
+import { fromHex } from "../../../js/src/core/bytes.js";
 import { type Answer, encodeBatch } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
 import { counted } from "../parts/format.js";

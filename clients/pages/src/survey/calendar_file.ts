@@ -5,7 +5,7 @@
  * this browser will answer.
  */
 import type { Period } from "../../../js/src/index.js";
-import { oneLine } from "../../../js/src/text.js";
+import { oneLine } from "../../../js/src/core/text.js";
 import { el } from "../parts/dom.js";
 
 /** Octets of a line, after which it is folded. */

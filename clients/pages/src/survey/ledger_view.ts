@@ -1,6 +1,6 @@
 /** The ledger as a bar and a sentence: what was spent before, what this survey takes, what is left. */
 import type { Ledger } from "../../../js/src/index.js";
-import { ALLOWANCE } from "../../../js/src/ledger.js";
+import { ALLOWANCE } from "../../../js/src/device/ledger.js";
 import { el, svg } from "../parts/dom.js";
 import { figure } from "../parts/format.js";
 import { evidenceView } from "./evidence_view.js";

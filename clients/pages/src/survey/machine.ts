@@ -16,10 +16,10 @@ import {
   ServiceError,
   type Store,
 } from "../../../js/src/index.js";
-import { fromBase64url, toHex } from "../../../js/src/bytes.js";
-import { ALLOWANCE, checkBudget } from "../../../js/src/ledger.js";
-import { RelayPolicy } from "../../../js/src/relay_policy.js";
-import { PUBLIC_KEY_BYTES } from "../../../js/src/signature.js";
+import { fromBase64url, toHex } from "../../../js/src/core/bytes.js";
+import { ALLOWANCE, checkBudget } from "../../../js/src/device/ledger.js";
+import { RelayPolicy } from "../../../js/src/device/relay_policy.js";
+import { PUBLIC_KEY_BYTES } from "../../../js/src/core/signature.js";
 import { noting } from "./noting.js";
 import { OtherTurn, onlyIn } from "./turn_value.js";
 

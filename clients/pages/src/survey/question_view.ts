@@ -1,17 +1,16 @@
 /** The question: what is asked, by whom, what it costs, and where the person says what is true of them. */
 import { type Ledger, Panel, Tracking } from "../../../js/src/index.js";
-import { LabelDomain } from "../../../js/src/domain.js";
+import { LabelDomain } from "../../../js/src/domain/domain.js";
 import { el, fill } from "../parts/dom.js";
 import { named } from "../parts/period.js";
-import type { Field } from "./field.js";
+import type { Field } from "./fields/field.js";
 import { kindOf } from "./kinds/registry.js";
 import { ledgerView } from "./ledger_view.js";
 import type { Found } from "./machine.js";
 import { heading, meaning, relayed } from "./promise_view.js";
-import { plain } from "./values.js";
+import { elseLabel, plain } from "./fields/values.js";
 import { cost, type MyTurn, renewals } from "./turn_view.js";
 import { deadline } from "./turn_words.js";
-import { elseLabel } from "./words.js";
 import { who } from "./who_view.js";
 
 /** `draw` is called with the person's answer when they want to see what would leave. */

@@ -11,7 +11,7 @@ import { heading, meaning, relayed } from "./promise_view.js";
 import { queryText } from "./query_text.js";
 import { kindOf } from "./kinds/registry.js";
 import { UNUSED } from "./report_words.js";
-import { plain } from "./values.js";
+import { plain } from "./fields/values.js";
 
 const LIKELY = "How likely these very bytes would have been, had somebody answered otherwise:";
 const MISSING = "The survey cannot be had just now, so the picture is missing. The report stands all the same.";

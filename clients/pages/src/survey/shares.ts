@@ -1,5 +1,5 @@
 /** How likely one report is from every answer, brought into a form that can be drawn: pure figures, no page. */
-import { isTiny, probability as inWords } from "../../../js/src/explain/words.js";
+import { isTiny, probability as inWords } from "../../../js/src/mechanisms/laws/words.js";
 import { figure } from "../parts/format.js";
 import { times } from "./words.js";
 

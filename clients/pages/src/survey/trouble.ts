@@ -11,9 +11,9 @@ import {
   TransparencyError,
   ValueOutsideDomainError,
   WorkloadError,
-} from "../../../js/src/errors.js";
-import { ALLOWANCE } from "../../../js/src/ledger.js";
-import { plain } from "./values.js";
+} from "../../../js/src/core/errors.js";
+import { ALLOWANCE } from "../../../js/src/device/ledger.js";
+import { plain } from "./fields/values.js";
 
 /** What is said in place of the survey, or beside it. */
 export interface Trouble {

@@ -3,7 +3,7 @@ import { Panel } from "../../../js/src/index.js";
 import { el } from "../parts/dom.js";
 import { counted } from "../parts/format.js";
 import type { Found } from "./machine.js";
-import { plain } from "./values.js";
+import { plain } from "./fields/values.js";
 import { grouped } from "./words.js";
 
 /** Letters of a survey's JSON that are shown. */

@@ -51,18 +51,5 @@ export const limits = (cap: number, budget: number): string =>
 /** Subtracted as people write decimals: 0.3 - 0.1 leaves 0.2. */
 const rest = (left: number, epsilon: number): number => Math.max(0, Number((left - epsilon).toPrecision(12)));
 
-const ELSE = [
-  /^(?:any|some)(?:thing|body|one|where)? ?(?:else|other)\b/i,
-  /^(?:others?|none|neither|nothing|no answer|unknown|n\/?a)\b/i,
-  /^(?:prefer|(?:i(?:['’]d| would) )?rather) not\b/i,
-  /^(?:i )?(?:do not|don['’]t) know\b/i,
-];
-
-/** The label that stands for everything that is not listed, if the survey has one. */
-export function elseLabel(names: readonly (string | number)[]): string | null {
-  const found = names.find((name) => typeof name === "string" && ELSE.some((pattern) => pattern.test(name.trim())));
-  return found === undefined ? null : String(found);
-}
-
 /** A fingerprint in groups that two people can read to each other. */
 export const grouped = (hex: string): string => hex.match(/.{1,4}/g)?.join(" ") ?? "";

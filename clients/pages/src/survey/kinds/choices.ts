@@ -1,10 +1,9 @@
 /** Some of a list of options: none, one or several, at most so many. */
 import type { Choices } from "../../../../js/src/questions/choices.js";
 import { count } from "../../parts/format.js";
-import { ticks } from "../ticks.js";
-import { mapped } from "../typed_field.js";
-import { labelAt, valueAt } from "../values.js";
-import { elseLabel } from "../words.js";
+import { ticks } from "../fields/ticks.js";
+import { mapped } from "../fields/typed_field.js";
+import { elseLabel, labelAt, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, viewOf } from "./kind.js";
 
 type Ticked = readonly unknown[];

@@ -1,6 +1,6 @@
 /** What the page knows of one kind of question: how it is asked, and how answers to it and reports are shown. */
 import type { Explanation } from "../../../../js/src/explain.js";
-import type { Field } from "../field.js";
+import type { Field } from "../fields/field.js";
 
 /** Answers of which a picture shows how likely each makes the report. */
 export interface Examples<Value = any> {

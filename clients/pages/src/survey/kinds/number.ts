@@ -1,7 +1,7 @@
 /** One number between two ends. */
 import type { NumberQuestion } from "../../../../js/src/questions/number.js";
 import { count, figure } from "../../parts/format.js";
-import { numberField, numberText, quantity } from "../number_field.js";
+import { numberField, numberText, quantity } from "../fields/number_field.js";
 import { type Kind, MOST_STRIPES } from "./kind.js";
 
 type NumberAsked = Pick<NumberQuestion, "grid" | "wants">;

@@ -1,17 +1,17 @@
 /** A form of several fields, of which a report tells about one table only. */
-import { indexWidth } from "../../../../js/src/codecs.js";
-import { type Domain, LabelDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain.js";
-import { NumberGrid } from "../../../../js/src/domains/number.js";
-import { decodeIndex } from "../../../../js/src/explain/law.js";
+import { indexWidth } from "../../../../js/src/core/codecs.js";
+import { type Domain, LabelDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain/domain.js";
+import { NumberGrid } from "../../../../js/src/domain/number.js";
+import { decodeIndex } from "../../../../js/src/mechanisms/laws/law.js";
 import type { Records } from "../../../../js/src/questions/records.js";
 import { count } from "../../parts/format.js";
-import { choices } from "../choices.js";
-import { rangeField, textField } from "../domain_field.js";
-import type { Field } from "../field.js";
-import { numberField, numberText } from "../number_field.js";
-import { selectField } from "../select_field.js";
-import { mapped, together as inOne } from "../typed_field.js";
-import { labelAt, named, plain, valueAt } from "../values.js";
+import { choices } from "../fields/choices.js";
+import { rangeField, textField } from "../fields/domain_field.js";
+import type { Field } from "../fields/field.js";
+import { numberField, numberText } from "../fields/number_field.js";
+import { selectField } from "../fields/select_field.js";
+import { mapped, together as inOne } from "../fields/typed_field.js";
+import { labelAt, named, plain, valueAt } from "../fields/values.js";
 import { type Examples, type Kind, NEAREST, viewOf } from "./kind.js";
 
 type Attribute = Records["fields"][number];

@@ -1,9 +1,9 @@
 /** One value of a domain: of a survey about shares or queries, of a panel's records, and of a round of it. */
-import { type Domain, LabelDomain } from "../../../../js/src/domain.js";
+import { type Domain, LabelDomain } from "../../../../js/src/domain/domain.js";
 import { type Asked, Panel } from "../../../../js/src/index.js";
 import { count } from "../../parts/format.js";
-import { domainField } from "../domain_field.js";
-import { labelAt, valueAt } from "../values.js";
+import { domainField } from "../fields/domain_field.js";
+import { labelAt, valueAt } from "../fields/values.js";
 import { type Kind, NEAREST, TRUTH, viewOf } from "./kind.js";
 
 export function valueKind(survey: Asked, domain: Domain): Kind<unknown> {

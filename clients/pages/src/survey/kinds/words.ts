@@ -1,6 +1,6 @@
 /** One word of a person's own, which nobody listed; or a byte string, or a number. */
-import type { WordValue } from "../../../../js/src/words/code.js";
-import { type Spelt, wordField, wordOf, wordText } from "../word_field.js";
+import type { WordValue } from "../../../../js/src/domain/word_code.js";
+import { type Spelt, wordField, wordOf, wordText } from "../fields/word_field.js";
 import type { Kind } from "./kind.js";
 
 const ASKED: Readonly<Record<string, readonly [ask: string, many: string]>> = {

@@ -1,0 +1,57 @@
+/** A number between two ends: grid points, and the finer positions that devices compute with. */
+import { DomainError, ValueOutsideDomainError } from "../core/errors.js";
+import { checkFields, type Json } from "../core/json.js";
+import { checkInteger } from "../core/limits.js";
+
+/** Positions from one grid point to the next. */
+export const STEPS = 2 ** 16;
+const MAX_POINTS = 2 ** 16;
+const LARGEST = 1e50;
+
+/** The numbers from `low` to `high`, with `points` grid points; those outside are moved to the nearest end. */
+export class NumberGrid {
+  readonly low: number;
+  readonly high: number;
+  readonly unit: string;
+  readonly points: number;
+
+  constructor(stated: Json | undefined) {
+    const { low, high, unit, points } = checkFields(stated, "a number", "low", "high", "unit", "points");
+    if (!(isNumber(low) && isNumber(high) && Math.max(Math.abs(low), Math.abs(high)) <= LARGEST && low < high)) {
+      throw new DomainError(`low and high must be numbers within ${LARGEST} of zero, and low below high`);
+    }
+    if (high - low < Math.max(2 ** -10 * Math.max(Math.abs(low), Math.abs(high)), 1 / LARGEST)) {
+      throw new DomainError("the range of the number is too small for floating point");
+    }
+    if (typeof unit !== "string" || [...unit].length > 40 || !/^(?:[^\p{C}\p{Z}]| )*$/u.test(unit)) {
+      throw new DomainError("unit must be printable text of at most 40 characters");
+    }
+    [this.low, this.high, this.unit] = [low, high, unit];
+    this.points = checkInteger("points", points, 2, MAX_POINTS);
+  }
+
+  /** How many positions there are. */
+  get positions(): number {
+    return (this.points - 1) * STEPS + 1;
+  }
+
+  get allowed(): string {
+    return `a finite number; those outside ${this.low} to ${this.high} are clipped`;
+  }
+
+  /** Whether this can be given, by the same work for every number: no error is made. */
+  has(value: unknown): boolean {
+    return isNumber(value);
+  }
+
+  /** The position nearest to a number, by the same operations on doubles as in Python; throws without naming it. */
+  position(value: unknown): number {
+    const inside = Math.min(Math.max(isNumber(value) ? value : 0, this.low), this.high);
+    const scaled = ((inside - this.low) / (this.high - this.low)) * ((this.points - 1) * STEPS);
+    const found = Math.floor(scaled + 0.5);
+    if (!isNumber(value)) throw new ValueOutsideDomainError(`the value is not ${this.allowed}`);
+    return found;
+  }
+}
+
+const isNumber = (found: unknown): found is number => Number.isFinite(found);

@@ -1,0 +1,56 @@
+/** Where a person says which value of a domain is true of them. */
+import { type Domain, LabelDomain, ProductDomain, RangeDomain, type TextDomain } from "../../../../js/src/domain/domain.js";
+import { el } from "../../parts/dom.js";
+import { choices } from "./choices.js";
+import { ends, inSteps, textFault, wholeFault } from "./faults.js";
+import type { Field } from "./field.js";
+import { mapped, together, typedField } from "./typed_field.js";
+import { wholeNumber } from "./typed.js";
+import { named, plain } from "./values.js";
+
+/** Up to so many whole numbers are listed rather than typed. */
+const FEW_NUMBERS = 11n;
+
+export function domainField(domain: Domain, legend: string, id: string): Field {
+  if (domain instanceof ProductDomain) {
+    return together(domain.parts.map(([name, part], i) => domainField(part, named(name), `${id}-${i}`)), null, "record");
+  }
+  if (domain instanceof LabelDomain) {
+    const names = domain.names.map((name) => plain(String(name)));
+    const listed = choices(names, legend, id);
+    return { ...mapped(listed, (i) => domain.names[i]), set: (name) => listed.set?.(Number(domain.find(name))) };
+  }
+  if (domain instanceof RangeDomain && domain.size <= FEW_NUMBERS) {
+    const names = Array.from({ length: Number(domain.size) }, (_, i) => domain.label(i));
+    return mapped(choices(names, legend, id), (i) => domain.start + domain.step * BigInt(i));
+  }
+  return domain instanceof RangeDomain ? rangeField(domain, legend, id) : textField(domain as TextDomain, legend, id);
+}
+
+/** A whole number, typed. */
+export function rangeField(domain: RangeDomain, label: string, id: string): Field<bigint> {
+  const [low, high] = ends(domain);
+  return typedField({
+    label,
+    id,
+    hint: `A whole number from ${low} to ${high}${inSteps(domain)}.`,
+    given: { inputmode: low >= 0n ? "numeric" : "text", class: "number" },
+    parse: wholeNumber,
+    fault: (text) => wholeFault(text, domain),
+  });
+}
+
+/** A short text. The empty one may be an answer too, but an untouched field is none. */
+export function textField(domain: TextDomain, label: string, id: string): Field<string> {
+  const hint = `At most ${domain.maxLength} characters, out of: ${plain(domain.alphabet)}`;
+  const given = { autocapitalize: "none", autocorrect: "off" };
+  const inner = typedField({ label, id, hint, given, parse: (text) => text, fault: (text) => textFault(text, domain) });
+  const empty = el("input", { type: "checkbox", autocomplete: "off" });
+  const read = () => (empty.checked ? "" : inner.read());
+  return {
+    element: el("div", { class: "field" }, inner.element, el("label", { class: "empty" }, empty, "It is the empty text")),
+    read,
+    problem: () => (read() === null ? inner.problem() : ""),
+    focus: () => inner.focus(),
+  };
+}

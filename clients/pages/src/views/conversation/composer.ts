@@ -1,0 +1,216 @@
+/** Where the next question is written, checked by the collector, looked at, and then asked. */
+import type { QuestionAnswer } from "../../parts/api_types.js";
+import { Refusal, Unreachable } from "../../parts/api.js";
+import { el, fill } from "../../parts/dom.js";
+import { recall, remember } from "../../parts/keep.js";
+import { inWords } from "../../parts/trouble.js";
+import { chips } from "./chips.js";
+import { help } from "./help.js";
+import { preview, type Preview } from "./preview.js";
+import { queryText } from "./query.js";
+import { draftQuestion, type PanelStatement } from "./rounds.js";
+import { placeOf } from "./tokens.js";
+import { attributesOf, examples } from "./words.js";
+
+/** How the survey stands, as far as the next question is concerned. */
+export interface Standing {
+  /** The number of the next round, and of all. */
+  next: number;
+  rounds: number;
+  /** The number of the round that is open; null when none is. */
+  open: number | null;
+  /** Whether that one has too few reports for an answer. */
+  short: boolean;
+}
+
+export interface Composer {
+  host: HTMLElement;
+  update(standing: Standing): void;
+  focus(): void;
+}
+
+/** Makes the composer; `submit` closes the open round, if there is one, and asks. */
+export function composer(id: string, survey: PanelStatement, submit: (draft: QuestionAnswer) => Promise<void>): Composer {
+  const attributes = attributesOf(survey.panel.domain);
+  const kept = `question.${id}`;
+  const heading = el("h2", { id: "next-question" });
+  const wrong = el("div", { class: "trouble", id: "question-wrong", role: "alert", hidden: true });
+  const field = el("textarea", {
+    id: "question", rows: 2, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
+    maxlength: 4096, "aria-describedby": "question-wrong",
+    placeholder: `about one person: ${examples(attributes, survey.panel.radius)[0] ?? "value == 1"}`,
+    oninput: () => changed(), onkeydown: (event: KeyboardEvent) => key(event),
+  });
+  const names = el("textarea", { id: "choices", rows: 3, spellcheck: "false", oninput: () => changed() });
+  const namesHost = el(
+    "div",
+    { class: "choice-names", hidden: true },
+    el("label", { for: "choices" }, "What the numbers 0, 1, 2 and so on are called, one per line"),
+    names,
+    el("p", { class: "quiet" }, "Press an attribute's name to ask how people are spread over it."),
+  );
+  const check = el("button", { type: "submit" }, "Preview the question");
+  const draftHost = el("div", { class: "draft", "aria-live": "polite" });
+  const kinds = ["mean", "choice"].map((kind) =>
+    el("input", { type: "radio", name: "asks-for", id: `asks-${kind}`, value: kind, checked: kind === "mean", onchange: () => changed() }),
+  ) as [HTMLInputElement, HTMLInputElement];
+  const form = el(
+    "form",
+    {
+      class: "composer card", "aria-labelledby": "next-question", novalidate: true,
+      onsubmit: (event: Event) => (event.preventDefault(), void look()),
+    },
+    heading,
+    el(
+      "fieldset",
+      { class: "either" },
+      el("legend", { class: "visually-hidden" }, "What is asked for"),
+      kinds[0], el("label", { for: "asks-mean" }, "A share or a mean"),
+      kinds[1], el("label", { for: "asks-choice" }, "A choice among several"),
+    ),
+    el("label", { for: "question", class: "visually-hidden" }, "Question"),
+    field,
+    wrong,
+    namesHost,
+    chips(attributes, field, () => kinds[1].checked && ["", written].includes(field.value.trim()), takeChoice),
+    help(attributes, survey.panel.radius, (text) => take(text)),
+    el("p", { class: "deeds" }, check),
+    draftHost,
+  );
+  let standing: Standing = { next: 1, rounds: survey.panel.rounds, open: null, short: false };
+  let asked = 0;
+  let shown: QuestionAnswer | null = null;
+  let submitting = false;
+  let written = ""; // by a chip: another chip may write something else in its place
+  restore();
+
+  function take(text: string): void {
+    field.value = text;
+    changed();
+    field.focus();
+  }
+
+  function takeChoice(query: string, labels: string[]): void {
+    names.value = labels.join("\n");
+    written = query;
+    take(query);
+  }
+
+  function key(event: KeyboardEvent): void {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    form.requestSubmit();
+  }
+
+  /** What was checked is no longer what stands there. */
+  function changed(): void {
+    asked += 1;
+    wrong.hidden = true;
+    field.removeAttribute("aria-invalid");
+    namesHost.hidden = !kinds[1].checked;
+    clear();
+    keep();
+  }
+
+  function clear(): void {
+    shown = null;
+    fill(draftHost);
+  }
+
+  async function look(): Promise<void> {
+    const mine = ++asked;
+    const labels = names.value.split("\n").map((name) => name.trim()).filter((name) => name !== "");
+    check.disabled = true;
+    wrong.hidden = true;
+    field.removeAttribute("aria-invalid");
+    try {
+      const found = await draftQuestion(id, field.value, kinds[1].checked ? labels : null);
+      if (mine === asked) show(found).focus();
+    } catch (error) {
+      if (mine === asked) refuse(error as Error);
+    } finally {
+      check.disabled = false;
+    }
+  }
+
+  function show(found: QuestionAnswer): Preview {
+    let warned = false;
+    const made = preview(found, survey, standing.open, {
+      ask: () => {
+        if (!standing.short || warned) return void open(found);
+        warned = true;
+        const lost = `Round ${standing.open} has too few reports: closed now, it never has an answer.`;
+        made.warn(`${lost} Press again to close it all the same.`);
+      },
+      change: () => field.focus(),
+      instead: (text) => (take(text), void look()),
+    });
+    shown = found;
+    fill(draftHost, made.host);
+    return made;
+  }
+
+  /** The preview says what asking would do now: a round that was closed or opened meanwhile takes no words away. */
+  function showAgain(): void {
+    if (shown === null) return;
+    const focused = draftHost.contains(document.activeElement);
+    if (shown.round !== standing.next) return clear();
+    const made = show(shown);
+    rest(submitting);
+    if (focused) made.focus();
+  }
+
+  function refuse(error: Error): void {
+    const place = placeOf(error.message, field.value);
+    const aboutNames = error instanceof Refusal && /choice|label/u.test(error.field ?? "");
+    const away = error instanceof Unreachable && "The collector does not answer. Your words are kept: try again in a moment.";
+    fill(wrong, away || inWords(error), place !== null && el("p", {}, queryText(field.value, place)));
+    wrong.hidden = false;
+    field.setAttribute("aria-invalid", "true");
+    (aboutNames && !namesHost.hidden ? names : field).focus();
+    if (place !== null) field.setSelectionRange(place, place);
+  }
+
+  async function open(found: QuestionAnswer): Promise<void> {
+    rest(true);
+    try {
+      await submit(found);
+      field.value = names.value = "";
+      changed();
+    } catch (error) {
+      refuse(error as Error);
+    } finally {
+      rest(false);
+    }
+  }
+
+  /** While a round is being asked, its preview cannot be pressed again. */
+  function rest(resting: boolean): void {
+    submitting = resting;
+    for (const button of draftHost.querySelectorAll("button")) button.disabled = resting;
+  }
+
+  /** A reload loses nothing; another tab has words of its own. */
+  function keep(): void {
+    remember("sessionStorage", kept, JSON.stringify([field.value, names.value, kinds[1].checked]));
+  }
+
+  function restore(): void {
+    const [text, choices, choice] = JSON.parse(recall("sessionStorage", kept) ?? "[]") as [string?, string?, boolean?];
+    field.value = text ?? "";
+    names.value = choices ?? "";
+    kinds[1].checked = choice === true;
+    namesHost.hidden = !kinds[1].checked;
+  }
+
+  return {
+    host: form,
+    update(now) {
+      const moved = now.open !== standing.open || now.next !== standing.next;
+      standing = now;
+      fill(heading, now.open === null ? `Ask round ${now.next} of ${now.rounds}` : `Prepare round ${now.next} of ${now.rounds}`);
+      if (moved) showAgain();
+    },
+    focus: () => field.focus(),
+  };
+}

@@ -1,0 +1,80 @@
+/** The same plan on the command line and in Python. */
+import type { ParameterEntry } from "../../parts/api_types.js";
+import { isPanel } from "../../questions/declared.js";
+import { isSpan, type Range, type Values } from "../../questions/answers.js";
+import { readParameters, type Value } from "../../questions/typed.js";
+import { criterionOf, given, numbersOf, periodsOf, roundsOf, type PlanState } from "./state.js";
+
+/** The parameters that are not as they are by default, with their values. */
+function told(state: PlanState): { parameter: ParameterEntry; value: Value }[] {
+  const values = readParameters(given(state), state.typed, new Map());
+  return given(state).flatMap((parameter) => {
+    const value = values[parameter.name];
+    return value === undefined || value === parameter.default ? [] : [{ parameter, value }];
+  });
+}
+
+export function commandLine(state: PlanState): string {
+  const asked = told(state).map(({ parameter, value }): [string, string] => [parameter.name, commandValue(value)]);
+  const plain = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state), ...criterionOf(state) }).map(
+    ([name, value]): [string, string] => [name, shellWord(String(value))],
+  );
+  const flags = [...asked, ...plain].map(([name, words]) => `--${name.replaceAll("_", "-")} ${words}`);
+  return `sottovoce plan ${state.question.kind} ${flags.join(" ")}`;
+}
+
+/** A value as the command line takes it: one word, or one for each attribute. */
+function commandValue(value: Value): string {
+  if (typeof value !== "object") return shellWord(String(value));
+  if (Array.isArray(value) || isRange(value) || isSpan(value)) return shellWord(listed(value));
+  return Object.entries(value).map(([name, values]) => shellWord(`${name}=${listed(values)}`)).join(" ");
+}
+
+const isRange = (value: object): value is Range =>
+  "start" in value && "stop" in value && typeof value.start === "number";
+
+function listed(values: Values): string {
+  if (Array.isArray(values)) return values.join(",");
+  if (!isSpan(values)) return `${values.start}..${values.stop}`;
+  return `number:${values.low}..${values.high}${values.unit ? `:${values.unit}` : ""}`;
+}
+
+const shellWord = (text: string): string => (/^[\w:=,.+-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+/** Kinds whose parameters are arguments of `sv.plan` itself. */
+const KEYWORDS = new Set(["shares", "queries", "vector"]);
+
+export function pythonLines(state: PlanState): string {
+  const numbers = Object.entries({ ...roundsOf(state), ...periodsOf(state), ...numbersOf(state) }).map(([name, value]) => `${name}=${pythonNumber(value)}`);
+  const criterion = Object.entries(criterionOf(state)).map(([name, value]) => `${name}="${value}"`);
+  const asked = told(state).map(({ parameter, value }) => {
+    const written = parameter.kind === "workload" ? `parse_workload(${JSON.stringify(value)})` : pythonValue(value);
+    // The ways to give a domain are one argument, the first.
+    return parameter.group === "" ? `${parameter.name}=${written}` : written;
+  });
+  const call = [...asked, ...numbers, ...criterion].join(", ");
+  if (isPanel(state.question)) return `from sottovoce.planning.panel import plan_panel\nplan_panel(${call})`;
+  const parse = call.includes("parse_workload(") ? "from sottovoce.workloads import parse_workload\n" : "";
+  if (!KEYWORDS.has(state.question.kind)) {
+    const question = `make_question(${[JSON.stringify(state.question.kind), ...asked].join(", ")})`;
+    const made = "from sottovoce.questions.registry import make_question\n";
+    return `import sottovoce as sv\n${made}sv.plan(${[question, ...numbers, ...criterion].join(", ")})`;
+  }
+  return `import sottovoce as sv\n${parse}sv.plan(${call})`;
+}
+
+function pythonValue(value: Value): string {
+  if (typeof value === "number") return pythonNumber(value);
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((label) => JSON.stringify(label)).join(", ")}]`;
+  if (isRange(value)) return `range(${value.start}, ${value.stop + 1})`;
+  if (isSpan(value)) {
+    const more = [...(value.unit ? [JSON.stringify(value.unit)] : []), ...(value.points ? [`points=${value.points}`] : [])];
+    return `sv.number(${[value.low, value.high, ...more].join(", ")})`;
+  }
+  return `{${Object.entries(value).map(([name, values]) => `${JSON.stringify(name)}: ${pythonValue(values)}`).join(", ")}}`;
+}
+
+/** Large whole numbers with an underscore for every three digits. */
+const pythonNumber = (value: number): string =>
+  Number.isInteger(value) && value >= 10_000 ? String(BigInt(value)).replace(/\B(?=(\d{3})+$)/gu, "_") : String(value);

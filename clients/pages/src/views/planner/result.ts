@@ -1,0 +1,172 @@
+/** What a plan says: the answer, the curves with the chosen point, every design, and the same plan elsewhere. */
+import type { Planned, PlannedCurve, PlannedOption } from "../../parts/api_types.js";
+import { endOf } from "../../charts/lines_data.js";
+import { lines, type Line, type LinesSpec } from "../../charts/lines.js";
+import { el, fill } from "../../parts/dom.js";
+import { count, figure, setting } from "../../parts/format.js";
+import { sentence } from "../../parts/trouble.js";
+import { marginWords, type Measure } from "../../questions/accuracy.js";
+import { commandLine, pythonLines } from "./elsewhere.js";
+import { recallCard } from "./recall.js";
+import { errorName, newSurveyLink, plannedMeasure, type ErrorName, type PlanState } from "./state.js";
+import { bytesWords, ERRORS, headline, readable, shortNames, spaced, trackingWords } from "./words.js";
+
+/** Most designs that a chart shows: as many as can be told apart by colour, beside the target and the plan. */
+const MOST_LINES = 6;
+
+export interface Result {
+  /** The answer, which stays in sight while the sliders move. */
+  head: HTMLElement;
+  host: HTMLElement;
+  show(state: PlanState, found: Planned): void;
+  /** Marks the plan on the page as outdated, and as being computed anew. */
+  stale(old: boolean, working: boolean): void;
+  refuse(words: string): void;
+}
+
+export function result(mayPublish: boolean): Result {
+  const large = el("p", { class: "large figures" });
+  const told = el("p", { class: "sentence" });
+  const trouble = el("p", { class: "trouble", hidden: true });
+  const busy = el("p", { class: "busy quiet", hidden: true }, "Working it out …");
+  const head = el("div", { class: "plan-answer card", role: "status" }, large, told, trouble, busy);
+  const notes = el("ul", { class: "plan-notes quiet" });
+  const reason = el("p", { class: "reason" });
+  const repeated = el("ul");
+  const tracked = el("section", { class: "card", "aria-labelledby": "plan-periods", hidden: true }, el("h2", { id: "plan-periods" }, "In every period"), repeated);
+  const recall = recallCard();
+  const body = el("tbody");
+  const column = (name: string): HTMLElement => el("th", { scope: "col" }, name);
+  const table = el(
+    "table",
+    { class: "options figures" },
+    el("caption", { class: "visually-hidden" }, "Every design that was compared"),
+    el("thead", {}, el("tr", {}, ...["design", "margin (95\u00a0%)", "L2", "report"].map(column))),
+    body,
+  );
+  const compared = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Designs" }, table);
+  const curves = {
+    users: curve("Error against people", "people"),
+    epsilon: curve("Error against epsilon", "epsilon"),
+  };
+  const command = el("pre", { tabindex: "0", "aria-label": "On the command line" });
+  const python = el("pre", { tabindex: "0", "aria-label": "In Python" });
+  const make = el("a", { class: "button make", hidden: !mayPublish }, "Make a survey of this");
+  const id = el("p", { class: "quiet" });
+  const host = el(
+    "div",
+    { class: "plan-result", hidden: true },
+    tracked,
+    recall.host,
+    el("div", { class: "curves" }, curves.users.host, curves.epsilon.host),
+    el(
+      "section",
+      { class: "card", "aria-labelledby": "plan-why" },
+      el("h2", { id: "plan-why" }, "Which design, and why"),
+      reason,
+      compared,
+      notes,
+    ),
+    el(
+      "section",
+      { class: "card same", "aria-labelledby": "plan-same" },
+      el("h2", { id: "plan-same" }, "The same plan elsewhere"),
+      command,
+      python,
+      id,
+      make,
+    ),
+  );
+
+  return {
+    head,
+    host,
+    show(state, found) {
+      trouble.hidden = true;
+      large.hidden = told.hidden = false;
+      const measure = plannedMeasure(state);
+      const words = headline(state, measure, found);
+      fill(large, words.large);
+      fill(told, words.sentence);
+      host.hidden = false;
+      fill(reason, readable(sentence(spaced(found.reason))));
+      tracked.hidden = found.tracking === null;
+      fill(repeated, ...trackingWords(measure, found).map((line) => el("li", {}, line)));
+      recall.show(found.recall);
+      compared.hidden = found.margin === null;
+      fill(body, ...found.options.map((option, at) => row(measure, option, at === 0)));
+      fill(notes, ...found.notes.map((note) => el("li", {}, readable(note))));
+      notes.hidden = found.notes.length === 0;
+      const [people, private_] = [`${count(found.users)} people`, `epsilon ${setting(found.epsilon)}`];
+      curves.users.draw(found.curves.users, { x: found.users, label: people }, `At ${private_}.`, state, found);
+      curves.epsilon.draw(found.curves.epsilon, { x: found.epsilon, label: private_ }, `With ${people}.`, state, found);
+      fill(command, commandLine(state));
+      fill(python, pythonLines(state));
+      fill(id, found.survey !== null && `The survey's id is ${found.survey.slice(0, 12)} in all of them, as long as it has no title.`);
+      id.hidden = found.survey === null;
+      make.setAttribute("href", newSurveyLink(state, found));
+    },
+    stale(old, working) {
+      for (const part of [head, host]) part.classList.toggle("stale", old);
+      busy.hidden = !working;
+    },
+    refuse(words) {
+      fill(trouble, readable(words));
+      trouble.hidden = false;
+      large.hidden = told.hidden = true;
+    },
+  };
+}
+
+/** The error that was asked for, as the charts draw it. */
+function targetOf(state: PlanState, { margin, tracking }: Planned): number {
+  const name = errorName(state);
+  const target = state.errors[name];
+  return name === "change" && tracking !== null && margin !== null ? (target * margin) / tracking.change : target;
+}
+
+function row(measure: Measure, { name, margin, l2, report_bytes: bytes, fits, reason }: PlannedOption, best: boolean): HTMLTableRowElement {
+  const verdict = best ? "chosen" : readable(reason);
+  return el(
+    "tr",
+    { class: best ? "best" : fits ? null : "unfit" },
+    el("th", { scope: "row" }, spaced(name), verdict !== "" && el("span", { class: "verdict" }, verdict)),
+    el("td", {}, margin === null ? "" : marginWords(measure, margin)),
+    el("td", {}, l2 === null ? "" : figure(l2)),
+    el("td", {}, bytes === null ? "" : bytesWords(bytes)),
+  );
+}
+
+/** The charts draw the margin where a change is planned by, which is a fixed part of it, or the share of a word that is found. */
+const drawnError = (name: ErrorName): Exclude<ErrorName, "change" | "share"> => (name === "change" || name === "share" ? "margin" : name);
+
+const errorOf = (found: Planned, name: ErrorName): number | null => found[drawnError(name)];
+
+/** In the order in which lines end, the highest first, so that a legend reads as the chart does. */
+export function fromTheTop(designs: readonly Line[]): Line[] {
+  const end = (line: Line): number => endOf(line) ?? -Infinity;
+  return [...designs].sort((a, b) => end(b) - end(a));
+}
+
+/** One chart, made when there is something to draw. */
+function curve(title: string, xLabel: string) {
+  const place = el("div");
+  const about = el("p", { class: "quiet" });
+  let chart: ReturnType<typeof lines> | null = null;
+  return {
+    host: el("section", { class: "card" }, el("h2", {}, title), about, place),
+    draw(told: PlannedCurve, mark: { x: number; label: string }, words: string, state: PlanState, found: Planned) {
+      const error = errorName(state);
+      const plan: Line = { name: "this plan", hue: MOST_LINES + 1, x: [mark.x], y: [errorOf(found, error)], as: "points", size: 10 };
+      const target: Line = { name: "your target", hue: MOST_LINES, y: told.x.map(() => targetOf(state, found)) };
+      const names = shortNames(found.options);
+      const all = Object.entries(told.lines).map(([name, y], hue): Line => ({ name: names.get(name) ?? name, y, hue }));
+      const designs = fromTheTop(all.slice(0, MOST_LINES));
+      fill(about, all.length > MOST_LINES ? `${words} The best ${MOST_LINES} of ${all.length} designs.` : words);
+      const series = [...designs, ...(state.solve === "error" || error === "share" ? [] : [target]), plan];
+      const spec: LinesSpec = { name: title, x: told.x, xLabel, yLabel: ERRORS[drawnError(error)], logX: true, logY: true, series, mark, direct: true };
+      if (chart === null) chart = lines(place, spec);
+      else chart.update(spec);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** What can be taken away from a survey's page: its numbers as files, and the link to hand to people. */
+import { el } from "../../parts/dom.js";
+import { copyButton } from "./copy_button.js";
+
+const FORMATS = [
+  ["csv", "CSV", "for spreadsheets"],
+  ["json", "JSON", "with the bound and the level"],
+  ["parquet", "Parquet", "for pandas, Polars, DuckDB"],
+  ["arrow", "Arrow", "the same, read without decoding"],
+] as const;
+
+export interface ExportsView {
+  element: HTMLElement;
+  /** The files have intervals of this level from now on. */
+  level(level: number): void;
+}
+
+export function exportsView(id: string, first: number): ExportsView {
+  const links = FORMATS.map(([format, name, use]) => ({ format, use, link: el("a", { class: "button plain small", download: true }, name) }));
+  const element = el(
+    "section",
+    { class: "card exports", "aria-labelledby": "exports" },
+    el("h2", { id: "exports" }, "Take it with you"),
+    el("ul", {}, ...links.map(({ link, use }) => el("li", {}, link, el("span", { class: "quiet" }, use)))),
+    el("p", { class: "quiet" }, "Each picture has a button of its own that saves it as SVG."),
+  );
+
+  function level(now: number): void {
+    for (const { link, format } of links) link.setAttribute("href", `/v1/surveys/${id}/table.${format}?level=${now}`);
+  }
+
+  level(first);
+  return { element, level };
+}
+
+/** The address of the page where people answer, and a button that copies it. */
+export function peopleLink(id: string): HTMLElement {
+  const address = `${location.origin}/s/${id}`;
+  const field = el("input", { id: "people-link", readonly: true, value: address, onfocus: () => field.select() });
+
+  return el(
+    "section",
+    { class: "card people", "aria-labelledby": "people" },
+    el("h2", { id: "people" }, "Hand it to people"),
+    el("label", { for: "people-link", class: "quiet" }, "They answer here, and see what leaves their machine:"),
+    el("div", { class: "link-row" }, field, copyButton(address, field)),
+    el("p", {}, el("a", { href: `/s/${id}` }, "Open it yourself")),
+  );
+}
