@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 MUTATION := .venv-mutation/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all checks lint types js compiled coverage docs bench mutation dist constraints clean
+.PHONY: help setup demo test test-all checks lint types js compiled coverage docs reproduce compare bench mutation dist constraints clean
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -76,8 +76,14 @@ docs: setup  ## build the documentation into docs/_build/html
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "    open docs/_build/html/index.html"
 
+reproduce: setup  ## the paper's Table 1 measured and its claims checked, in reproduction/ (ARGS='coverage --out coverage')
+	@$(BIN)/python -m evidence reproduce $(ARGS)
+
+compare: setup  ## mechanisms and other packages on a column of your data (ARGS='--data people.csv --column city')
+	@$(BIN)/python -m evidence compare $(ARGS)
+
 bench: setup  ## speed and memory, as ratios against peers measured in the same run
-	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m evidence.benchmarks
 
 mutation: setup $(MUTATION)  ## faults planted one by one: do the tests notice? (an hour; ONLY=randomness, ARGS='--sample 0.1')
 	@$(BIN)/python -m tools.mutation $(ONLY) $(ARGS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,12 @@ class Outcome:
 Run = Callable[..., Outcome]
 
 
-def run_here(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command here, without a process of its own."""
+def run_here(capsys: pytest.CaptureFixture[str], command: Callable[[Sequence[str]], int] = main) -> Run:
+    """Run the command, or another one, here, without a process of its own."""
 
     def here(*words: str) -> Outcome:
         capsys.readouterr()
-        status = main(words)
+        status = command(words)
         captured = capsys.readouterr()
         return Outcome(status, captured.out, captured.err)
 

@@ -1,4 +1,4 @@
-"""Brings the tables of docs/cli/ up to date with the grammar of the command: `python tools/make_cli_reference.py`.
+"""Brings the tables of docs/cli/ and docs/evidence.md up to date: `python tools/make_cli_reference.py`.
 
 Which commands and options there are, what is required and what the defaults are comes from the grammar. Meanings are
 kept as the pages have them; a new option gets the words of its ``--help``, a new command a section, and a command that
@@ -11,9 +11,11 @@ import argparse
 import re
 from pathlib import Path
 
+from evidence.cli import build_parser as evidence_parser
 from sottovoce.cli.parser import COMMANDS, build_parser, commands_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "cli"
+EVIDENCE = FOLDER.parent / "evidence.md"
 SUBJECTS = {
     "trying": ("demo", "simulate"),
     "planning": ("plan", "calibrate"),
@@ -22,7 +24,7 @@ SUBJECTS = {
     "estimates": ("estimate", "ask", "export", "aggregate"),
     "devices": ("answer", "ledger", "randomize"),
     "service": ("serve", "relay", "backup", "restore", "token", "keys"),
-    "reviewing": ("audit", "disclose", "log", "reproduce", "compare"),
+    "reviewing": ("audit", "disclose", "log"),
 }
 """The pages in their order, each with the first words of the commands on it."""
 LIST = "| command | what it does |\n|---|---|\n"
@@ -110,7 +112,7 @@ def index() -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every page of the folder but that on JSON, as it should be."""
+    """Every page of the folder but that on JSON, and the page on evidence, as they should be."""
     found = {FOLDER / "index.md": index()}
     grammar = commands_of(build_parser(), "sottovoce")
     for subject in subjects():
@@ -120,7 +122,15 @@ def pages() -> dict[Path, str]:
             if subject_of(words.split()[1]) == subject:
                 text = with_section(text, words, parser)
         found[path] = text
-    return found
+    return found | {EVIDENCE: evidence_page()}
+
+
+def evidence_page() -> str:
+    """The page on the commands of the evidence, which are not commands of the package."""
+    text = EVIDENCE.read_text(encoding="utf-8")
+    for words, parser in commands_of(evidence_parser(), "python -m evidence").items():
+        text = with_section(text, words, parser)
+    return text
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Write docs/coverage.md: how often intervals hold, and how wide they are, from a run of the command.
 
-Run `sottovoce reproduce coverage --out DIR`, copy DIR/coverage.json to docs/coverage.json and DIR/coverage.png to
-docs/images/reproduce/, then run this. A test keeps the page equal to what this writes from the file beside it.
+Run `python -m evidence reproduce coverage --out DIR`, copy DIR/coverage.json to docs/coverage.json and DIR/coverage.png
+to docs/images/reproduce/, then run this. A test keeps the page equal to what this writes from the file beside it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sottovoce.lab.experiments.coverage import MANY
-from sottovoce.lab.reproduce.coverage import FAMILIES, WIDEST
+from evidence.experiments.coverage import MANY
+from evidence.reproduce.coverage import FAMILIES, WIDEST
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, MEASURED = DOCS / "coverage.md", DOCS / "coverage.json"
@@ -23,7 +23,7 @@ A 95 % interval should hold the truth in at least 95 of 100 surveys, for any num
 [proved](theory/intervals.md); here it is measured, over every mechanism and strategy:
 
 ```console
-$ sottovoce reproduce coverage --out coverage
+$ python -m evidence reproduce coverage --out coverage
 ```
 
 It writes `reproduction.html`, one page with everything below, `coverage.csv` with every cell, and the picture.
@@ -69,7 +69,7 @@ _END = """
 ```python
 >>> import numpy as np
 >>> import sottovoce as sv
->>> from sottovoce.lab.experiments.coverage import measure_coverage
+>>> from evidence.experiments.coverage import measure_coverage
 >>> survey = sv.Survey.distribution(1000, epsilon=5.0, mechanism="randomized_response")
 >>> everybody_alike = np.full(1000, 1 / 1000)
 >>> found = measure_coverage(survey, everybody_alike, users=50, repeats=100, seed=1)

@@ -8,10 +8,10 @@ from itertools import permutations
 
 import pytest
 
+from evidence.published.memoised import memoised_device, rappor_device
 from sottovoce.auditing.channel import row_of
 from sottovoce.auditing.history import all_histories, audit_histories, seat_device
 from sottovoce.core.errors import MechanismError
-from sottovoce.lab.published.memoised import memoised_device, rappor_device
 from sottovoce.mechanisms import create
 from sottovoce.randomness import ONE, within_epsilon
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from sottovoce.adaptive.session import Session
-from sottovoce.lab.experiments.adaptive_curves import (
+from sottovoce.lab.simulation.adaptive_curves import (
     REPEATS,
     adaptive_curves,
     adaptive_figure,
     people_simulated,
 )
-from sottovoce.lab.experiments.adaptive_error import measure_adaptive
-from sottovoce.lab.experiments.analysts import (
+from sottovoce.lab.simulation.adaptive_error import measure_adaptive
+from sottovoce.lab.simulation.analysts import (
     VALUES,
     exaggerating_signs,
     people,
@@ -27,7 +27,7 @@ from sottovoce.lab.experiments.analysts import (
     signs,
     values,
 )
-from sottovoce.lab.experiments.repeats import seeds_of
+from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.planning.panel import error_line, plan_panel
 from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import MAX_ROUNDS, adaptive_bound, predicted_worst_error, theorem_5_2

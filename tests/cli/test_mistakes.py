@@ -132,7 +132,7 @@ def test_too_little_memory_is_no_traceback(run, monkeypatch):
     def allocate(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sottovoce.lab.experiments.survey_error.histogram_of", allocate)
+    monkeypatch.setattr("sottovoce.lab.simulation.survey_error.histogram_of", allocate)
     check(run(*simulate(), "--json"), "MemoryError", "not enough memory")
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.experiments.survey_error import measure
 from sottovoce.lab.populations.distributions import frequencies
+from sottovoce.lab.simulation.survey_error import measure
 from sottovoce.questions import QUESTIONS, Choices, Number, Queries, Records, Shares, Vector
 from sottovoce.theory.bounds import theorem_4_2
 from sottovoce.theory.offline_bounds import theorem_3_2, theorem_3_4

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.lab.experiments.strategy_measure import POPULATIONS, measure_strategies, measure_strategy
-from sottovoce.lab.experiments.strategy_table import ALPHA, CHANNELS, COLUMNS, FAMILIES, channel_noise, evaluate, family
+from sottovoce.lab.simulation.strategy_measure import POPULATIONS, measure_strategies, measure_strategy
+from sottovoce.lab.simulation.strategy_table import ALPHA, CHANNELS, COLUMNS, FAMILIES, channel_noise, evaluate, family
 from sottovoce.mechanisms.registry import create
 from sottovoce.questions import Queries
 from sottovoce.strategies import worst_variance_bound
@@ -250,7 +250,7 @@ def test_all_populations_crowds_and_strategies_are_measured(run, monkeypatch):
     assert {row.strategy for row in rows} == {"optimized", "auto", "direct", "gaussian"}
     assert {row.mechanism for row in rows if row.strategy == "gaussian"} == {"gaussian"}
     assert all(np.isclose(row.l2_weighted, row.l2_plain) for row in rows if row.strategy in ("direct", "gaussian"))
-    monkeypatch.setattr("sottovoce.lab.experiments.strategy_measure.measure_strategies", lambda *a, **k: iter(rows))
+    monkeypatch.setattr("sottovoce.lab.simulation.strategy_measure.measure_strategies", lambda *a, **k: iter(rows))
     told = run("strategies", "--measure", "--json").json["measured"]
     assert told == [row.to_dict() for row in rows]
     shown = run("strategies", "--measure").out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.tracking_collector import simulate
+from evidence.benchmarks.tracking_collector import simulate
 
 
 def test_every_report_is_in_its_period_once_and_no_budget_is_exceeded(tmp_path: Path) -> None:

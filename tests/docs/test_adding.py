@@ -13,7 +13,7 @@ from pathlib import Path
 from docs.test_examples import fenced
 from document import ROOT
 
-COPIED = ("src", "tests", "docs", "tools", "vectors", "benchmarks", "clients")
+COPIED = ("src", "tests", "docs", "tools", "vectors", "evidence", "clients")
 LEFT_OUT = shutil.ignore_patterns("node_modules", "_build", "build", "dist")
 COMPILED = (".pyc", ".nbi", ".nbc")
 """Files of Python and Numba, which go by a source's time and length; a copy has the same until a page changes it."""

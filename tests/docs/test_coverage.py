@@ -11,6 +11,7 @@ import pytest
 
 import sottovoce as sv
 from document import every_page, folder_sections, folder_text
+from evidence.cli import build_parser as evidence_parser
 from sottovoce import device
 from sottovoce.cli.parser import UsageError, build_parser, commands_of
 from sottovoce.mechanisms import FiniteMechanism, serving
@@ -120,6 +121,8 @@ def check_command(line: str) -> None:
     program, *arguments = words
     if program == "sottovoce" and arguments[0] != "COMMAND":
         build_parser().parse_args(arguments)
+    elif arguments[:2] == ["-m", "evidence"]:
+        evidence_parser().parse_args(arguments[2:])
     elif program == "make":
         targets = re.findall(r"^([a-z]+):", (DOCS.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
         assert arguments[0] in targets, line
@@ -138,7 +141,10 @@ def test_commands_in_consoles_parse(page: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["sottovoce whisper", "A=1 sottovoce serve --loudly", "make noise", "shout aloud", "python -m sottovoce.nothing"],
+    [
+        *("sottovoce whisper", "A=1 sottovoce serve --loudly", "make noise", "shout aloud"),
+        *("python -m sottovoce.nothing", "python -m evidence gossip"),
+    ],
 )
 def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
     with pytest.raises((AssertionError, UsageError)):

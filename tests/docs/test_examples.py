@@ -56,6 +56,7 @@ READ = {
             "choosing",
             "compared",
             "coverage",
+            "evidence",
             "findings",
             "mutation",
             "reproducing",

@@ -39,7 +39,7 @@ def unproved(rows: list[list[str]], folder: Path = ROOT) -> list[str]:
 
 def pinned() -> dict[str, str]:
     """The versions of the packages that stand beside this one wherever it is measured."""
-    text = (ROOT / "benchmarks" / "peers-requirements.txt").read_text(encoding="utf-8")
+    text = (ROOT / "evidence" / "benchmarks" / "peers-requirements.txt").read_text(encoding="utf-8")
     return dict(re.findall(r"^(pure-ldp|multi-freq-ldpy)==(\S+)$", text, re.MULTILINE))
 
 

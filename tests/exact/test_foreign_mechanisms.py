@@ -16,11 +16,11 @@ import pytest
 
 import sottovoce as sv
 from commands import run_here
+from evidence.published import gaussian as published_gaussian
 from exact.test_public_names import HEAVY
 from foreign import LAZY, install
 from sottovoce.auditing import conformance
 from sottovoce.core.errors import MechanismError, SurveyError
-from sottovoce.lab.published import gaussian as published_gaussian
 from sottovoce.mechanisms import FiniteMechanism, find, register, registry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.support import SupportMechanism

@@ -117,6 +117,11 @@ def test_only_commands_import_the_laboratory() -> None:
     assert {module for module in importers if not module.startswith("sottovoce.cli.")} == set()
 
 
+def test_nothing_that_is_shipped_imports_the_evidence() -> None:
+    found = {module for module, tree in trees(ROOT).items() if breaches(imports(tree, module), {"evidence", "tests"})}
+    assert found == set()
+
+
 def test_no_global_randomness() -> None:
     """Devices draw from randomness.source; simulations are handed a seeded generator."""
     assert {module for module, tree in trees(ROOT).items() if breaches(imports(tree), {"random"})} == set()

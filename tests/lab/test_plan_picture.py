@@ -9,14 +9,14 @@ import numpy as np
 
 import sottovoce as sv
 from sottovoce.figures.style import save_figure
-from sottovoce.lab.experiments.plan_picture import (
+from sottovoce.lab.simulation.plan_picture import (
     REPEATS,
     crowds_simulated,
     people_simulated,
     plan_curves,
     plan_figure,
 )
-from sottovoce.lab.experiments.survey_error import measure_population
+from sottovoce.lab.simulation.survey_error import measure_population
 from sottovoce.planning.curves import curve_by_users
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import theorem_4_2

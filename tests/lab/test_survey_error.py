@@ -11,11 +11,11 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import SimulationError, SurveyError
-from sottovoce.lab.experiments.paper_bound import paper_bound
-from sottovoce.lab.experiments.repeats import check_repeats, check_users, seeds_of, summarised
-from sottovoce.lab.experiments.survey_error import Errors, measure, measure_population
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.lab.populations.vectors import true_mean
+from sottovoce.lab.simulation.paper_bound import paper_bound
+from sottovoce.lab.simulation.repeats import check_repeats, check_users, seeds_of, summarised
+from sottovoce.lab.simulation.survey_error import Errors, measure, measure_population
 from sottovoce.projections.hull import project_hull
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.theory.bounds import theorem_4_2

@@ -14,8 +14,8 @@ import pytest
 from scipy.special import erf
 from scipy.stats import chi2, norm
 
-from sottovoce.lab.experiments.adaptive_error import MeasuredAdaptive, measure_adaptive
-from sottovoce.lab.experiments.overfitting import OverfittingPoint, measure_overfitting, measure_reuse, save_picture
+from evidence.experiments.overfitting import OverfittingPoint, measure_overfitting, measure_reuse, save_picture
+from sottovoce.lab.simulation.adaptive_error import MeasuredAdaptive, measure_adaptive
 from sottovoce.theory.bounds import debias
 
 ALPHA = 1e-8

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tools.mutation.plan import GROUPS, Group
 from tools.mutation.trial import KILLED, SURVIVED, TIMEOUT, Forked, Trial, fresh_import
 

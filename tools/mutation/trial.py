@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+
 from tools.mutation.swap import Cached, Functions, functions_of, import_mutated, package_caches, reached_lines
 
 __all__ = ["KILLED", "SURVIVED", "TIMEOUT", "Forked", "Trial", "fresh_import", "in_a_child"]

@@ -13,10 +13,7 @@ from string import Template
 
 from sottovoce.auditing.result import AuditResult
 
-__all__ = ["PUBLISHED_PREFIX", "build_facts", "build_line", "method_in_words", "render"]
-
-PUBLISHED_PREFIX = "published_"
-"""Begins the names of the paper's printed algorithms."""
+__all__ = ["build_facts", "build_line", "method_in_words", "render"]
 
 
 def render(results: Sequence[AuditResult]) -> str:
@@ -29,17 +26,14 @@ def render(results: Sequence[AuditResult]) -> str:
     True
     """
     epsilons = sorted({one.epsilon for one in results})
-    ours = [one for one in results if not one.mechanism.startswith(PUBLISHED_PREFIX)]
-    printed = [one for one in results if one.mechanism.startswith(PUBLISHED_PREFIX)]
     heads = "".join(f"<th>epsilon {epsilon:g}</th>" for epsilon in epsilons)
     template = Template(files("sottovoce.auditing").joinpath("page.html.template").read_text(encoding="utf-8"))
     return template.substitute(
-        verdict=_verdict(ours),
+        verdict=_verdict(results),
         alpha=f"{max((one.alpha for one in results), default=0.0):g}",
-        approximate=_approximate(ours),
+        approximate=_approximate(results),
         heads=heads,
-        deployable=_rows(ours, epsilons),
-        published=_published(_rows(printed, epsilons), heads),
+        deployable=_rows(results, epsilons),
         details=_details(results),
         assumptions=_assumptions(results),
         made=escape(build_line("sottovoce audit --html", build_facts())),
@@ -81,16 +75,6 @@ def _approximate(ours: Sequence[AuditResult]) -> str:
     )
 
 
-def _published(rows: str, heads: str) -> str:
-    if not rows:
-        return ""
-    head = f"<thead><tr><th>algorithm</th>{heads}</tr></thead>"
-    return (
-        "<h2>What the paper prints</h2>\n<p>These algorithms are kept to be measured. No survey can name them.</p>\n"
-        f'<table class="figures">{head}<tbody>\n{rows}\n</tbody></table>'
-    )
-
-
 def _rows(results: Sequence[AuditResult], epsilons: Sequence[float]) -> str:
     found = {(one.mechanism, one.epsilon): one for one in results}
     deltas = {one.mechanism: one.delta for one in results}
@@ -117,7 +101,7 @@ def _cell(one: AuditResult | None, epsilon: float) -> str:
         f'<rect width="{certified:.1f}" height="8" fill="var({"--fill" if one.sound else "--bad"})"/>'
         f'<rect x="{max(0.0, exact - 1):.1f}" width="1" height="8" fill="var(--ink)"/></svg>'
     )
-    known = "at most" if one.delta and not one.mechanism.startswith(PUBLISHED_PREFIX) else "exact"
+    known = "at most" if one.delta else "exact"
     proof = f"{_number(one.certified_lower_bound)} certified" if one.certified_lower_bound > 0 else "none certified"
     word = f'<span class="yes">{one.verdict}</span>' if one.sound else '<span class="no">BROKEN</span>'
     return f"{head}{bar}{known} {_number(one.exact_epsilon)}<br>{proof}<br>{word}</td>"

@@ -1,6 +1,6 @@
 """The `sottovoce` command: thin commands over the library, one file each, imported when they are run.
 
-Exit status: 0 success; 1 an audit, a reproduction or the check of a log failed; 2 an error; 3 a page on which parts
+Exit status: 0 success; 1 an audit or the check of a log failed; 2 an error; 3 a page on which parts
 cannot be stated; 130 interrupted; 141 closed pipe.
 """
 
@@ -12,8 +12,11 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sottovoce.cli.parser import Parser
 
 __all__ = ["main"]
 
@@ -22,13 +25,15 @@ PIPE_CLOSED = 141
 _AGAIN_SECONDS = 0.05
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, grammar: Callable[[Sequence[str]], Parser] | None = None) -> int:
     """Run one command line and return its exit status.
 
     Parameters
     ----------
     argv
         The words after `sottovoce`; those of this process unless given.
+    grammar
+        Another grammar than `build_parser`, for commands beside those of the package.
 
     Examples
     --------
@@ -39,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         with _no_interrupt_lost(), _plain_warnings():
-            status = _run(words)
+            status = _run(words, grammar)
             sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -49,13 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(words: list[str]) -> int:
+def _run(words: list[str], grammar: Callable[[Sequence[str]], Parser] | None) -> int:
     from sottovoce.cli.parser import UsageError, build_parser
     from sottovoce.core.errors import SottovoceError
 
     _replace_unencodable_characters()
     try:
-        arguments = build_parser(words).parse_args(words)
+        arguments = (grammar or build_parser)(words).parse_args(words)
         return int(arguments.run(arguments))
     except SystemExit as done:  # argparse after --help and --version
         return int(done.code or 0)

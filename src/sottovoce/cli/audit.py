@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.surveys.survey import Survey
 
-__all__ = ["register"]
+__all__ = ["register", "show_audits"]
 
 GRID = (0.25, 0.5, 1.0, 2.0, 4.0)
 """The epsilons of `--all`."""
@@ -31,7 +30,7 @@ _DESCRIPTION = """\
 Audit mechanisms at a stated epsilon, or a survey at its own size. The device's code is run on given draws and must send
 what its stated law demands. The verdict is one of three: proved (every outcome of its draws was run, for every value),
 sampled (some were run; the audit says which, and what fault they would have shown), broken (with a witness). A lower
-bound on epsilon is certified from sampled reports alone. The exit status is 1 if a deployable mechanism is broken.
+bound on epsilon is certified from sampled reports alone. The exit status is 1 if a mechanism is broken.
 """
 
 _EXAMPLES = """\
@@ -42,7 +41,6 @@ examples:
   sottovoce audit --survey survey.json --client dist/sottovoce.min.js
   sottovoce audit hadamard subset_selection --epsilon 0.5
   sottovoce audit randomized_response --epsilon 2 --values 5
-  sottovoce audit codebook gaussian --published
   sottovoce audit --all --html soundness.html          every mechanism at several epsilons, as one page
   sottovoce audit --json | jq '.results[] | select(.verdict == "broken")'
 """
@@ -68,14 +66,9 @@ def register(parser: Parser) -> None:
     )
     add_number(parser, "--delta", "D", "delta of the Gaussian mechanisms", DEFAULT_DELTA)
     parser.add_argument(
-        "--published",
-        action="store_true",
-        help="also audit the paper's algorithms as printed, which are never deployed",
-    )
-    parser.add_argument(
         "--all",
         action="store_true",
-        help=f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in GRID)}, with the printed algorithms; takes minutes",
+        help=f"at epsilon {', '.join(f'{epsilon:g}' for epsilon in GRID)}; takes minutes",
     )
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write the results as one page")
     add_json(parser)
@@ -85,7 +78,7 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from rich.markup import escape
 
-    from sottovoce.auditing.page import PUBLISHED_PREFIX, render
+    from sottovoce.auditing.page import render
     from sottovoce.core.files import check_file, write_file
 
     survey = _survey(arguments)
@@ -94,13 +87,13 @@ def _run(arguments: argparse.Namespace) -> int:
         check_file(arguments.html, "page")
     client = None if survey is None or arguments.client is None else _audit_client(arguments, survey)
     results = _audit_names(arguments, names, epsilons) if survey is None else [_audit_survey(arguments, survey)]
-    sound = all(result.sound for result in results if not result.mechanism.startswith(PUBLISHED_PREFIX))
+    sound = all(result.sound for result in results)
     sound = sound and (client is None or client.agrees)
     if client is not None and not arguments.json:
         console().print(str(client), markup=False, soft_wrap=True)
     if not arguments.json:
         for epsilon in dict.fromkeys(result.epsilon for result in results):
-            _show([result for result in results if result.epsilon == epsilon], epsilon)
+            show_audits([result for result in results if result.epsilon == epsilon], epsilon)
     if arguments.html is not None:
         write_file(arguments.html, render(results))
     if arguments.json:
@@ -125,7 +118,7 @@ def _survey(arguments: argparse.Namespace) -> Survey | None:
                 raise UsageError(f"--{option} belongs to a survey: give --survey too (see: sottovoce audit --help)")
         return None
     beside = {"MECHANISM": arguments.mechanisms, "--epsilon": arguments.epsilon, "--values": arguments.values}
-    beside |= {"--all": arguments.all, "--published": arguments.published}
+    beside |= {"--all": arguments.all}
     extra = next((name for name, given in beside.items() if given not in (None, [], False)), None)
     if extra is not None:
         raise UsageError(f"--survey says what is audited: leave {extra} out (see: sottovoce audit --help)")
@@ -150,22 +143,14 @@ def _audit_client(arguments: argparse.Namespace, survey: Survey) -> ClientAudit:
 
 
 def _audit_names(arguments: argparse.Namespace, names: list[str], epsilons: tuple[float, ...]) -> list[AuditResult]:
-    from sottovoce.lab.published.audit import audit_published_gaussian, audit_published_rejection
-
     settings = {"domain_size": arguments.values, "samples": arguments.samples, "delta": arguments.delta}
     settings["seconds"] = arguments.seconds
     given = {name: setting for name, setting in settings.items() if setting is not None}
-    printed: list[Callable[[float], AuditResult]] = []
-    if arguments.published or arguments.all:
-        printed = [lambda epsilon: audit_published_gaussian(epsilon, arguments.delta), audit_published_rejection]
     results: list[AuditResult] = []
-    with progress("auditing", (len(names) + len(printed)) * len(epsilons), "audits") as advance:
+    with progress("auditing", len(names) * len(epsilons), "audits") as advance:
         for epsilon in epsilons:
             for name in names:
                 results.append(_audited(name, epsilon, given))
-                advance(1)
-            for algorithm in printed:
-                results.append(algorithm(epsilon))
                 advance(1)
     return results
 
@@ -207,7 +192,8 @@ def _subjects(arguments: argparse.Namespace) -> tuple[list[str], tuple[float, ..
     return names, (check_epsilon(1.0 if arguments.epsilon is None else arguments.epsilon),)
 
 
-def _show(results: list[AuditResult], epsilon: float) -> None:
+def show_audits(results: list[AuditResult], epsilon: float) -> None:
+    """Print the verdicts of one epsilon as a table, and what they rely on."""
     from sottovoce.auditing.page import method_in_words
 
     table = titled_table(

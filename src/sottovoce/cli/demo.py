@@ -67,7 +67,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.files import check_folder
     from sottovoce.lab.demo.service import check_empty, running_service
     from sottovoce.lab.demo.wire import check_fleet
-    from sottovoce.lab.experiments.repeats import check_users, seeds_of
+    from sottovoce.lab.simulation.repeats import check_users, seeds_of
 
     began = time.perf_counter()
     check_fleet(check_users(arguments.users))

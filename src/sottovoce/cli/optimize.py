@@ -91,7 +91,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _known(workload: Workload, found: Optimized) -> tuple[str, float]:
     """The best strategy without a search."""
-    from sottovoce.lab.experiments.strategy_table import analytic_noise
+    from sottovoce.lab.simulation.strategy_table import analytic_noise
 
     known = {found.best_analytic[0]: found.best_analytic[1]}
     known |= analytic_noise(workload, found.epsilon, found.objective)

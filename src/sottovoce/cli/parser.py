@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
-__all__ = ["COMMANDS", "Parser", "UsageError", "build_parser", "commands_of"]
+__all__ = ["COMMANDS", "Parser", "UsageError", "add_commands", "build_parser", "commands_of"]
 
 _DESCRIPTION = """\
 Collect statistics about people under local differential privacy.
@@ -41,8 +41,6 @@ COMMANDS: Final = {
     "amplify": "the central guarantee of shuffled reports",
     "audit": "check that mechanisms are as private as they state",
     "disclose": "one page for a survey's reviewers",
-    "reproduce": "measure the paper's table and check its claims",
-    "compare": "compare mechanisms, and other packages, on your own data",
     "calibrate": "measure this machine, for plan --cost",
     "serve": "run the collector, an HTTP service",
     "relay": "run a relay, which hides addresses from a collector",
@@ -111,19 +109,24 @@ def build_parser(words: Sequence[str] | None = None) -> Parser:
 
     parser = Parser(prog="sottovoce", description=_DESCRIPTION, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"sottovoce {__version__}")
+    add_commands(parser, COMMANDS, "sottovoce.cli", words)
+    return parser
+
+
+def add_commands(parser: Parser, commands: Mapping[str, str], package: str, words: Sequence[str] | None) -> None:
+    """Add commands by name and summary; that of the words, or all, with what `register` of its module adds."""
 
     def show_help(_: argparse.Namespace) -> int:
         parser.print_help()
         return 0
 
     parser.set_defaults(run=show_help)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    choices = parser.add_subparsers(title="commands", metavar="COMMAND")
     chosen = None if words is None else next((word for word in words if not word.startswith("-")), "")
-    for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary)
+    for name, summary in commands.items():
+        command = choices.add_parser(name, help=summary, description=summary)
         if chosen in (None, name):
-            import_module(f"sottovoce.cli.{name}").register(command)
-    return parser
+            import_module(f"{package}.{name}").register(command)
 
 
 def commands_of(parser: argparse.ArgumentParser, name: str) -> dict[str, argparse.ArgumentParser]:

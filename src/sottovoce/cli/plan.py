@@ -198,7 +198,7 @@ def _draw(found: Plan, path: Path) -> None:
     if found.recall is not None:
         save_figure(found.recall.plot().figure, path)
         return
-    from sottovoce.lab.experiments.plan_picture import people_simulated, plan_curves, plan_figure
+    from sottovoce.lab.simulation.plan_picture import people_simulated, plan_curves, plan_figure
 
     with progress("simulating people for the picture", max(1, people_simulated(found))) as advance:
         curves = plan_curves(found, advance)
@@ -301,7 +301,7 @@ def _run_panel(arguments: argparse.Namespace) -> int:
 
 def _draw_panel(found: PanelPlan, path: Path) -> None:
     from sottovoce.figures.style import save_figure
-    from sottovoce.lab.experiments.adaptive_curves import adaptive_curves, adaptive_figure, people_simulated
+    from sottovoce.lab.simulation.adaptive_curves import adaptive_curves, adaptive_figure, people_simulated
 
     with progress("simulating sessions for the picture", max(1, people_simulated(found))) as advance:
         curves = adaptive_curves(found, advance)

@@ -34,7 +34,7 @@ from sottovoce.questions.words import Words
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.lab.experiments.survey_error import MeasuredError
+    from sottovoce.lab.simulation.survey_error import MeasuredError
     from sottovoce.questions.base import Question
     from sottovoce.surveys.survey import Survey
 
@@ -113,8 +113,8 @@ examples:
 
 
 def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
-    from sottovoce.lab.experiments.repeats import check_repeats, check_users
-    from sottovoce.lab.experiments.survey_error import measure
+    from sottovoce.lab.simulation.repeats import check_repeats, check_users
+    from sottovoce.lab.simulation.survey_error import measure
     from sottovoce.surveys.survey import Survey
 
     question = asked_question(kind, arguments)
@@ -146,7 +146,7 @@ def _run(kind: type[Question], arguments: argparse.Namespace) -> int:
 def _show(survey: Survey, found: MeasuredError) -> None:
     from rich.markup import escape
 
-    from sottovoce.lab.experiments.paper_bound import paper_bound
+    from sottovoce.lab.simulation.paper_bound import paper_bound
 
     spread = found.standard_error
     often = "once" if found.repeats == 1 else f"{found.repeats:,} times"

@@ -10,7 +10,7 @@ from sottovoce.cli.output import console, plain, print_json, progress, titled_ta
 from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
-    from sottovoce.lab.experiments.adaptive_error import MeasuredAdaptive
+    from sottovoce.lab.simulation.adaptive_error import MeasuredAdaptive
 
 __all__ = ["register"]
 
@@ -75,8 +75,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _measure(arguments: argparse.Namespace, advance: object) -> MeasuredAdaptive:
     from sottovoce.core.errors import SimulationError
-    from sottovoce.lab.experiments.adaptive_error import measure_adaptive
-    from sottovoce.lab.experiments.strategy_error import measure_heavy_hitters, measure_quantile
+    from sottovoce.lab.simulation.adaptive_error import measure_adaptive
+    from sottovoce.lab.simulation.strategy_error import measure_heavy_hitters, measure_quantile
 
     asked, strategy = arguments, arguments.strategy
     settings = {"repeats": asked.repeats, "seed": asked.seed, "progress": advance}

@@ -14,7 +14,7 @@ from sottovoce.core.words import guarantee, plural
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sottovoce.lab.experiments.word_error import MeasuredWords
+    from sottovoce.lab.simulation.word_error import MeasuredWords
     from sottovoce.questions.words import Words
 
 __all__ = ["simulate_words"]
@@ -36,9 +36,9 @@ _FRACTIONS: Final = ("top", "largest_error", "covered")
 
 def simulate_words(question: Words, arguments: argparse.Namespace) -> int:
     """Simulate, search and compare."""
-    from sottovoce.lab.experiments.repeats import check_repeats, check_users
-    from sottovoce.lab.experiments.word_error import measure_words
     from sottovoce.lab.populations.words import ZIPF, WordPeople, read_words
+    from sottovoce.lab.simulation.repeats import check_repeats, check_users
+    from sottovoce.lab.simulation.word_error import measure_words
     from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.survey import Survey
 

@@ -12,8 +12,8 @@ from sottovoce.core.words import plural
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.lab.experiments.strategy_measure import MeasuredStrategy
-    from sottovoce.lab.experiments.strategy_table import StrategyRow
+    from sottovoce.lab.simulation.strategy_measure import MeasuredStrategy
+    from sottovoce.lab.simulation.strategy_table import StrategyRow
 
 __all__ = ["register"]
 
@@ -64,14 +64,14 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.core.files import check_file, write_file
     from sottovoce.core.text import csv_text
-    from sottovoce.lab.experiments.strategy_table import FAMILIES, strategy_table
+    from sottovoce.lab.simulation.strategy_table import FAMILIES, strategy_table
 
     if arguments.csv is not None:
         check_file(arguments.csv, "table")
     families = arguments.workloads or tuple(FAMILIES)
     with working("comparing strategies") as tell:
         if arguments.measure:
-            from sottovoce.lab.experiments.strategy_measure import measure_strategies
+            from sottovoce.lab.simulation.strategy_measure import measure_strategies
 
             measured = list(
                 measure_strategies(
@@ -129,7 +129,7 @@ def _show(rows: list[StrategyRow]) -> None:
 
 
 def _show_together(rows: list[StrategyRow]) -> None:
-    from sottovoce.lab.experiments.strategy_table import COLUMNS
+    from sottovoce.lab.simulation.strategy_table import COLUMNS
 
     first = rows[0]
     whose = "the worst value" if first.objective == "worst" else "the mean over all values"

@@ -48,7 +48,7 @@ class Gaussian(VectorMechanism):
         r/g is `steps`, sigma^2/g^2 is `noise_variance`, both integers.
     Deviations
         Alg. 1 is calibrated to a sensitivity of r where two columns can be 2r apart, which makes it unsound
-        (`sottovoce.lab.published.gaussian`), and sends floats. A report's entries are cut at `bound`, beyond which
+        (`evidence.published.gaussian`), and sends floats. A report's entries are cut at `bound`, beyond which
         any of them falls with probability below 2^-64; cutting is post-processing and costs no privacy.
     Limits
         The time to draw noise depends on the noise, not on the vector; a device must not let the time between

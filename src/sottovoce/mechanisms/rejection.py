@@ -49,7 +49,7 @@ class Rejection(VectorMechanism):
         bit 1 has chance acc(t) = exp(clip(s t - s^2/2, -eps'/2, eps'/2))/(2 cosh(eps'/2)).
     Deviations
         Alg. 3 sends y itself and refuses outside a region that depends on the value, which is unsound
-        (`sottovoce.lab.published.rejection`). Here y = sigma G(seed) is public, refusals are reports too, and clipping
+        (`evidence.published.rejection`). Here y = sigma G(seed) is public, refusals are reports too, and clipping
         replaces refusing. The estimate uses the refusals; `estimate_accepted` does without, as Alg. 4.
     Limits
         Both sides spend O(d) work a report. Kept for fidelity to the paper; `codebook` is better in every respect.

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from sottovoce.domain import Domain
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text, true_frequencies
-from sottovoce.lab.experiments.repeats import check_users, seeds_of
-from sottovoce.lab.experiments.survey_error import Errors
+from sottovoce.lab.simulation.repeats import check_users, seeds_of
+from sottovoce.lab.simulation.survey_error import Errors
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.intervals import Interval

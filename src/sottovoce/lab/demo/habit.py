@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.domain import Domain
-from sottovoce.lab.experiments.repeats import seeds_of
+from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.curve import Curve
 from sottovoce.surveys.survey import Survey, Tracking

@@ -12,8 +12,8 @@ import numpy as np
 from sottovoce.core.words import guarantee
 from sottovoce.lab.demo.demo import REPORT_BYTES, EstimatedShare, state_survey
 from sottovoce.lab.demo.instruments import answer_text, true_frequencies
-from sottovoce.lab.experiments.repeats import seeds_of
-from sottovoce.lab.experiments.survey_error import Errors
+from sottovoce.lab.simulation.repeats import seeds_of
+from sottovoce.lab.simulation.survey_error import Errors
 from sottovoce.planning.plan import Plan
 from sottovoce.planning.planner import plan
 from sottovoce.surveys.estimate import Estimate

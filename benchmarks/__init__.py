@@ -1,4 +1,0 @@
-"""Speed, memory and accuracy of Sottovoce, beside its peers measured in the same run.
-
-Run ``python -m benchmarks.peers`` to see the peers' side alone.
-"""

@@ -1,0 +1,1 @@
+"""Errors measured on simulated people, as `simulate`, `plan --plot` and `strategies` show them."""
