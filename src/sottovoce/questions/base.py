@@ -7,7 +7,7 @@ A design says how it is asked, see `sottovoce.strategies`.
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,8 @@ __all__ = ["PerAnswer", "Question"]
 
 Floats = NDArray[np.float64]
 PerAnswer = float | Floats
+
+_ASKED_AS: Final = "asked_as"
 
 
 class Question(abc.ABC):
@@ -82,6 +84,17 @@ class Question(abc.ABC):
     def label(self, index: int) -> str:
         """The label of an answer."""
 
+    # --- how other clients answer it ------------------------------------------------------------
+
+    @property
+    def asked_as(self) -> Question | None:
+        """A question of this package with the same queries and values, by which clients without this kind answer.
+
+        For kinds of other packages, which browsers cannot load: it is stated in the survey's JSON. With None, only
+        clients that know the kind can answer.
+        """
+        return None
+
     # --- people's values by number, for audits: what a kind without a domain may know ----------
 
     @property
@@ -124,10 +137,14 @@ class Question(abc.ABC):
     @final
     def from_statement(cls, statement: dict[str, Any]) -> Self:
         """Read a question from its part of a survey's JSON, checking every field."""
+        fields = {key: value for key, value in statement.items() if key != _ASKED_AS}
         expected = {"kind", *cls._fields()}
-        if set(statement) != expected:
+        if set(fields) != expected:
             raise SurveyError(f"a {cls.kind} question must have exactly these fields: {', '.join(sorted(expected))}")
-        return cls._from_statement(statement)
+        question = cls._from_statement(fields)
+        if question._plainly() != {key: value for key, value in statement.items() if key == _ASKED_AS}:
+            raise SurveyError(f"{_ASKED_AS} is not what this {cls.kind} question is asked as").at(_ASKED_AS)
+        return question
 
     @classmethod
     @abc.abstractmethod
@@ -137,7 +154,19 @@ class Question(abc.ABC):
     @final
     def to_statement(self) -> dict[str, Any]:
         """The question's part of a survey's JSON."""
-        return {"kind": self.kind, **self._statement()}
+        return {"kind": self.kind, **self._statement(), **self._plainly()}
+
+    @final
+    def _plainly(self) -> dict[str, Any]:
+        """`asked_as` as a field of the JSON, if there is one."""
+        plain = self.asked_as
+        if plain is None:
+            return {}
+        if plain.asked_as is not None or plain.workload != self.workload:
+            raise SurveyError(f"a {self.kind} question must be asked as a plain one with the same queries").at(
+                _ASKED_AS
+            )
+        return {_ASKED_AS: plain.to_statement()}
 
     @property
     @final

@@ -21,9 +21,15 @@ const QUESTIONS = new Map<unknown, new (stated: JsonObject) => AnyQuestion>([
   ["words", Words],
 ]);
 
-/** The question in a survey's JSON; refuses what is not exactly the fields of its kind, in their ranges. */
+/**
+ * The question in a survey's JSON; refuses what is not exactly the fields of its kind, in their ranges. A kind of another
+ * package is answered as the plain question that it states itself to be asked as.
+ */
 export function readQuestion(stated: Json | undefined): AnyQuestion {
   const Kind = isObject(stated) && QUESTIONS.get(stated.kind);
+  if (!Kind && isObject(stated) && isObject(stated.asked_as) && QUESTIONS.has(stated.asked_as.kind)) {
+    return readQuestion(stated.asked_as);
+  }
   if (!Kind) throw new SurveyError(`a question's kind must be one of ${[...QUESTIONS.keys()].join(", ")}`);
   return new Kind(stated);
 }
