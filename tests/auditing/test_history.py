@@ -9,11 +9,11 @@ from itertools import permutations
 import pytest
 
 from evidence.published.memoised import memoised_device, rappor_device
-from sottovoce.auditing.channel import row_of
 from sottovoce.auditing.history import all_histories, audit_histories, seat_device
 from sottovoce.core.errors import MechanismError
 from sottovoce.mechanisms import create
 from sottovoce.randomness import ONE, within_epsilon
+from sottovoce.randomness.scripts import row_of
 
 EPSILON = 1.0
 COIN = create("randomized_response", 2, EPSILON)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing.channel import Channel, row_of, worst_ratio
+from sottovoce.auditing.channel import Channel, worst_ratio
 from sottovoce.mechanisms import ChannelMechanism, FiniteMechanism, SetMechanism, Tables, serving
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
@@ -23,6 +23,7 @@ from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.registry import create
 from sottovoce.questions import Choices, Queries, Vector
 from sottovoce.randomness import Source, within_epsilon
+from sottovoce.randomness.scripts import row_of
 from sottovoce.strategies import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import Coordinates, FactorizedStrategy

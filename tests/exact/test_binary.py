@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing.channel import row_of, worst_ratio
+from sottovoce.auditing.channel import worst_ratio
 from sottovoce.core.errors import MechanismError, ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.randomness import ONE, tape_source, within_epsilon
+from sottovoce.randomness.scripts import row_of
 from tracing import lines_run
 
 EPSILONS = (2.0**-20, 0.25, 1.0, 4.0, 16.0)

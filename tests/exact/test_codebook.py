@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.auditing.channel import Enumerator, row_of, worst_ratio
+from sottovoce.auditing.channel import worst_ratio
 from sottovoce.core.errors import SottovoceError
 from sottovoce.mechanisms.codebook import ROTATION_BIAS, Codebook, layers_for, mark
 from sottovoce.randomness import ByteSource, within_epsilon
+from sottovoce.randomness.scripts import Enumerator, row_of
 from sottovoce.theory.codebook import CodebookConstants, best_sizes, limit_noise
 from sottovoce.theory.order_statistics import largest_mean, norm_mean
 

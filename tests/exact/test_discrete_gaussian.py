@@ -15,9 +15,9 @@ import pytest
 from scipy.stats import chi2, norm
 
 import sottovoce.randomness.discrete_gaussian as sampler
-from sottovoce.auditing.channel import Enumerator
 from sottovoce.randomness import ByteSource, tape_source
 from sottovoce.randomness.discrete_gaussian import bernoulli_exp, discrete_gaussian, discrete_laplace, sample_many
+from sottovoce.randomness.scripts import Enumerator
 from sottovoce.randomness.thresholds import exp_bounds
 
 ALPHA = 1e-9

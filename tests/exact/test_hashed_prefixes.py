@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from sottovoce.auditing.channel import row_of
 from sottovoce.auditing.words import wrong_miniature_of_words
 from sottovoce.core.errors import ReportError, SottovoceError, ValueOutsideDomainError
 from sottovoce.mechanisms.hashed_prefixes import MAX_ROWS, HashedPrefixes
 from sottovoce.randomness import within_epsilon
+from sottovoce.randomness.scripts import row_of
 
 SMALL = HashedPrefixes.miniatures(1.0)
 LONG = HashedPrefixes(37, 1.0, (9, 16, 37), (3, 1, 2), 4, 3, (5, 6))

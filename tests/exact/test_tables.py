@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.auditing.channel import row_of, worst_pair
+from sottovoce.auditing.channel import worst_pair
 from sottovoce.auditing.records import _wrong_miniature
 from sottovoce.core.errors import ReportError, SurveyError, ValueOutsideDomainError
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
@@ -19,6 +19,7 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.tables import TableResponse, Tables
 from sottovoce.randomness import within_epsilon
+from sottovoce.randomness.scripts import row_of
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.setting import Setting
 from sottovoce.strategies.tables.allocation import best_shares

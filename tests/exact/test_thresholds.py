@@ -18,6 +18,7 @@ from sottovoce.mechanisms.hadamard import Hadamard
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.mechanisms.unary import Unary
+from sottovoce.randomness import scripts
 from sottovoce.randomness.thresholds import ONE, ceil_of, epsilon_of, exp_bounds, floor_of, within_epsilon
 
 BITS = 400
@@ -137,7 +138,7 @@ LARGE = [
 ]
 
 
-class Raised(channel.Enumerator):
+class Raised(scripts.Enumerator):
     """Draws as if every threshold were one unit higher."""
 
     def bernoulli(self, threshold: int) -> bool:
@@ -156,7 +157,7 @@ def next_threshold_ratio(mechanism: FiniteMechanism) -> Fraction:
     levels = getattr(mechanism, "_levels", None)
     if levels is None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(channel, "Enumerator", Raised)
+            patch.setattr(scripts, "Enumerator", Raised)
             ratio = channel.worst_ratio(channel.device_channel(mechanism))
         assert ratio is not None
         return ratio
@@ -190,5 +191,5 @@ def test_running_the_device_with_raised_thresholds_gives_the_same(kind: type[Fin
     mechanism = kind.best(5, 1.0)
     known = next_threshold_ratio(mechanism)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(channel, "Enumerator", Raised)
+        patch.setattr(scripts, "Enumerator", Raised)
         assert channel.worst_ratio(channel.device_channel(mechanism)) == known

@@ -7,11 +7,11 @@ from typing import Final
 
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.script import ScriptedSource
 from sottovoce.auditing.vector_runs import VectorRuns
 from sottovoce.auditing.vectors import Cases, HeldVector
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.randomness import ONE, epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import ScriptedSource
 
 __all__ = ["run_binary"]
 

@@ -7,24 +7,19 @@ come out are tallied. What is audited is what leaves the device.
 
 from __future__ import annotations
 
-import math
-from collections import defaultdict
-from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from sottovoce.randomness import ONE, Source
+from sottovoce.randomness.scripts import row_of
 
 if TYPE_CHECKING:
     from sottovoce.mechanisms import ChannelMechanism
 
 __all__ = [
     "Channel",
-    "Enumerator",
     "Pair",
     "device_channel",
     "device_row",
-    "row_of",
     "stated_channel",
     "worst_pair",
     "worst_ratio",
@@ -32,81 +27,6 @@ __all__ = [
 
 Channel = dict[int, dict[bytes, Fraction]]
 """For every value, the exact probability of every encoded report."""
-
-
-class Enumerator:
-    """A `Source` that replays a prefix of choices and takes the first outcome of every later draw.
-
-    `advance` moves to the next sequence of outcomes, like an odometer, until none is left.
-    """
-
-    def __init__(self) -> None:
-        self._choices: list[tuple[int, int, Sequence[int], int]] = []
-        """Of each draw: its outcome, how many it has, and the weights of all over their sum; none if all are alike."""
-        self._position = 0
-
-    @property
-    def weight(self) -> tuple[int, int]:
-        """Exact probability of the sequence of outcomes just taken: numerator and denominator, not reduced."""
-        over = under = 1
-        for outcome, _, weights, total in self._choices[: self._position]:
-            over *= weights[outcome] if weights else 1
-            under *= total
-        return over, under
-
-    @property
-    def probability(self) -> Fraction:
-        """Exact probability of the sequence of outcomes just taken."""
-        return Fraction(*self.weight)
-
-    @property
-    def outcomes(self) -> int:
-        """How many outcomes the draws taken so far have together."""
-        return math.prod(count for _, count, _, _ in self._choices)
-
-    def advance(self) -> bool:
-        """Go to the next sequence; False when all have been taken."""
-        del self._choices[self._position :]
-        self._position = 0
-        while self._choices:
-            outcome, count, weights, total = self._choices.pop()
-            if outcome + 1 < count:
-                self._choices.append((outcome + 1, count, weights, total))
-                return True
-        return False
-
-    def _take(self, count: int, weights: Sequence[int], total: int) -> int:
-        if self._position == len(self._choices):
-            self._choices.append((0, count, weights, total))
-        outcome = self._choices[self._position][0]
-        self._position += 1
-        return outcome
-
-    def below(self, n: int) -> int:
-        """Each of 0 .. n-1 in turn, probability 1/n."""
-        return self._take(n, (), n)
-
-    def bernoulli(self, threshold: int) -> bool:
-        """True, then False, with their exact probabilities."""
-        return self._take(2, (threshold, ONE - threshold), ONE) == 0
-
-
-def row_of(run: Callable[[Source], bytes]) -> dict[bytes, Fraction]:
-    """The exact probability of every report that a device, holding one value, can send."""
-    source = Enumerator()
-    tally: dict[bytes, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    """Numerators by denominator: in integers, since fractions would be reduced once for every outcome."""
-    while True:
-        report = run(source)
-        over, under = source.weight
-        tally[report][under] += over
-        if not source.advance():
-            break
-    row = {
-        report: sum((Fraction(over, under) for under, over in sums.items()), Fraction())
-        for report, sums in tally.items()
-    }
-    return {report: p for report, p in row.items() if p}
 
 
 def device_row(mechanism: ChannelMechanism, value: int) -> dict[bytes, Fraction]:

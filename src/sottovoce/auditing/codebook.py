@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.channel import row_of, worst_ratio
+from sottovoce.auditing.channel import worst_ratio
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.reference import index_rows
-from sottovoce.auditing.script import ScriptedSource
 from sottovoce.auditing.vector_runs import VectorRuns
 from sottovoce.auditing.vectors import Cases, HeldVector
 from sottovoce.kernels.rotations import rotate
 from sottovoce.mechanisms import codebook as device_code
 from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.codebook import Codebook
+from sottovoce.mechanisms.reference import index_rows
 from sottovoce.mechanisms.vector import clip_to_ball, lift
 from sottovoce.randomness import ONE, epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import ScriptedSource, row_of
 
 __all__ = ["marks", "run_codebook"]
 

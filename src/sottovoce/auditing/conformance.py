@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from sottovoce.auditing.blankets import blanket_fault
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.channel import Channel, row_of, stated_channel, worst_ratio
+from sottovoce.auditing.channel import Channel, stated_channel, worst_ratio
 from sottovoce.auditing.runs import run_device
-from sottovoce.auditing.stated import StatedReference
 from sottovoce.auditing.subject import Subject
 from sottovoce.core.errors import MechanismError, ReportError
 from sottovoce.core.extras import full_install
@@ -30,6 +29,7 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import register
 from sottovoce.randomness import Source, within_epsilon
+from sottovoce.randomness.scripts import row_of
 from sottovoce.theory.listed_blanket import ListedCover
 
 __all__ = ["ConformanceError", "admit", "admit_class", "check_instance", "check_mechanism"]
@@ -128,7 +128,7 @@ def admit(mechanism: FiniteMechanism) -> None:
 @lru_cache(maxsize=256)
 def _wrong_at_its_size(mechanism: FiniteMechanism) -> str:
     """What a device does otherwise than stated, at the values and draws where faults are likely and some others."""
-    wrong = run_device(Subject(mechanism), StatedReference(mechanism), Budget(ADMISSION_SECONDS)).wrong
+    wrong = run_device(Subject(mechanism), mechanism.stated_reference(), Budget(ADMISSION_SECONDS)).wrong
     return "" if wrong is None else wrong.words
 
 

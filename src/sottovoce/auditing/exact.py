@@ -7,12 +7,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Final
 
-from sottovoce.auditing.channel import Channel, Pair, device_channel, device_row, row_of, stated_channel, worst_pair
-from sottovoce.auditing.reference import Reference
+from sottovoce.auditing.channel import Channel, Pair, device_channel, device_row, stated_channel, worst_pair
 from sottovoce.auditing.subject import Subject
 from sottovoce.core.errors import ReportError
 from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import row_of
 
 __all__ = ["MOST_RUNS", "outcomes", "pair_among", "wrong_miniature", "wrong_pair"]
 
@@ -20,7 +21,7 @@ MOST_RUNS: Final = 100_000
 """Runs up to which a device is run on every outcome, for every value."""
 
 
-def outcomes(reference: Reference[Any]) -> int:
+def outcomes(reference: ChannelReference) -> int:
     """How many sequences of draws one value has."""
     return math.prod(request if request > 0 else 2 for request in reference.requests(0))
 

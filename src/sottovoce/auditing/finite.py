@@ -5,29 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Final, cast
 
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.empirical import Certificate, affordable, certify
 from sottovoce.auditing.exact import MOST_RUNS, outcomes, pair_among, wrong_miniature, wrong_pair
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.projective import ProjectiveReference
-from sottovoce.auditing.reference import REFERENCES, Reference
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
-from sottovoce.auditing.rounded import RoundedReference
 from sottovoce.auditing.runs import Runs, edge_values, run_device
-from sottovoce.auditing.script import unpredictable
-from sottovoce.auditing.stated import StatedReference
-from sottovoce.auditing.subject import Subject, failure
+from sottovoce.auditing.subject import Subject, failure, reference_of
 from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.core.errors import ReportError
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.channel import ChannelMechanism
-from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.mechanisms.rounded_channel import RoundedChannel
+from sottovoce.mechanisms.reference import ChannelReference
 from sottovoce.randomness import epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import unpredictable
 
-__all__ = ["audit_finite", "reference_of"]
+__all__ = ["audit_finite"]
 
 DEFAULT_SAMPLES: Final = 20_000
 
@@ -36,16 +31,6 @@ _IMPOSSIBLE: Final = -1e9
 
 MOST_DRAWS: Final = 1_000
 """Different requests of one device whose draws are checked word by word; the first and the last of more."""
-
-
-def reference_of(mechanism: ChannelMechanism) -> Reference[Any]:
-    """What the mechanism's device must ask for and send."""
-    if isinstance(mechanism, ProjectiveGeometry):
-        return ProjectiveReference(mechanism)
-    if isinstance(mechanism, RoundedChannel):
-        return RoundedReference(mechanism)
-    kind = next((kind for known, kind in REFERENCES.items() if isinstance(mechanism, known)), StatedReference)
-    return kind(mechanism)
 
 
 @dataclass(frozen=True)
@@ -60,7 +45,7 @@ class _Fault:
 def audit_finite(subject: Subject[ChannelMechanism], samples: int | None, alpha: float, budget: Budget) -> AuditResult:
     """Audit one mechanism, or the survey around it; without `samples`, as many as are affordable."""
     m = subject.mechanism
-    reference = reference_of(m)
+    reference = cast(ChannelReference, reference_of(m))
     runs = run_device(subject, reference, budget)
     enumerable = (subject.size or 0) * outcomes(reference) <= MOST_RUNS
     certificate = Certificate(0.0, alpha, (0, 0), "nothing", 0)
@@ -102,7 +87,7 @@ def audit_finite(subject: Subject[ChannelMechanism], samples: int | None, alpha:
     )
 
 
-def _shown_by_a_pair(m: ChannelMechanism, reference: Reference[Any], fault: _Fault | None) -> _Fault | None:
+def _shown_by_a_pair(m: ChannelMechanism, reference: ChannelReference, fault: _Fault | None) -> _Fault | None:
     """The fault at a value with the report that tells it from others, where its reports can be counted out."""
     if fault is None or fault.value is None:
         return fault
@@ -115,7 +100,7 @@ def _shown_by_a_pair(m: ChannelMechanism, reference: Reference[Any], fault: _Fau
     return _Fault(f"{fault.words}; {pair}", pair.ratio, fault.value) if shown else fault
 
 
-def _law_fault(m: ChannelMechanism, reference: Reference[Any]) -> _Fault | None:
+def _law_fault(m: ChannelMechanism, reference: ChannelReference) -> _Fault | None:
     """What is wrong with the stated law, the tables behind it, the draws from the system's bytes, or on a miniature."""
     ratio = m.privacy_ratio()
     if not within_epsilon(ratio, m.epsilon) or ratio != reference.ratio():
@@ -132,7 +117,7 @@ def _law_fault(m: ChannelMechanism, reference: Reference[Any]) -> _Fault | None:
     return _Fault(f"over {small.domain_size} values {small.parameters() or ''}: {pair}", pair.ratio)
 
 
-def _method(subject: Subject[ChannelMechanism], reference: Reference[Any], runs: Runs) -> str:
+def _method(subject: Subject[ChannelMechanism], reference: ChannelReference, runs: Runs) -> str:
     """What was run instead of every outcome, and the fault that it would have shown."""
     some = f"{runs.values:,} of {reference.values:,} values"
     values = f"every value {plural(runs.passes, 'time')}" if runs.passes else some
@@ -146,11 +131,11 @@ def _method(subject: Subject[ChannelMechanism], reference: Reference[Any], runs:
     return f"too many outcomes to run all: {values}, with {ways}, not every pair of them{path}; {seen}"
 
 
-def _assumptions(subject: Subject[ChannelMechanism], reference: Reference[Any], runs: Runs) -> tuple[str, ...]:
+def _assumptions(subject: Subject[ChannelMechanism], reference: ChannelReference, runs: Runs) -> tuple[str, ...]:
     found = ["a value and a draw that were not run together do as they did with others"]
     if runs.values < reference.values or (subject.survey is not None and not runs.held_passes):
         found.append("values that were not run do as those that were")
-    if isinstance(reference, StatedReference):
+    if not reference.independent:
         found.append("the probabilities that the mechanism states are those of its reports, where they were not run")
     return (*found, "the closed form of the worst ratio holds at this size as on every miniature")
 

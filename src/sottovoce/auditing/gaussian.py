@@ -16,10 +16,10 @@ import numpy as np
 
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.script import random_below
 from sottovoce.auditing.vector_runs import VectorRuns
 from sottovoce.auditing.vectors import Cases, HeldVector
 from sottovoce.mechanisms.gaussian import Gaussian
+from sottovoce.randomness.scripts import random_below
 from sottovoce.theory.calibration import zcdp_epsilon
 
 __all__ = ["outcomes_for", "run_gaussian", "sample"]

@@ -14,9 +14,10 @@ from fractions import Fraction
 from itertools import product
 from typing import final
 
-from sottovoce.auditing.channel import row_of, worst_pair
+from sottovoce.auditing.channel import worst_pair
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.randomness import Source, epsilon_of
+from sottovoce.randomness.scripts import row_of
 
 __all__ = ["History", "HistoryDevice", "HistoryLoss", "all_histories", "audit_histories", "seat_device"]
 

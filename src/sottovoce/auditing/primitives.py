@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from sottovoce.auditing.script import Request, random_below
 from sottovoce.randomness import os_source
+from sottovoce.randomness.scripts import Request, random_below
 
 __all__ = ["wrong_draw"]
 

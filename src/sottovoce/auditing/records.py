@@ -5,24 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.channel import Channel, row_of, worst_pair
+from sottovoce.auditing.channel import Channel, worst_pair
 from sottovoce.auditing.empirical import Certificate, affordable, certify
-from sottovoce.auditing.finite import reference_of
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.reference import in_hex, index_rows
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
-from sottovoce.auditing.script import Request, ScriptedSource, random_below, unpredictable
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.core.errors import ReportError
 from sottovoce.domain.number import NumberGrid
+from sottovoce.mechanisms.reference import ChannelReference, in_hex, index_rows
 from sottovoce.mechanisms.tables import Tables
 from sottovoce.randomness import epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import Request, ScriptedSource, random_below, row_of, unpredictable
 from sottovoce.workloads.naming import value_at
 
 __all__ = ["audit_records"]
@@ -85,7 +84,7 @@ def audit_records(subject: Subject[Tables], samples: int | None, alpha: float, b
 
 def _wrong_law(m: Tables) -> str:
     """What is wrong with the stated ratio, a table's own law, or the draws from the system's bytes."""
-    references = [reference_of(table.mechanism) for table in m.tables]
+    references = [cast(ChannelReference, table.mechanism.audit_reference()) for table in m.tables]
     ratio = m.privacy_ratio()
     if not within_epsilon(ratio, m.epsilon) or ratio != max(one.ratio() for one in references):
         return f"two records' probabilities of a report are in the ratio {float(ratio):.9g}"
@@ -122,7 +121,7 @@ class _Cases:
 
     def __init__(self, subject: Subject[Tables]) -> None:
         self.subject, self.m, self.rng = subject, subject.mechanism, unpredictable()
-        self.references = [reference_of(table.mechanism) for table in self.m.tables]
+        self.references = [cast(ChannelReference, table.mechanism.audit_reference()) for table in self.m.tables]
         question = None if subject.survey is None else subject.survey.question
         self.fields: Any = getattr(question, "attributes", None)
         self.domain = None if subject.survey is None else subject.survey.domain

@@ -9,7 +9,6 @@ import numpy as np
 
 from sottovoce.auditing.budget import Budget
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.script import ScriptedSource
 from sottovoce.auditing.vector_runs import VectorRuns
 from sottovoce.auditing.vectors import Cases, HeldVector
 from sottovoce.kernels.normals import seed_normals
@@ -17,6 +16,7 @@ from sottovoce.mechanisms.base import Floats
 from sottovoce.mechanisms.rejection import UNIT, Rejection
 from sottovoce.mechanisms.vector import lift
 from sottovoce.randomness import ONE, epsilon_of, within_epsilon
+from sottovoce.randomness.scripts import ScriptedSource
 
 __all__ = ["chance_of_one", "run_rejection"]
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.reference import Draws, Reference
-from sottovoce.auditing.script import ScriptedSource, unpredictable
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.reference import ChannelReference, Draws
 from sottovoce.randomness import ONE, Source
+from sottovoce.randomness.scripts import ScriptedSource, unpredictable
 
 __all__ = ["LEAST_RUNS", "MOST_SWEPT", "Runs", "WrongRun", "edge_values", "run_device"]
 
@@ -80,7 +80,7 @@ def edge_values(size: int, block: int = 1) -> list[int]:
     return sorted({at for centre in centres for at in range(centre - 2, centre + 2) if 0 <= at < size})
 
 
-def run_device(subject: Subject[ChannelMechanism], reference: Reference[Any], budget: Budget) -> Runs:
+def run_device(subject: Subject[ChannelMechanism], reference: ChannelReference, budget: Budget) -> Runs:
     """Run the device until everything was run, something went wrong, or the time is over."""
     runs, rng = Runs(), unpredictable()
     device = _Device(subject, reference, budget, runs, rng)
@@ -103,7 +103,7 @@ class _Device:
     """One audited device; every stage yields, after each batch of runs, whether all went right."""
 
     subject: Subject[ChannelMechanism]
-    reference: Reference[Any]
+    reference: ChannelReference
     budget: Budget
     runs: Runs
     rng: np.random.Generator

@@ -13,21 +13,20 @@ from typing import Any, Final, cast
 import numpy as np
 
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.channel import row_of
 from sottovoce.auditing.empirical import Certificate, affordable, certify
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.reference import index_rows
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
-from sottovoce.auditing.script import Request, ScriptedSource, unpredictable
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.core.errors import MechanismError, ReportError
 from sottovoce.mechanisms.one_option import OneOption
+from sottovoce.mechanisms.reference import index_rows
 from sottovoce.mechanisms.set_selection import SetSelection
 from sottovoce.mechanisms.sets import Row, SetMechanism, padded
 from sottovoce.mechanisms.wheel import Wheel
 from sottovoce.randomness import ONE, epsilon_of, within_epsilon
 from sottovoce.randomness.philox import WHEEL_BINS, words
+from sottovoce.randomness.scripts import Request, ScriptedSource, row_of, unpredictable
 from sottovoce.workloads.naming import value_at
 
 __all__ = ["audit_sets", "wrong_miniature_of_sets"]

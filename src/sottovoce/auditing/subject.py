@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from sottovoce.auditing.system import ReadTape, play_source, time_left, watch_system
-from sottovoce.core.errors import MissingExtraError, ReportError
+from sottovoce.core.errors import MechanismError, MissingExtraError, ReportError
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain
 from sottovoce.mechanisms import AnyMechanism
 from sottovoce.mechanisms.channel import ChannelMechanism
+from sottovoce.mechanisms.reference import Reference
 from sottovoce.randomness import ByteSource, Source, os_source
 from sottovoce.workloads.naming import value_at
 
-__all__ = ["AuditedSurvey", "FramingError", "Subject", "failure"]
+__all__ = ["AuditedSurvey", "FramingError", "Subject", "failure", "reference_of"]
 
 M_co = TypeVar("M_co", bound=AnyMechanism, covariant=True)
 
@@ -66,6 +67,17 @@ def failure(error: Exception) -> str:
     if isinstance(error, MissingExtraError):
         raise error
     return str(error) if isinstance(error, FramingError) else f"the device raises {type(error).__name__}: {error}"
+
+
+def reference_of(mechanism: AnyMechanism) -> Reference:
+    """What the mechanism's device is judged by: its own reference, or else the law that it states."""
+    found = mechanism.audit_reference() or mechanism.stated_reference()
+    if found is None:
+        raise MechanismError(
+            f"{mechanism.name} cannot be audited: no device runs it, or it has neither an audit_reference nor a law "
+            "that is stated by exact probabilities"
+        )
+    return found
 
 
 @dataclass(frozen=True)

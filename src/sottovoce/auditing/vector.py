@@ -21,7 +21,6 @@ from sottovoce.auditing.empirical import affordable, certify
 from sottovoce.auditing.gaussian import run_gaussian
 from sottovoce.auditing.rejection import chance_of_one, run_rejection
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
-from sottovoce.auditing.script import unpredictable
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.auditing.vector_runs import VectorRuns
 from sottovoce.auditing.vectors import Cases, HeldVector
@@ -32,6 +31,7 @@ from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.gaussian import Gaussian
 from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.vector import VectorMechanism
+from sottovoce.randomness.scripts import unpredictable
 
 __all__ = ["audit_vector"]
 

@@ -16,20 +16,18 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.auditing.budget import Budget
-from sottovoce.auditing.channel import row_of
 from sottovoce.auditing.empirical import Certificate, affordable, certify
 from sottovoce.auditing.primitives import wrong_draw
-from sottovoce.auditing.projective import ProjectiveReference
-from sottovoce.auditing.reference import in_hex, index_rows
 from sottovoce.auditing.result import INDEPENDENT_RUNS, UNIFORM_BYTES, AuditResult, fault_in_words, fault_size
-from sottovoce.auditing.script import Request, ScriptedSource, random_below, unpredictable
 from sottovoce.auditing.subject import Subject, failure
 from sottovoce.auditing.system import MOST_WATCHED
 from sottovoce.auditing.word_values import Held, random_word, words_to_run
 from sottovoce.core.errors import ReportError
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
+from sottovoce.mechanisms.reference import in_hex, index_rows
 from sottovoce.randomness import epsilon_of, within_epsilon
 from sottovoce.randomness.philox import PREFIX_HASHES, words
+from sottovoce.randomness.scripts import Request, ScriptedSource, random_below, row_of, unpredictable
 
 __all__ = ["audit_words", "wrong_miniature_of_words"]
 
@@ -113,7 +111,7 @@ class _WordRuns:
     def __init__(self, subject: Subject[HashedPrefixes]) -> None:
         self.subject, self.m, self.rng = subject, subject.mechanism, unpredictable()
         self.code = None if subject.survey is None else subject.survey.question.code
-        self.inner = ProjectiveReference(self.m.inner)
+        self.inner = self.m.inner.audit_reference()
         self.requests: list[Request] = [sum(self.m.rows), *self.inner.requests(0)]
 
     def held(self) -> Iterator[Held]:
@@ -159,7 +157,7 @@ class _WordRuns:
 
     def _expected(self, people: list[Held], played: list[list[int]]) -> list[bytes]:
         """The bytes that must be sent, from the description alone."""
-        draws, points = np.array(played, dtype=np.int64), self.inner.points
+        draws, points = np.array(played, dtype=np.int64), self.m.buckets
         buckets = [
             self._hash(held.number, row) * points // 2**32 for held, (row, *_) in zip(people, played, strict=True)
         ]

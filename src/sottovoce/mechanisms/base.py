@@ -18,6 +18,7 @@ from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
 from sottovoce.core.limits import MAX_CELLS, MAX_REPORT_BYTES, check_integer
 from sottovoce.kernels.memory import zeros
 from sottovoce.mechanisms.codecs import Codec, IndexCodec, Payloads
+from sottovoce.mechanisms.reference import Reference
 from sottovoce.theory.blanket import Blanket
 
 __all__ = ["Batch", "Counts", "Floats", "Mechanism", "Report"]
@@ -123,6 +124,18 @@ class Mechanism(abc.ABC):
         From the exact probabilities at the rounded thresholds in use, over all values that the device accepts. None
         where nothing better is known than what every mechanism of this epsilon has.
         """
+        return None
+
+    def audit_reference(self) -> Reference | None:
+        """A second implementation of the device, made from the parameters alone: what audits compare it with.
+
+        Every mechanism of this package writes one. None for one of another package that does not, which is audited by
+        the law that it states, and for one that no device runs.
+        """
+        return None
+
+    def stated_reference(self) -> Reference | None:
+        """What the stated law tells of a device's runs; None where the family has no law that could be run against."""
         return None
 
     @classmethod

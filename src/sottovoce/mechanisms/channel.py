@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import ValueOutsideDomainError
 from sottovoce.core.limits import check_domain_size, check_epsilon
 from sottovoce.mechanisms.base import Batch, Floats, Mechanism, Report
+from sottovoce.mechanisms.reference import ChannelReference
+from sottovoce.mechanisms.stated import StatedReference
 from sottovoce.randomness import Source, epsilon_of
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.listed_blanket import listed_blanket
@@ -104,6 +106,11 @@ class ChannelMechanism(Mechanism):
         return listed_blanket(channel, "every pair of values is gone through")
 
     # --- what follows from it -----------------------------------------------------------
+
+    @final
+    def stated_reference(self) -> ChannelReference:
+        """That no report is less likely than one way to draw it."""
+        return StatedReference(self)
 
     @final
     def randomize(self, value: int, source: Source) -> Report:

@@ -20,9 +20,19 @@ from sottovoce.core.limits import check_integer
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.reference import (
+    ChannelReference,
+    Draws,
+    Rows,
+    TwoLevelReference,
+    Values,
+    index_rows,
+    odd_parity,
+)
 from sottovoce.mechanisms.sampled import MAX_TILT, tilted_weights
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import binary_law
 
@@ -301,9 +311,48 @@ class Fourier(ChannelMechanism):
         """All reports."""
         return iter(range(self.cells))
 
+    def audit_reference(self) -> ChannelReference:
+        return FourierReference(self.domain_size, self.epsilon, self.sizes, self.order, self.only, self.weights)
+
     def citation(self) -> str:
         """Marginals through the Hadamard transform: Cormode, Kulkarni and Srivastava 2018."""
         return (
             "@inproceedings{cormode2018marginal, author={Cormode, Graham and Kulkarni, Tejas and Srivastava, Divesh}, "
             "title={Marginal Release Under Local Differential Privacy}, booktitle={SIGMOD}, year={2018}}"
         )
+
+
+class FourierReference(TwoLevelReference):
+    """A coefficient is drawn in public; the coin keeps the parity of the value's code there, or turns it."""
+
+    def __init__(
+        self, values: int, epsilon: float, sizes: tuple[int, ...], order: int, only: int, weights: tuple[int, ...]
+    ) -> None:
+        super().__init__(values, epsilon, inside=1, outside=1)
+        self.sizes = sizes
+        self.bits = [(size - 1).bit_length() for size in sizes]
+        places = [only - 1] if only else range(len(sizes))
+        groups = [group for n in range(1, order + 1) for group in combinations(places, n)]
+        masks = [self._masks(group) for group in groups]
+        self.masks = np.concatenate(masks)
+        self.shares = np.cumsum(np.repeat([weights[len(group) - 1] for group in groups], [len(one) for one in masks]))
+        self._requests = [int(self.shares[-1]), -self.threshold]
+
+    def _masks(self, group: tuple[int, ...]) -> Values:
+        found = np.zeros(1, dtype=np.int64)
+        for place in range(len(self.sizes)):
+            digits = np.arange(1, 1 << self.bits[place]) if place in group else np.zeros(1, dtype=np.int64)
+            found = ((found[:, None] << self.bits[place]) + digits).reshape(-1)
+        return found
+
+    def requests(self, value: int) -> list[Request]:
+        return self._requests
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        drawn, kept = draws.T
+        number = np.searchsorted(self.shares, drawn, "right")
+        code, weight = np.zeros_like(values), self.values
+        for size, bits in zip(self.sizes, self.bits, strict=True):
+            weight //= size
+            code = (code << bits) + values // weight % size
+        return index_rows(2 * number + (odd_parity(self.masks[number] & code) == (kept == 1)), 2 * len(self.masks))

@@ -15,8 +15,18 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
+from sottovoce.mechanisms.reference import (
+    ChannelReference,
+    Draws,
+    Rows,
+    TwoLevelReference,
+    Values,
+    index_rows,
+    odd_parity,
+)
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import Third, two_level_law
 
@@ -243,6 +253,9 @@ class Hadamard(FiniteMechanism):
         rows, positions = np.arange(1, self.domain_size + 1), np.arange(self.cells)
         return np.asarray(np.bitwise_count(rows & positions[:, None]) % 2 == 0)
 
+    def audit_reference(self) -> ChannelReference:
+        return HadamardReference(self.domain_size, self.epsilon)
+
     def citation(self) -> str:
         """Acharya, Sun and Zhang 2019; the projection's analysis is Bassily's."""
         return (
@@ -252,3 +265,21 @@ class Hadamard(FiniteMechanism):
             "@inproceedings{bassily2019linear, author={Bassily, Raef}, title={Linear Queries Estimation with "
             "Local Differential Privacy}, booktitle={AISTATS}, year={2019}}"
         )
+
+
+class HadamardReference(TwoLevelReference):
+    """A position with the parity that the coin says; a wrong one is mended in the row's lowest bit."""
+
+    def __init__(self, values: int, epsilon: float) -> None:
+        self.positions = 1 << values.bit_length()
+        super().__init__(values, epsilon, inside=self.positions // 2, outside=self.positions // 2)
+        self._requests = [-self.threshold, self.positions]
+
+    def requests(self, value: int) -> list[Request]:
+        return self._requests
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        coin, position = draws.T
+        row = values + 1
+        mended = position ^ np.where(odd_parity(row & position) == (coin == 1), row & -row, 0)
+        return index_rows(mended, self.positions)

@@ -17,8 +17,18 @@ from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
 from sottovoce.mechanisms.finite import FiniteMechanism, ReportSpread
 from sottovoce.mechanisms.hadamard import most_odd
+from sottovoce.mechanisms.reference import (
+    ChannelReference,
+    Draws,
+    Rows,
+    TwoLevelReference,
+    Values,
+    index_rows,
+    odd_parity,
+)
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import Third, two_level_law
 
@@ -281,6 +291,9 @@ class HadamardBlocks(FiniteMechanism):
         even = np.bitwise_count((row + 1) & position[:, None]) % 2 == 0
         return np.asarray((at[:, None] == block) & even)
 
+    def audit_reference(self) -> ChannelReference:
+        return HadamardBlocksReference(self.domain_size, self.epsilon, self.blocks)
+
     def citation(self) -> str:
         """Acharya, Sun and Zhang 2019, the general form."""
         return (
@@ -288,3 +301,29 @@ class HadamardBlocks(FiniteMechanism):
             "title={Hadamard Response: Estimating Distributions Privately, Efficiently, and with Little "
             "Communication}, booktitle={AISTATS}, year={2019}}"
         )
+
+
+class HadamardBlocksReference(TwoLevelReference):
+    """Hadamard in the value's block; or, by rank, other blocks' positions and then the own block's odd ones."""
+
+    def __init__(self, values: int, epsilon: float, blocks: int) -> None:
+        self.size = 1 << (-(-values // blocks)).bit_length()
+        self.positions, self.block = blocks * self.size, self.size - 1
+        super().__init__(values, epsilon, inside=self.size // 2, outside=self.positions - self.size // 2)
+        self._requests = [-self.threshold, self.size, self.outside]
+
+    def requests(self, value: int) -> list[Request]:
+        return self._requests
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        coin, even, rest = draws.T
+        own, row = values // self.block, values % self.block + 1
+        low = row & -row
+        even = even ^ np.where(odd_parity(row & even), low, 0)
+        elsewhere = self.positions - self.size
+        away = rest + np.where(rest // self.size >= own, self.size, 0)
+        rank = np.maximum(rest - elsewhere, 0)
+        odd = rank % low + rank // low * low * 2
+        odd = odd ^ np.where(odd_parity(row & odd), 0, low)
+        off = np.where(rest < elsewhere, away, own * self.size + odd)
+        return index_rows(np.where(coin == 1, own * self.size + even, off), self.positions)

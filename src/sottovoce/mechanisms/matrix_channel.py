@@ -17,7 +17,9 @@ from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values, index_rows
 from sottovoce.randomness import Source, within_epsilon
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.listed_blanket import listed_blanket
 
@@ -141,6 +143,9 @@ class MatrixChannel(ChannelMechanism):
     def report_means(self, numbers: Floats) -> Floats:
         return np.asarray(numbers @ self._chances)
 
+    def audit_reference(self) -> ChannelReference:
+        return MatrixReference(self.domain_size, self.matrix)
+
     def citation(self) -> str:
         """McKenna, Maity, Mazumdar and Miklau 2020."""
         return (
@@ -165,3 +170,43 @@ def _miniature(epsilon: float, size: int) -> ChannelMatrix:
     rows = [[column[(row - value) % size] for value in range(size)] for row in range(size)]
     even = [(1 << bits) - sum(column)] * size
     return ChannelMatrix(np.array([*rows, even], dtype=np.uint32), bits)
+
+
+class MatrixReference(ChannelReference):
+    """One integer below 2^bits: the entries of the value's column, laid side by side, share them out."""
+
+    def __init__(self, values: int, matrix: ChannelMatrix) -> None:
+        super().__init__(values)
+        self.entries, self.unit = matrix.integers, 1 << matrix.bits
+        self.ends = np.cumsum(self.entries.T, axis=1, dtype=np.int64)
+        self.points, self.reports = self.ends.shape
+
+    def requests(self, value: int) -> list[Request]:
+        return [self.unit]
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        drawn = draws[:, 0].tolist()
+        reports = [np.searchsorted(self.ends[v], at, "right") for v, at in zip(values.tolist(), drawn, strict=True)]
+        return index_rows(np.array(reports), self.reports)
+
+    def ratio(self) -> Fraction:
+        rows = self.entries
+        pairs = set(zip(rows.max(axis=1).tolist(), rows.min(axis=1).tolist(), strict=True))
+        return max(Fraction(high, max(1, low)) for high, low in pairs)
+
+    def wrong_law(self) -> str:
+        if int(self.entries.min()) < 1 or (self.ends[:, -1] != self.unit).any():
+            return "an entry of the channel matrix is 0, or a column does not add up"
+        return ""
+
+    @cached_property
+    def cells(self) -> int:
+        """The first and the last draw of every entry."""
+        return 2 * int(self.values * self.reports)
+
+    def sweep(self, numbers: Values, rng: np.random.Generator) -> tuple[Values, Draws]:
+        entry, last = np.divmod(numbers, 2)
+        values, report = np.divmod(entry, self.reports)
+        end = self.ends[values, report]
+        first = end - self.entries[report, values]
+        return values, np.where(last == 1, end - 1, first)[:, None]

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, TwoLevelReference, Values, index_rows
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import Third, two_level_law
 
@@ -145,6 +147,9 @@ class RandomizedResponse(SymmetricMechanism):
         """Every value's own report."""
         return np.eye(self.domain_size, dtype=np.bool_) if self.domain_size <= most_reports else None
 
+    def audit_reference(self) -> ChannelReference:
+        return RandomizedResponseReference(self.domain_size, self.epsilon)
+
     def citation(self) -> str:
         """Warner 1965; the k-ary form after Kairouz, Bonawitz and Ramage 2016."""
         return (
@@ -153,3 +158,18 @@ class RandomizedResponse(SymmetricMechanism):
             "@inproceedings{kairouz2016discrete, author={Kairouz, Peter and Bonawitz, Keith and Ramage, Daniel}, "
             "title={Discrete Distribution Estimation under Local Privacy}, booktitle={ICML}, year={2016}}"
         )
+
+
+class RandomizedResponseReference(TwoLevelReference):
+    """The value, or one of the others by its rank among them."""
+
+    def __init__(self, values: int, epsilon: float) -> None:
+        super().__init__(values, epsilon, inside=1, outside=values - 1)
+        self._requests = [-self.threshold, self.values - 1]
+
+    def requests(self, value: int) -> list[Request]:
+        return self._requests
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        coin, other = draws.T
+        return index_rows(np.where(coin == 1, values, other + (other >= values)), self.values)

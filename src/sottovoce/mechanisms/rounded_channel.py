@@ -16,8 +16,10 @@ from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.codecs import IndexCodec
-from sottovoce.mechanisms.matrix_channel import MatrixChannel
+from sottovoce.mechanisms.matrix_channel import MatrixChannel, MatrixReference
+from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values, index_rows
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 
 __all__ = ["RoundedChannel"]
@@ -129,6 +131,9 @@ class RoundedChannel(ChannelMechanism):
         """All row numbers."""
         return iter(range(self.cells))
 
+    def audit_reference(self) -> ChannelReference:
+        return RoundedReference(self.domain_size, self.matrix)
+
     def citation(self) -> str:
         """Wang et al. 2019, for numbers; the channel itself is searched by a linear program of ours."""
         return (
@@ -136,3 +141,37 @@ class RoundedChannel(ChannelMechanism):
             "Hui, Siu Cheung and Shin, Hyejin and Shin, Junbum and Yu, Ge}, title={Collecting and analyzing "
             "multidimensional data with local differential privacy}, booktitle={ICDE}, year={2019}}"
         )
+
+
+class RoundedReference(MatrixReference):
+    """One integer rounds: up where position modulo steps exceeds it. The next shares out the grid point's column."""
+
+    def __init__(self, values: int, matrix: ChannelMatrix) -> None:
+        super().__init__(values, matrix)
+        self.block = (values - 1) // (self.points - 1)
+
+    def requests(self, value: int) -> list[Request]:
+        return [self.block, self.unit]
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        rounding, drawn = draws.T
+        # A position rounds up for as many outcomes as it is steps beyond its grid point.
+        column = (values + self.block - 1 - rounding) // self.block
+        ends = self.ends[column]
+        return index_rows((ends <= drawn[:, None]).sum(axis=1), self.reports)
+
+    @cached_property
+    def cells(self) -> int:
+        """The first and the last draw of every entry, and every outcome of the rounding."""
+        return max(2 * int(self.points * self.reports), self.block)
+
+    def sweep(self, numbers: Values, rng: np.random.Generator) -> tuple[Values, Draws]:
+        """Every entry is reached by a position that its rounding moves just so far, from below or from above."""
+        entry, last = np.divmod(numbers % (2 * self.points * self.reports), 2)
+        column, report = np.divmod(entry, self.reports)
+        rounding = numbers % self.block
+        up = (rng.integers(0, 2, size=len(numbers)) == 1) & (column > 0) | (column == self.points - 1)
+        positions = np.where(up, (column - 1) * self.block + rounding + 1, column * self.block + rounding)
+        end = self.ends[column, report]
+        first = end - self.entries[report, column]
+        return positions, np.stack([rounding, np.where(last == 1, end - 1, first)], axis=1)

@@ -18,8 +18,18 @@ from numpy.typing import NDArray
 from sottovoce.mechanisms.base import Batch, Counts, Floats, Report
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.codecs import IndexCodec
+from sottovoce.mechanisms.reference import (
+    ChannelReference,
+    Draws,
+    Rows,
+    TwoLevelReference,
+    Values,
+    index_rows,
+    odd_parity,
+)
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import binary_law
 
@@ -248,6 +258,51 @@ class LevelResponse(ChannelMechanism):
         return Blanket((law,), "no two values' signs differ more often")
 
     @final
+    @final
+    def audit_reference(self) -> ChannelReference:
+        return LevelReference(self.domain_size, self.epsilon, self.spans, self.weights, signed=self.signed)
+
     def outputs(self) -> Iterator[Report]:
         """All reports."""
         return iter(range(self.cells))
+
+
+class LevelReference(TwoLevelReference):
+    """Level and column are drawn in public; the coin keeps the sign of the value's node there, or turns it."""
+
+    def __init__(
+        self, values: int, epsilon: float, spans: tuple[int, ...], weights: tuple[int, ...], *, signed: bool
+    ) -> None:
+        super().__init__(values, epsilon, inside=1, outside=1)
+        self.spans, self.signed = np.array(spans), signed
+        self.columns = np.array([1 << (-(-values // span) - 1).bit_length() for span in spans])
+        self.shares = np.array([0, *accumulate(weights)])
+        self.firsts = np.array([0, *accumulate(self.columns.tolist())])
+        self._requests = [int(self.shares[-1]), -self.threshold, int(self.columns.max())]
+
+    def requests(self, value: int) -> list[Request]:
+        return self._requests
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        drawn, kept, column = draws.T
+        level = np.searchsorted(self.shares, drawn, "right") - 1
+        span, size = self.spans[level], self.columns[level]
+        column = column % size
+        negative = odd_parity(values // span & column)
+        if self.signed:
+            negative = negative ^ (values % span >= span // 2)
+        report = 2 * self.firsts[level] + column + size * (negative == (kept == 1))
+        return index_rows(report, 2 * int(self.firsts[-1]))
+
+    @cached_property
+    def cells(self) -> int:
+        """Every column of every level."""
+        return int(self.firsts[-1])
+
+    def sweep(self, numbers: Values, rng: np.random.Generator) -> tuple[Values, Draws]:
+        """The level and column of that number, by any draw that gives the level."""
+        level = np.searchsorted(self.firsts, numbers, "right") - 1
+        size, widest = self.columns[level], int(self.columns.max())
+        drawn = rng.integers(self.shares[level], self.shares[level + 1])
+        column = numbers - self.firsts[level] + size * rng.integers(0, widest // size)
+        return rng.integers(0, self.values, size=len(numbers)), np.stack([drawn, 0 * drawn, column], axis=1)

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import Codec, subset_codec
+from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, TwoLevelReference, Values
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.mechanisms.two_level import TwoLevel
 from sottovoce.randomness import Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket
 from sottovoce.theory.blanket_laws import Third, two_level_law
 
@@ -166,6 +168,9 @@ class SubsetSelection(SymmetricMechanism):
             row[list(members)] = True
         return marks
 
+    def audit_reference(self) -> ChannelReference:
+        return SubsetSelectionReference(self.domain_size, self.epsilon, self.subset_size)
+
     def citation(self) -> str:
         """Ye and Barg 2018."""
         return (
@@ -173,3 +178,37 @@ class SubsetSelection(SymmetricMechanism):
             "Distribution Estimation under Locally Differential Privacy}, journal={IEEE Transactions on "
             "Information Theory}, volume={64}, number={8}, year={2018}}"
         )
+
+
+class SubsetSelectionReference(TwoLevelReference):
+    """Floyd's subset of the others, one of them replaced by the value if the coin comes up; sorted."""
+
+    def __init__(self, values: int, epsilon: float, subset: int) -> None:
+        super().__init__(values, epsilon, inside=subset, outside=values - subset)
+        self.subset = subset
+        self._requests = [-self.threshold, *range(self.values - self.subset, self.values), self.subset]
+
+    def requests(self, value: int) -> list[Request]:
+        return self._requests
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        rows = zip(values.tolist(), draws.tolist(), strict=True)
+        return self._packed(np.array([self._set(value, row) for value, row in rows], dtype=np.int64))
+
+    def _set(self, value: int, row: list[int]) -> list[int]:
+        coin, *floyd, replaced = row
+        others: dict[int, None] = {}
+        for last, drawn in enumerate(floyd, self.values - 1 - self.subset):
+            others[last if drawn in others else drawn] = None
+        members = sorted(other if other < value else other + 1 for other in others)
+        return sorted([*members[:replaced], value, *members[replaced + 1 :]]) if coin else members
+
+    def _packed(self, sets: Values) -> Rows:
+        """Members of fixed width, the least first, or a bitmap where that is no longer."""
+        each = (self.values - 1).bit_length()
+        if (each * self.subset + 7) // 8 < (self.values + 7) // 8:
+            bits = (sets[:, :, None] >> np.arange(each) & 1).astype(np.uint8).reshape(len(sets), -1)
+        else:
+            bits = np.zeros((len(sets), self.values), dtype=np.uint8)
+            bits[np.arange(len(sets))[:, None], sets] = 1
+        return np.packbits(bits, axis=1, bitorder="little")

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Batch, Counts, Report
 from sottovoce.mechanisms.codecs import BitmapCodec
+from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values
 from sottovoce.mechanisms.support import Support
 from sottovoce.mechanisms.symmetric import PairSupport, SymmetricMechanism
 from sottovoce.randomness import ONE, Source
+from sottovoce.randomness.scripts import Request
 from sottovoce.theory.blanket import Blanket, PairLaw
 
 __all__ = ["Unary"]
@@ -139,6 +141,9 @@ class Unary(SymmetricMechanism):
         )
         return Blanket((law,), "all pairs of values are alike")
 
+    def audit_reference(self) -> ChannelReference:
+        return UnaryReference(self.domain_size, self.own_threshold, self.other_threshold)
+
     def outputs(self) -> Iterator[Report]:
         """All sets of values."""
         values = range(self.domain_size)
@@ -146,3 +151,22 @@ class Unary(SymmetricMechanism):
 
     def _supporting(self, counts: Counts) -> Counts:
         return counts
+
+
+class UnaryReference(ChannelReference):
+    """One coin per value; the falls are the bitmap."""
+
+    def __init__(self, values: int, own_threshold: int, other_threshold: int) -> None:
+        super().__init__(values)
+        self.own, self.other = own_threshold, other_threshold
+
+    def requests(self, value: int) -> list[Request]:
+        asked = [-self.other] * self.values
+        asked[value] = -self.own
+        return asked
+
+    def payloads(self, values: Values, draws: Draws) -> Rows:
+        return np.packbits(draws.astype(np.uint8), axis=1, bitorder="little")
+
+    def ratio(self) -> Fraction:
+        return Fraction(self.own * (ONE - self.other), self.other * (ONE - self.own))

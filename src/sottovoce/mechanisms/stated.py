@@ -5,28 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sottovoce.auditing.channel import Enumerator
-from sottovoce.auditing.reference import Draws, Reference
-from sottovoce.auditing.script import Request, ScriptedSource
-from sottovoce.mechanisms.channel import ChannelMechanism
-from sottovoce.randomness import ONE
+from sottovoce.mechanisms.reference import ChannelReference, Draws, Rows, Values
+from sottovoce.randomness import ONE, Source
+from sottovoce.randomness.scripts import Enumerator, Request, ScriptedSource
 
 __all__ = ["StatedReference"]
 
-Values = NDArray[np.int64]
-Payloads = NDArray[np.uint8]
+
+class StatedChannel(Protocol):
+    """What is known of a channel of another package: its device, and the probabilities that it states."""
+
+    @property
+    def domain_size(self) -> int: ...
+
+    @property
+    def epsilon(self) -> float: ...
+
+    def miniatures(self, epsilon: float) -> Sequence[StatedChannel]: ...
+
+    def randomize(self, value: int, source: Source) -> Any: ...
+
+    def decode(self, payload: bytes) -> Any: ...
+
+    def probability(self, report: Any, value: int) -> Fraction: ...
+
+    def privacy_ratio(self) -> Fraction: ...
 
 
-class StatedReference(Reference[ChannelMechanism]):
+class StatedReference(ChannelReference):
     """What `probability` states, and the requests that the device makes for its first value.
 
     A report cannot be less likely than one way to draw it. Where all ways to draw a report are equally likely, as they
     are on every miniature of most mechanisms, its probability is a whole multiple of each.
     """
+
+    independent: ClassVar[bool] = False
+
+    def __init__(self, mechanism: StatedChannel) -> None:
+        super().__init__(mechanism.domain_size)
+        self.mechanism = mechanism
 
     @cached_property
     def _asked(self) -> list[Request]:
@@ -37,13 +56,13 @@ class StatedReference(Reference[ChannelMechanism]):
     @cached_property
     def _whole(self) -> bool:
         """Whether on every miniature each report's probability is a whole multiple of every way to draw it."""
-        small = type(self.mechanism).miniatures(self.mechanism.epsilon)
+        small = self.mechanism.miniatures(self.mechanism.epsilon)
         return all(_whole_multiples(one, value) for one in small for value in range(one.domain_size))
 
     def requests(self, value: int) -> list[Request]:
         return self._asked
 
-    def payloads(self, values: Values, draws: Draws) -> Payloads:
+    def payloads(self, values: Values, draws: Draws) -> Rows:
         raise NotImplementedError("the bytes that a mechanism of another package must send are not known")
 
     def ratio(self) -> Fraction:
@@ -64,7 +83,7 @@ class StatedReference(Reference[ChannelMechanism]):
         return None
 
 
-def _whole_multiples(mechanism: ChannelMechanism, value: int) -> bool:
+def _whole_multiples(mechanism: StatedChannel, value: int) -> bool:
     source = Enumerator()
     while True:
         report = mechanism.randomize(value, source)
