@@ -14,7 +14,6 @@ import pytest
 import sottovoce as sv
 from device.played import Played, refusal
 from sottovoce.cli import main
-from sottovoce.cli.private_value import read_value
 from sottovoce.core.signing import to_base64url
 
 SECRET = "gazpacho-7731"
@@ -255,13 +254,13 @@ PEOPLE = sv.Domain.product(age=range(100), city=["Rome", 'Oslo, "N"', "a=b"], wo
 )
 def test_reading_values(domain: Any, text: str, value: object) -> None:
     survey = sv.Survey.adaptive(domain, rounds=2, epsilon=1.0)
-    assert read_value(survey, text) == value
+    assert survey.parse(text) == value
 
 
 def test_reading_vectors() -> None:
     survey = sv.Survey.mean(3, 1.0, epsilon=1.0)
-    assert read_value(survey, "0.5,-1, 2e-3") == [0.5, -1.0, 0.002]
-    assert read_value(survey, "0.5,x") == "0.5,x"
+    assert survey.parse("0.5,-1, 2e-3") == [0.5, -1.0, 0.002]
+    assert survey.parse("0.5,x") == "0.5,x"
 
 
 def test_a_device_loads_nothing_heavy(played: Played, colours: sv.Survey, tmp_path: Path) -> None:

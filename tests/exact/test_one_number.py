@@ -12,7 +12,6 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.cli.parser import build_parser, commands_of
-from sottovoce.cli.private_value import read_value
 from sottovoce.core import limits
 
 SURVEY = sv.Survey.mean(1, 5.0, epsilon=1.0)
@@ -44,7 +43,7 @@ def test_simulated_people_may_have_numbers() -> None:
 
 def test_a_number_on_the_command_line_is_a_value() -> None:
     for survey in (SURVEY, sv.Survey.number(0, 600, epsilon=1.0)):
-        assert survey.aggregate().add([survey.randomize(read_value(survey, "12"))]).n_reports == 1
+        assert survey.aggregate().add([survey.randomize(survey.parse("12"))]).n_reports == 1
 
 
 def test_coordinates_have_the_names_they_are_given() -> None:

@@ -94,7 +94,6 @@ def _line(raw: bytes) -> str:
 
 
 def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
-    from sottovoce.cli.private_value import read_value
     from sottovoce.core.errors import SignatureError
     from sottovoce.device import REFUSE
 
@@ -106,11 +105,11 @@ def _answer(device: Device, arguments: argparse.Namespace) -> Receipt:
     survey = device.survey(arguments.url, survey_id)
     if arguments.survey not in (survey.title, survey_id[: len(arguments.survey)]):
         raise SignatureError("the collector lists this survey under another title than the signed one")
-    otherwise = REFUSE if arguments.otherwise is None else read_value(survey, arguments.otherwise)
+    otherwise = REFUSE if arguments.otherwise is None else survey.parse(arguments.otherwise)
 
     def value(period: object) -> object:
         text = _line(sys.stdin.buffer.readline()) if arguments.value == "-" else arguments.value
-        return read_value(survey, text)
+        return survey.parse(text)
 
     return device.answer(arguments.url, survey_id, value, otherwise=otherwise)
 

@@ -93,14 +93,13 @@ def register(parser: Parser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from sottovoce.cli.private_value import read_value
     from sottovoce.device import REFUSE
     from sottovoce.edge import PersonLedger, Randomizer
     from sottovoce.edge.rows import ColumnChoice
 
     _check_options(arguments)
     survey = _survey(arguments)
-    otherwise = REFUSE if arguments.otherwise is None else read_value(survey, arguments.otherwise)
+    otherwise = REFUSE if arguments.otherwise is None else survey.parse(arguments.otherwise)
     Randomizer(survey, otherwise=otherwise)  # refuses a survey before a ledger is made
     ledger = None if arguments.ledger is None else PersonLedger(arguments.ledger)
     randomizer = Randomizer(survey, otherwise=otherwise, ledger=ledger)

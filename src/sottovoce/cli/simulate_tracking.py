@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli.estimate_curve import add_curve, curve_answers, curve_page, draw_curve
 from sottovoce.cli.output import console, print_json, progress, working
-from sottovoce.cli.private_value import read_value
 from sottovoce.cli.survey_options import add_calendar, given_calendar, given_design, people_of_a_period
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ def _values(tracking: Tracking, recorded: RecordedHistories) -> Callable[[int], 
     """The values of all people in a period."""
     import numpy as np
 
-    parsed = [read_value(tracking.once, text) for text in recorded.texts]
+    parsed = [tracking.parse(text) for text in recorded.texts]
     plain = all(isinstance(one, (str, int, float)) for one in parsed)
     table = np.array(parsed) if plain else None
 
@@ -115,7 +114,7 @@ def _truth(tracking: Tracking, recorded: RecordedHistories) -> Callable[[str, in
     domain = question.domain
     if domain is None or not isinstance(question.workload, Workload):
         return None
-    places = [domain.index(read_value(tracking.once, text)) for text in recorded.texts]
+    places = [domain.index(tracking.parse(text)) for text in recorded.texts]
     workload = question.workload
 
     def of(answer: str, number: int) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.entries import as_integer, as_integers, entries_of
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
+from sottovoce.domain.typed import parse_integer
 
 __all__ = ["AllTexts", "Domain", "Indices"]
 
@@ -129,6 +130,15 @@ class Domain(abc.ABC):
     @abc.abstractmethod
     def _allowed(self) -> str:
         """The allowed values, for error messages."""
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of a record's attributes; none where a value is no record."""
+        return ()
+
+    def parse(self, text: str) -> object:
+        """The value that typed text stands for; text that stands for none is returned as it is."""
+        return parse_integer(text)
 
     @final
     def index(self, value: object) -> int:

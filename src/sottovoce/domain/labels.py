@@ -16,6 +16,7 @@ from sottovoce.core.limits import check_domain_size
 from sottovoce.domain.base import Domain, Indices
 from sottovoce.domain.integers import EXACT_IN_JSON
 from sottovoce.domain.lookup import Lookup, TextLookup
+from sottovoce.domain.typed import parse_integer
 
 __all__ = ["LabelDomain"]
 
@@ -110,6 +111,10 @@ class LabelDomain(Domain):
         size, number = self.size, -1 if integer is None else integer
         index = number if self._by_index and 0 <= number < size else -1
         return found if is_text else index
+
+    def parse(self, text: str) -> object:
+        # By hash lookup: a scan of the labels would take a time that depends on the value.
+        return text if self._find(text) >= 0 else parse_integer(text)
 
     def _find_integers(self, integers: Indices) -> Indices:
         if self._by_index:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.core.limits import as_float, check_integer
+from sottovoce.domain.typed import parse_number
 
 __all__ = ["LARGEST_NUMBER", "LONGEST_UNIT", "MAX_POINTS", "STEPS", "NumberGrid", "number"]
 
@@ -114,6 +115,10 @@ class NumberGrid:
         found[-1] = self.high
         found.flags.writeable = False
         return found
+
+    def parse(self, text: str) -> object:
+        """The number that typed text stands for; text that stands for none is returned as it is."""
+        return parse_number(text)
 
     def position(self, value: object) -> int:
         """The position nearest to a number; the error does not contain the number."""

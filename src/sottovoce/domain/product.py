@@ -15,6 +15,7 @@ from sottovoce.core.entries import as_integer, entries_of
 from sottovoce.core.errors import DomainError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE, check_domain_size
 from sottovoce.domain.base import Domain, Indices
+from sottovoce.domain.typed import parse_record
 
 __all__ = ["ProductDomain"]
 
@@ -86,6 +87,13 @@ class ProductDomain(Domain):
         for (_, domain), number in zip(self.attributes, numbers, strict=True):
             index = index * domain.size + number
         return index if min(numbers) >= 0 else -1
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.attributes)
+
+    def parse(self, text: str) -> object:
+        return parse_record(self.attributes, text)
 
     def _find_integers(self, integers: Indices) -> Indices:
         return integers

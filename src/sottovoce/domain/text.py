@@ -154,6 +154,9 @@ class TextDomain(Domain):
         index = number if self._by_index and 0 <= number < size else -1
         return (place if is_inside else -1) if is_text else index
 
+    def parse(self, text: str) -> object:
+        return text
+
     def _find_texts(self, texts: Any) -> Indices:
         """`_find` for many texts at once, all their characters in one array."""
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))

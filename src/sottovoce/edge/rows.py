@@ -8,9 +8,7 @@ from typing import Any, NamedTuple, final
 
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.signing import to_base64url
-from sottovoce.domain import ProductDomain
-from sottovoce.questions.records import Records
-from sottovoce.questions.vector import Vector
+from sottovoce.questions.base import Question
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["ColumnChoice", "EdgeReport", "InputRow", "RowFault"]
@@ -78,8 +76,8 @@ class ColumnChoice:
     ----------
     value
         One column that holds the value; or several, one for each attribute of a record or coordinate of a vector.
-    together
-        What several columns make: "record", "vector", or "" where it is one column.
+    question
+        Makes one value of several columns; None where one column holds it.
     person
         The column with who it is; empty if people are not remembered.
     keep
@@ -93,7 +91,7 @@ class ColumnChoice:
     """
 
     value: tuple[str, ...]
-    together: str = ""
+    question: Question | None = None
     person: str = ""
     keep: tuple[str, ...] = ()
 
@@ -117,28 +115,11 @@ class ColumnChoice:
                 "a report of it; keep other columns, or none"
             ).at("keep")
         if column is not None:
-            return cls((column,), "", person, tuple(keep))
+            return cls((column,), None, person, tuple(keep))
         if len(set(columns)) < len(columns):
             raise SurveyError("columns names a column twice; name each once").at("columns")
-        if isinstance(survey.question, Vector):
-            dimension = survey.question.dimension
-            if len(columns) != dimension:
-                raise SurveyError(
-                    f"columns names {len(columns):,}, and the survey asks for vectors of {dimension:,} numbers: name "
-                    "one column for each, in their order"
-                ).at("columns")
-            return cls(tuple(columns), "vector", person, tuple(keep))
-        attributes = _attributes(survey)
-        if not attributes:
-            raise SurveyError(
-                "columns is for surveys of records and of vectors; this one asks for one value: name it with column"
-            ).at("columns")
-        if set(columns) != set(attributes):
-            raise SurveyError(
-                f"columns must be the attributes of the survey, which are {', '.join(attributes)}; or name with column "
-                "one that holds the whole record"
-            ).at("columns")
-        return cls(tuple(columns), "record", person, tuple(keep))
+        survey.question.check_columns(columns)
+        return cls(tuple(columns), survey.question, person, tuple(keep))
 
     @property
     def read(self) -> list[str]:
@@ -156,18 +137,6 @@ class ColumnChoice:
         if empty is not None:
             lacks = "is empty" if empty in found else "is missing"
             return InputRow(number, None, person, kept, f"column {empty!r} {lacks}")
-        match self.together:
-            case "record":
-                value: object = {name: found[name] for name in self.value}
-            case "vector":
-                value = [found[name] for name in self.value]
-            case _:
-                value = found[self.value[0]]
+        held = {name: found[name] for name in self.value}
+        value = held[self.value[0]] if self.question is None else self.question.value_of_columns(held)
         return InputRow(number, value, person, kept)
-
-
-def _attributes(survey: Survey) -> list[str]:
-    """The names of a record's attributes; none where a value is no record."""
-    if isinstance(survey.question, Records):
-        return [name for name, _ in survey.question.attributes]
-    return [name for name, _ in survey.domain.attributes] if isinstance(survey.domain, ProductDomain) else []

@@ -7,6 +7,7 @@ A design says how it is asked, see `sottovoce.strategies`.
 from __future__ import annotations
 
 import abc
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 
 import numpy as np
@@ -71,6 +72,34 @@ class Question(abc.ABC):
     @abc.abstractmethod
     def private_input(self, value: object) -> Any:
         """One person's value as an index or a vector; an error message does not contain the value."""
+
+    def parse(self, text: str) -> object:
+        """The value that typed text stands for, on a command line, in a file of values or on a page.
+
+        Text that stands for no value is returned as it is, and refused where it is randomized.
+        """
+        return text if self.domain is None else self.domain.parse(text)
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        """The names of a record's fields; none where a value is no record."""
+        return () if self.domain is None else self.domain.field_names
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse columns of a file that do not make one value together."""
+        if not self.field_names:
+            raise SurveyError(
+                "columns is for surveys of records and of vectors; this one asks for one value: name it with column"
+            ).at("columns")
+        if set(names) != set(self.field_names):
+            raise SurveyError(
+                f"columns must be the attributes of the survey, which are {', '.join(self.field_names)}; or name with "
+                "column one that holds the whole record"
+            ).at("columns")
+
+    def value_of_columns(self, row: Mapping[str, Any]) -> object:
+        """One person's value from the columns that `check_columns` accepted, in their order."""
+        return dict(row)
 
     @abc.abstractmethod
     def people(self, values: Any) -> People:

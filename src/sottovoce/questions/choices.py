@@ -17,6 +17,7 @@ from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import DomainError, SimulationError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION
 from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.domain.typed import listed_texts
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
@@ -107,6 +108,10 @@ class Choices(Question):
         if size > self.most or min(numbers) < 0 or len(set(numbers)) < self.most:
             raise self._refusal()
         return np.sort(np.array(numbers, dtype=np.int64))
+
+    def parse(self, text: str) -> object:
+        """Options between commas, each perhaps quoted as in JSON; none of an empty text."""
+        return [self.options.parse(one) for one in listed_texts(text)]
 
     def _members(self, value: object) -> list[Any]:
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):

@@ -144,6 +144,9 @@ class Number(Question):
         # A bin holds its upper end. Computed for every aim, so that the work tells nothing.
         return int(self._bins(self.grid.clipped([value]))[0]) if self.answers_are_shares else position
 
+    def parse(self, text: str) -> object:
+        return self.grid.parse(text)
+
     def people(self, values: Any) -> People:
         numbers = self.grid.clipped(values)
         return People.with_values(self._bins(numbers) if self.answers_are_shares else self.grid.positions_of(numbers))

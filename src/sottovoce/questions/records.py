@@ -16,6 +16,7 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
 from sottovoce.domain.number import NumberGrid
 from sottovoce.domain.statement import domain_from_statement
+from sottovoce.domain.typed import parse_record
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
@@ -115,6 +116,13 @@ class Records(Question):
         if min(found) < 0:
             raise ValueOutsideDomainError(f"the record has a value that is not in this survey; {self._allowed}")
         return np.array(found, dtype=np.int64)
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.attributes)
+
+    def parse(self, text: str) -> object:
+        return parse_record(self.attributes, text)
 
     def people(self, values: Any) -> People:
         """A DataFrame or a mapping of columns, or a list of records."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self, final
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION, MAX_RADIUS, MIN_RADIUS, check_dimension, check_integer, check_radius
 from sottovoce.core.words import plural
+from sottovoce.domain.typed import parse_numbers
 from sottovoce.mechanisms.vector import as_vector, clip_to_ball
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
@@ -101,6 +103,20 @@ class Vector(Question):
         if vector is None:
             raise ValueOutsideDomainError(f"every value must be a vector of {plural(self.dimension, 'number')}")
         return vector
+
+    def parse(self, text: str) -> object:
+        """Numbers between commas."""
+        return parse_numbers(text)
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        if len(names) != self.dimension:
+            raise SurveyError(
+                f"columns names {len(names):,}, and the survey asks for vectors of {self.dimension:,} numbers: name "
+                "one column for each, in their order"
+            ).at("columns")
+
+    def value_of_columns(self, row: Mapping[str, Any]) -> object:
+        return list(row.values())
 
     def people(self, values: Any) -> People:
         vectors = self._vectors(values)

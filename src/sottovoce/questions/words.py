@@ -99,6 +99,9 @@ class Words(Question):
         """The value's code; "other" for what is no word, since an error would tell something."""
         return self.code.row(value)
 
+    def parse(self, text: str) -> object:
+        return self.code.typed(text)
+
     def people(self, values: Any) -> People:
         rows = self.code.rows(entries_of(values))
         return People(len(rows), lambda start, stop: rows[start:stop])

@@ -93,6 +93,10 @@ class Panel(Stated):
             "and a batch holds answers back; ask all at once with Survey.queries, or in periods with Survey.tracking"
         )
 
+    def parse(self, text: str) -> object:
+        """The record that typed text stands for; text that stands for none is returned as it is."""
+        return self.domain.parse(text)
+
     def to_statement(self) -> dict[str, Any]:
         """The panel as plain JSON values."""
         own = {"domain": self.domain.to_statement(), "rounds": self.rounds, "radius": self.radius}

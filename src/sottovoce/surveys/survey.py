@@ -313,6 +313,10 @@ class Tracking(Stated):
         """The domain of a person's value in a period; None for vectors."""
         return self.once.domain
 
+    def parse(self, text: str) -> object:
+        """The value that typed text stands for; text that stands for none is returned as it is."""
+        return self.once.parse(text)
+
     @property
     def epsilon(self) -> float:
         """The privacy parameter of one report, and of a person's history in a window."""

@@ -196,6 +196,17 @@ class Terms(Stated):
 
     # --- values -------------------------------------------------------------------------
 
+    def parse(self, text: str) -> object:
+        """The value that typed text stands for, for a round a record; text that stands for none is returned as it is.
+
+        Examples
+        --------
+        >>> import sottovoce as sv
+        >>> sv.Survey.choices(["tea", "coffee", "water"], most=2, epsilon=1.0).parse("tea,water")
+        ['tea', 'water']
+        """
+        return self.question.parse(text) if self.seat is None else self.seat.panel.parse(text)
+
     def private_input(self, value: object) -> Any:
         """The input of the mechanism for one person's value; an error message does not contain the value."""
         if self.seat is None:
