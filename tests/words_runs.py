@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sottovoce as sv
-from sottovoce.surveys.word_scan import Tallies
-from sottovoce.surveys.word_search import SearchRule, WordSearch, search_words
+from sottovoce.estimates.words.scan import Tallies
+from sottovoce.estimates.words.search import SearchRule, WordSearch, search_words
 
 
 class Runs:

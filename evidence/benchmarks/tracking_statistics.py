@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import sottovoce as sv
+from sottovoce.estimates.curve import Curve
 from sottovoce.planning.tracking import CHANGE_PER_MARGIN
-from sottovoce.surveys.curve import Curve
 from sottovoce.surveys.survey import Tracking
 
 __all__ = ["run"]

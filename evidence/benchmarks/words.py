@@ -13,9 +13,9 @@ import numpy as np
 from evidence.benchmarks.heavy_hitters import RANKS, USERS, _zipf
 from evidence.experiments.one_round import one_round_table
 from sottovoce.adaptive.heavy_hitters import HeavyHitters
+from sottovoce.estimates.words.estimate import estimate_words
 from sottovoce.planning.planner import plan
 from sottovoce.questions.words import Words
-from sottovoce.surveys.words import estimate_words
 
 __all__ = ["run"]
 

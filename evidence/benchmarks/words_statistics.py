@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import sottovoce as sv
+from sottovoce.estimates.words.influence import intrusion
+from sottovoce.estimates.words.intervals import chosen_words, selected_interval
+from sottovoce.estimates.words.scan import Tallies
+from sottovoce.estimates.words.search import WordSearch, search_words
 from sottovoce.lab.populations.real_data import real_data
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.surveys.word_influence import intrusion
-from sottovoce.surveys.word_intervals import chosen_words, selected_interval
-from sottovoce.surveys.word_scan import Tallies
-from sottovoce.surveys.word_search import WordSearch, search_words
 
 __all__ = ["run"]
 

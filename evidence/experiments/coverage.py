@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.extras import full_install
+from sottovoce.estimates.intervals import Interval, Observed, certified_interval
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.mechanisms.unary import Unary
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.surveys.intervals import Interval, Observed, certified_interval
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from sottovoce.disclosure import disclose
     from sottovoce.domain import Domain
     from sottovoce.domain.number import number
+    from sottovoce.estimates.estimate import Estimate
     from sottovoce.expressions import Query, query
     from sottovoce.mechanisms import MECHANISMS, Mechanism
     from sottovoce.planning.plan import Plan
     from sottovoce.planning.planner import plan
     from sottovoce.surveys.aggregate import Aggregate, Reports
     from sottovoce.surveys.composition import compose
-    from sottovoce.surveys.estimate import Estimate
     from sottovoce.surveys.panel import Panel
     from sottovoce.surveys.relay import Relay
     from sottovoce.surveys.survey import Survey, Tracking
@@ -65,7 +65,7 @@ _HOMES = {
     "MECHANISMS": "mechanisms",
     "Aggregate": "surveys.aggregate",
     "Domain": "domain",
-    "Estimate": "surveys.estimate",
+    "Estimate": "estimates.estimate",
     "Mechanism": "mechanisms",
     "Panel": "surveys.panel",
     "Plan": "planning.plan",

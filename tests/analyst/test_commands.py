@@ -16,8 +16,8 @@ from commands import run_here
 from sottovoce.analyst.parquet import read_export
 from sottovoce.core.errors import ServiceError
 from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP
+from sottovoce.estimates.influence import influence
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.influence import influence
 
 WEEKLY = ("--every", "week", "--starts", "2031-01-06", "--periods", "52", "--renews", "quarter")
 VALUES = ["red"] * 300 + ["green"] * 150 + ["blue"] * 50

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from playwright.sync_api import BrowserContext, Route
 
-from sottovoce.surveys.series import answer_over_time
+from sottovoce.estimates.series import answer_over_time
 from sottovoce.surveys.survey import Tracking
 
 

@@ -17,8 +17,8 @@ import pytest
 from collector.client import DRINKS, Api, running
 from collector.service import until
 from sottovoce.collector.api.structs import HostileDevices
+from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.surveys.survey import Survey
-from sottovoce.surveys.words import WordsEstimate
 
 TOWNS = Survey.words(4, "abcdef", epsilon=3.0, users=600, title="Which letters?")
 NUMBERS = Survey.words(below=10**3, epsilon=3.0, users=600, title="Which number?")

@@ -15,8 +15,8 @@ from sottovoce.collector.reading.picture import columns_of, largest, projection_
 from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
 from sottovoce.domain.number import number
+from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.mechanisms import FiniteMechanism, serving
-from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 

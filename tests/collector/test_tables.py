@@ -15,7 +15,7 @@ import pytest
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.api import rendered
 from sottovoce.collector.reading.table_files import EstimateTable, table_of, to_arrow, to_csv, to_json, to_parquet
-from sottovoce.surveys.estimate import Estimate
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 PLACE = f"/v1/surveys/{DRINKS.id}"

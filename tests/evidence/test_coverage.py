@@ -19,8 +19,8 @@ import sottovoce as sv
 from evidence.experiments import coverage as experiment
 from evidence.experiments.coverage import LEVEL, Coverage, evidence_against, measure_coverage
 from evidence.reproduce.coverage import CoverageCell, CoverageDesign, cells_of, measure_cell, shares_of
+from sottovoce.estimates.intervals import Interval, Observed
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.surveys.intervals import Interval, Observed
 
 MOST = 9.0
 

@@ -13,11 +13,11 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import CapacityError, MechanismError
+from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.planning.planner import plan
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.strategies.setting import Setting
-from sottovoce.surveys.bound_curve import bound_curve
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges
 
 FIVE_COLUMNS = Marginals(k=2, age=8, income=8, height=8, weight=8, hours=8)

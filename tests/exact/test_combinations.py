@@ -10,7 +10,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import SurveyError, ValueOutsideDomainError, WorkloadError
-from sottovoce.surveys.estimate import Estimate
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Stack
 
 PEOPLE = {"country": ["DE", "FR", "IT"], "plan": ["free", "pro"], "age": range(4)}

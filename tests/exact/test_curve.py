@@ -11,11 +11,11 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import MismatchError, NoReportsError, SimulationError, SottovoceError, SurveyError
+from sottovoce.estimates.curve import Curve
+from sottovoce.estimates.smoothing import smoothed
+from sottovoce.estimates.trend import line_through
 from sottovoce.figures.style import new_figure
-from sottovoce.surveys.curve import Curve
-from sottovoce.surveys.smoothing import smoothed
 from sottovoce.surveys.survey import Tracking
-from sottovoce.surveys.trend import line_through
 
 SHARES = np.array([0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
 

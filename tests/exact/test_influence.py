@@ -14,6 +14,7 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.influence import Influence, hostile_count, influence
 from sottovoce.mechanisms import MECHANISMS, FiniteMechanism, serving
 from sottovoce.mechanisms.binary import Binary
 from sottovoce.mechanisms.codebook import Codebook
@@ -40,7 +41,6 @@ from sottovoce.strategies.setting import Setting
 from sottovoce.strategies.trees import spread as spread_of_levels
 from sottovoce.strategies.trees.haar import HaarStrategy
 from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
-from sottovoce.surveys.influence import Influence, hostile_count, influence
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Dense, Identity, Marginals, Parities, Prefix, Ranges, Workload
 from sottovoce.workloads.ball import Ball

@@ -9,10 +9,10 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import CapacityError, MechanismError, SurveyError
+from sottovoce.estimates import likeliest as module
+from sottovoce.estimates.likeliest import likeliest
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.registry import MECHANISMS
-from sottovoce.surveys import likeliest as module
-from sottovoce.surveys.likeliest import likeliest
 from sottovoce.workloads import Marginals, Prefix
 
 LISTED = {"randomized_response", "hadamard", "hadamard_blocks", "projective_geometry", "matrix_channel"}

@@ -15,7 +15,7 @@ CLIENTS = Path(__file__).parents[2] / "clients"
 
 ROOMS_IN_ORDER = (
     *("core", "randomness", "kernels", "domain", "workloads", "expressions", "theory", "mechanisms", "auditing"),
-    *("projections", "strategies", "questions", "figures", "surveys", "planning", "adaptive", "formats"),
+    *("projections", "strategies", "questions", "figures", "estimates", "surveys", "planning", "adaptive", "formats"),
     *("oblivious", "transparency", "device", "edge", "analyst", "disclosure", "collector", "relay", "engines", "lab"),
     *("the public face", "cli", "__main__"),
 )

@@ -14,6 +14,7 @@ import sottovoce as sv
 from sottovoce.auditing.channel import worst_pair
 from sottovoce.auditing.records import _wrong_miniature
 from sottovoce.core.errors import ReportError, SurveyError, ValueOutsideDomainError
+from sottovoce.estimates.influence import influence
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
@@ -26,7 +27,6 @@ from sottovoce.strategies.tables.allocation import best_shares
 from sottovoce.strategies.tables.components import Components
 from sottovoce.strategies.tables.projection import project_tables
 from sottovoce.strategies.tables.strategy import TablesStrategy
-from sottovoce.surveys.influence import influence
 from sottovoce.workloads import Marginals
 from sottovoce.workloads.record_tables import RecordTables, checked_fields
 from tracing import lines_run

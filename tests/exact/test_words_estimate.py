@@ -15,11 +15,11 @@ from scipy import stats
 import sottovoce as sv
 from sottovoce.core.errors import SottovoceError
 from sottovoce.domain.unicode_code import character_units
+from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.estimates.words.intervals import chosen_words, first_levels
+from sottovoce.estimates.words.search import SearchRule
+from sottovoce.estimates.words.shared_buckets import SharedBuckets
 from sottovoce.kernels.words import free_scores
-from sottovoce.surveys.shared_buckets import SharedBuckets
-from sottovoce.surveys.word_intervals import chosen_words, first_levels
-from sottovoce.surveys.word_search import SearchRule
-from sottovoce.surveys.words import WordsEstimate
 from sottovoce.theory.binomial import least_count, limit_given_passing, log_tail
 from sottovoce.theory.binomial_limits import limits_of_many
 

@@ -8,8 +8,8 @@ import pytest
 
 import sottovoce as sv
 from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.curve import Curve
 from sottovoce.questions.words import Words
-from sottovoce.surveys.curve import Curve
 
 ASKED = Words.of(longest=3, alphabet="abc")
 

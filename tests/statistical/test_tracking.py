@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import sottovoce as sv
-from sottovoce.surveys.curve import Curve
+from sottovoce.estimates.curve import Curve
 from sottovoce.surveys.survey import Tracking
 
 REPEATS = 150

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.surveys.word_influence import intrusion
-from sottovoce.surveys.word_intervals import chosen_words, selected_interval
+from sottovoce.estimates.words.influence import intrusion
+from sottovoce.estimates.words.intervals import chosen_words, selected_interval
 from words_runs import Runs, small
 
 ALPHA = 1e-8

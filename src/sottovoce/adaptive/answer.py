@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, final
 
 from sottovoce.core.errors import SessionError
 from sottovoce.core.words import plural
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.intervals import check_level
 from sottovoce.questions.shares import Shares
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.intervals import check_level
 from sottovoce.surveys.panel import Seat
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import Bound

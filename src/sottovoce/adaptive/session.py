@@ -17,8 +17,8 @@ from sottovoce.core.errors import SessionError, SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import plural
+from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.expressions import Query
-from sottovoce.surveys.intervals import Interval, check_level
 from sottovoce.surveys.panel import MAX_CHOICES, Panel
 from sottovoce.surveys.simulation import Seed
 from sottovoce.surveys.survey import Survey

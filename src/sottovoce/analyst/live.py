@@ -21,16 +21,16 @@ from sottovoce.analyst.records import read
 from sottovoce.core.errors import MismatchError, NoReportsError, ServiceError, SessionError, SurveyError
 from sottovoce.core.integrity import integrity_of
 from sottovoce.core.progress import advancing
+from sottovoce.estimates.curve import Curve
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.words.answers import WordAnswer
+from sottovoce.estimates.words.search import SearchRule
 from sottovoce.formats.service_json import Embedding, PeriodStatus, RoundStatus, SegmentEntry, Status
 from sottovoce.formats.wire import REPORT_ID_BYTES
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.curve import Curve
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey, Tracking
-from sottovoce.surveys.word_answers import WordAnswer
-from sottovoce.surveys.word_search import SearchRule
 
 __all__ = ["Exported", "LiveSurvey"]
 

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple, final
 from sottovoce.analyst.records import read
 from sottovoce.core.errors import NoReportsError, ServiceError
 from sottovoce.device.http import BAD_ANSWER, Http
+from sottovoce.estimates.curve import Curve
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.formats.service_json import PeriodList, PeriodStatus
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.curve import Curve
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["PeriodReader", "TrackedPeriods"]

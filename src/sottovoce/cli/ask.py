@@ -56,8 +56,8 @@ def register(parser: Parser) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from sottovoce.estimates.intervals import check_level
     from sottovoce.expressions import query
-    from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.panel import Panel
 
     check_level(arguments.level)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sottovoce.device import Ledger
+    from sottovoce.estimates.influence import Influence
     from sottovoce.lab.demo.adaptive import AskedQuestion
     from sottovoce.lab.demo.ages import Ages
     from sottovoce.lab.demo.demo import MusicResult, SampleReport
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from sottovoce.lab.demo.shuffled import ShuffledCrowd
     from sottovoce.lab.demo.wire import DemoSurveys, ServiceMetrics
     from sottovoce.lab.fleet import Sent
-    from sottovoce.surveys.influence import Influence
     from sottovoce.surveys.survey import Survey
 
 __all__ = [

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
+    from sottovoce.estimates.estimate import Estimate
     from sottovoce.formats.sharded import ShardedAggregate
-    from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["register"]
 
@@ -116,7 +116,7 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.cli.parser import UsageError
     from sottovoce.core.limits import check_integer
-    from sottovoce.surveys.intervals import check_level
+    from sottovoce.estimates.intervals import check_level
     from sottovoce.surveys.survey import Tracking
 
     check_level(arguments.level)

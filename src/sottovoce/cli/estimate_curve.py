@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
+    from sottovoce.estimates.curve import Curve
     from sottovoce.formats.sharded import ShardedAggregate
-    from sottovoce.surveys.curve import Curve
 
 __all__ = [
     "add_curve",
@@ -91,8 +91,8 @@ def draw_curve(arguments: argparse.Namespace, curve: Curve) -> None:
     """The picture, if one is asked for; of the first answer that is shown."""
     if arguments.picture is None:
         return
+    from sottovoce.estimates.trend import MIN_PERIODS
     from sottovoce.figures.style import save_figure
-    from sottovoce.surveys.trend import MIN_PERIODS
 
     answer = curve_answers(arguments, curve)[0]
     smooth = arguments.smooth and len(curve.closed) >= MIN_PERIODS

@@ -9,10 +9,10 @@ from sottovoce.cli.arguments import add_integer, add_number
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
+    from sottovoce.estimates.estimate import Estimate
+    from sottovoce.estimates.words.estimate import WordsEstimate
+    from sottovoce.estimates.words.search import SearchRule
     from sottovoce.questions.base import Question
-    from sottovoce.surveys.estimate import Estimate
-    from sottovoce.surveys.word_search import SearchRule
-    from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["add_words", "given_rule", "named_words", "refuse_words_options", "word_lines", "words_of"]
 
@@ -48,7 +48,7 @@ def refuse_words_options(arguments: argparse.Namespace, question: Question) -> N
 
 def given_rule(arguments: argparse.Namespace) -> SearchRule | None:
     """How to search, as the options say; None as usual."""
-    from sottovoce.surveys.word_search import SearchRule
+    from sottovoce.estimates.words.search import SearchRule
 
     names = ("false_discovery", "most_prefixes")
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
@@ -60,7 +60,7 @@ def named_words(arguments: argparse.Namespace, estimate: WordsEstimate) -> list[
     from sottovoce.core.errors import SurveyError
 
     texts = [*(arguments.word or ()), *(_lines(arguments.words) if arguments.words else ())]
-    code = words_of(estimate).survey.question.code  # type: ignore[attr-defined]
+    code = words_of(estimate).survey.question.code
     values = [code.typed(text) for text in texts]
     wrong = next((place for place, value in enumerate(values, 1) if not code.admits(value)), 0)
     if wrong:
@@ -79,7 +79,7 @@ def _lines(name: str) -> list[str]:
 
 def words_of(estimate: Estimate) -> WordsEstimate:
     """The estimate, which is of words."""
-    from sottovoce.surveys.words import WordsEstimate
+    from sottovoce.estimates.words.estimate import WordsEstimate
 
     assert isinstance(estimate, WordsEstimate)
     return estimate

@@ -48,10 +48,10 @@ def refuse_tracking_options(arguments: argparse.Namespace, *, needs_users: bool 
 def simulate_histories(question: Question, arguments: argparse.Namespace) -> int:
     """Everybody draws a period and answers then; the curve stands beside the truth."""
     from sottovoce.cli.output import check_picture
+    from sottovoce.estimates.intervals import check_level
     from sottovoce.lab.populations.histories import read_histories
     from sottovoce.lab.simulation.repeats import seeds_of
     from sottovoce.surveys.calendar import Calendar
-    from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.survey import Survey
 
     check_picture(arguments.picture)

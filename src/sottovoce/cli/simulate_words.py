@@ -36,10 +36,10 @@ _FRACTIONS: Final = ("top", "largest_error", "covered")
 
 def simulate_words(question: Words, arguments: argparse.Namespace) -> int:
     """Simulate, search and compare."""
+    from sottovoce.estimates.intervals import check_level
     from sottovoce.lab.populations.words import ZIPF, WordPeople, read_words
     from sottovoce.lab.simulation.repeats import check_repeats, check_users
     from sottovoce.lab.simulation.word_error import measure_words
-    from sottovoce.surveys.intervals import check_level
     from sottovoce.surveys.survey import Survey
 
     refuse_tracking_options(arguments, needs_users=arguments.population == ZIPF)

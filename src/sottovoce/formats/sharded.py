@@ -20,8 +20,8 @@ from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
 if TYPE_CHECKING:
-    from sottovoce.surveys.estimate import Estimate
-    from sottovoce.surveys.word_search import SearchRule
+    from sottovoce.estimates.estimate import Estimate
+    from sottovoce.estimates.words.search import SearchRule
 
 __all__ = ["ShardedAggregate", "check_possible", "in_parts", "in_shards"]
 

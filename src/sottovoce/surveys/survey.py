@@ -16,6 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.errors import NoReportsError, SimulationError, SurveyError
 from sottovoce.core.progress import steps
 from sottovoce.domain import Domain
+from sottovoce.estimates.curve import Curve
+from sottovoce.estimates.estimate import Estimate, SparseDistribution
+from sottovoce.estimates.words.estimate import SearchProgress, estimate_words
+from sottovoce.estimates.words.search import SearchRule
 from sottovoce.questions.base import Question
 from sottovoce.questions.people import People
 from sottovoce.questions.shares import Shares
@@ -27,15 +31,11 @@ from sottovoce.surveys.amplified import Amplified, amplified
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.choosing import Asking, NamedMechanism
 from sottovoce.surveys.constructors import Constructors
-from sottovoce.surveys.curve import Curve, curve_of
-from sottovoce.surveys.estimate import Estimate, SparseDistribution
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.simulation import Seed, count_reports, draw_reports
 from sottovoce.surveys.statement import Attachments, Stated, check_fields, read_json
-from sottovoce.surveys.tracking_simulation import Histories, simulate_periods
-from sottovoce.surveys.word_search import SearchRule
-from sottovoce.surveys.words import SearchProgress, estimate_words
+from sottovoce.surveys.tracked import Histories, curve_of, simulate_periods
 
 __all__ = ["Survey", "Tracking"]
 

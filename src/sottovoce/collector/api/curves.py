@@ -21,11 +21,11 @@ from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
+from sottovoce.estimates.curve import Curve
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.series import answer_over_time
 from sottovoce.questions.number import Number
 from sottovoce.questions.words import Words
-from sottovoce.surveys.curve import Curve
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.series import answer_over_time
 from sottovoce.surveys.survey import Tracking
 
 __all__ = ["ROUTES"]

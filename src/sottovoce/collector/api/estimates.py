@@ -24,11 +24,11 @@ from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.core.words import plural
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.influence import influence
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes
 from sottovoce.formats.sharded import check_possible, in_shards
 from sottovoce.questions.words import Words
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.influence import influence
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]

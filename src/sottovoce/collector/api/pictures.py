@@ -17,9 +17,9 @@ from sottovoce.collector.reading.figures import figures_of, histogram_of
 from sottovoce.collector.reading.findable import findable_of
 from sottovoce.collector.reading.picture import columns_of, projection_of
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.estimates.bound_curve import bound_curve
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.questions.words import Words
-from sottovoce.surveys.bound_curve import bound_curve
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]

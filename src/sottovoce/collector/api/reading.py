@@ -10,8 +10,8 @@ from sottovoce.collector.counting.live import live_aggregate
 from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.words import plural
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["aggregate_of", "answerable_survey", "check_minimum", "estimate_of"]

@@ -8,8 +8,8 @@ from typing import Final
 from sottovoce.collector.api.reading import aggregate_of, check_minimum
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.surveys.survey import Survey
-from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["BYTES_PER_COUNTER", "searched"]
 

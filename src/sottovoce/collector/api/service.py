@@ -35,8 +35,8 @@ from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.collector.survey_log import SurveyLog
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.formats.service_json import CentralGuarantee
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking

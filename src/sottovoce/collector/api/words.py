@@ -13,8 +13,8 @@ from sottovoce.collector.api.service import Service
 from sottovoce.collector.api.structs import AnswerRow, Level, SurveyId, Word, WordsAnswer, WordsAsked
 from sottovoce.collector.refusal import Refusal
 from sottovoce.domain.word_codes import WordCode
+from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.questions.words import Words
-from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["ROUTES"]
 

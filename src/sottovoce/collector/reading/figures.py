@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.combinations import CombinedAnswer
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.questions.number import Number
 from sottovoce.questions.records import Records
-from sottovoce.surveys.combinations import CombinedAnswer
-from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["NumberFigure", "NumberHistogram", "figures_of", "histogram_of"]
 

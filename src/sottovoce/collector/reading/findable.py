@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.planning.recall import recall_of
-from sottovoce.surveys.estimate import Estimate
 
 __all__ = ["Findable", "findable_of"]
 

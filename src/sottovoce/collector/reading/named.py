@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.words import WordsEstimate
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.words.estimate import WordsEstimate
 
 __all__ = ["columns_with_certainty", "label_of"]
 

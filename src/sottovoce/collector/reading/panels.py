@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 import msgspec
 
 from sottovoce.domain import Domain, ProductDomain
+from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.terms import Terms
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Ranges, Stack, Workload
 from sottovoce.workloads.body import Body
 from sottovoce.workloads.naming import is_text_labelled
@@ -69,7 +69,7 @@ class Intervals(_Slice, tag="ranges"):
 Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
 
 
-def panels_of(survey: Terms) -> list[Panel]:
+def panels_of(survey: AskedSurvey) -> list[Panel]:
     """The pictures of a survey's answers; they cover each answer at least once, but for moments of a number.
 
     Examples

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sottovoce.collector.reading.named import columns_with_certainty, label_of
 from sottovoce.collector.reading.panels import Bars, Panel, panels_of
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.terms import Terms
-from sottovoce.surveys.words import WordsEstimate
+from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.words.estimate import WordsEstimate
 
 __all__ = ["Columns", "columns_of", "largest", "projection_of"]
 
@@ -88,6 +88,6 @@ def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
     return np.sort(np.concatenate([above, equal]))
 
 
-def projection_of(survey: Terms) -> str:
+def projection_of(survey: AskedSurvey) -> str:
     """On what the raw answers are projected, in words."""
     return "interval" if survey.n_answers == 1 and survey.seat is not None else survey.question.projected_on

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.collector.api.structs import AnswerRow
 from sottovoce.collector.reading.named import columns_with_certainty, label_of
 from sottovoce.core.errors import MissingExtraError
-from sottovoce.surveys.estimate import Estimate
+from sottovoce.estimates.estimate import Estimate
 
 __all__ = ["CheckStop", "EstimateTable", "never_stop", "table_of", "to_arrow", "to_csv", "to_json", "to_parquet"]
 

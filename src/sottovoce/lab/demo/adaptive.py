@@ -14,8 +14,8 @@ from sottovoce.adaptive.answer import RoundInterval
 from sottovoce.adaptive.rounds import seat_of
 from sottovoce.adaptive.session import Session
 from sottovoce.adaptive.state import FinishedRound
+from sottovoce.estimates.intervals import Interval
 from sottovoce.lab.fleet.truth import true_answers
-from sottovoce.surveys.intervals import Interval
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 

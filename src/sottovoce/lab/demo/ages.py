@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.surveys.estimate import Estimate
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
 

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain import Domain
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.intervals import Interval
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text, true_frequencies
 from sottovoce.lab.simulation.repeats import check_users, seeds_of
 from sottovoce.lab.simulation.survey_error import Errors
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.intervals import Interval
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 from sottovoce.theory.bounds import theorem_4_2

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.domain.number import number
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.demo.adaptive import COUNTRIES, PLAYS
 from sottovoce.lab.fleet.truth import true_answers
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["FormAnswer", "people_for_forms", "read_forms", "state_forms"]

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.domain import Domain
+from sottovoce.estimates.curve import Curve
 from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.questions.shares import Shares
-from sottovoce.surveys.curve import Curve
 from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["MONTHS", "Habit", "HabitMonth", "follow_habit", "state_habit", "true_habit"]

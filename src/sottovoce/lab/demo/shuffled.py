@@ -10,13 +10,13 @@ from typing import Any, Final
 import numpy as np
 
 from sottovoce.core.words import guarantee
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.demo.demo import REPORT_BYTES, EstimatedShare, state_survey
 from sottovoce.lab.demo.instruments import answer_text, true_frequencies
 from sottovoce.lab.simulation.repeats import seeds_of
 from sottovoce.lab.simulation.survey_error import Errors
 from sottovoce.planning.plan import Plan
 from sottovoce.planning.planner import plan
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 

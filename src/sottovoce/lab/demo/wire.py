@@ -17,6 +17,7 @@ from sottovoce.analyst.collector import Collector
 from sottovoce.analyst.live import LiveSurvey
 from sottovoce.core.errors import ServiceError, SimulationError, SottovoceError
 from sottovoce.device import Device, Ledger, MemoryStore
+from sottovoce.estimates.influence import Influence
 from sottovoce.lab import fleet
 from sottovoce.lab.demo.adaptive import AskedQuestion, ask_in_turn, reports_to_close, state_adaptive, true_records
 from sottovoce.lab.demo.ages import Ages, read_ages, state_ages, true_ages
@@ -27,7 +28,6 @@ from sottovoce.lab.demo.instruments import true_frequencies
 from sottovoce.lab.demo.service import DemoService
 from sottovoce.lab.demo.shuffled import ShuffledCrowd
 from sottovoce.lab.fleet import Sent
-from sottovoce.surveys.influence import Influence
 
 __all__ = [
     "FEWEST_USERS",

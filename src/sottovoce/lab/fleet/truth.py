@@ -7,11 +7,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.lab.populations.unlisted import population_of
 from sottovoce.lab.populations.vectors import true_mean
 from sottovoce.questions.vector import Vector
 from sottovoce.surveys.panel import Panel, Seat
-from sottovoce.surveys.terms import Terms
 from sottovoce.workloads.base import Workload
 
 __all__ = ["true_answers"]
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 _AT_ONCE: Final = 1 << 20
 
 
-def true_answers(survey: Terms | Panel, shares: Floats | None) -> Floats:
+def true_answers(survey: AskedSurvey | Panel, shares: Floats | None) -> Floats:
     """Every answer of a survey for a population with these shares of every value; none for a panel.
 
     Where values cannot be listed, the population is that of `sottovoce.lab.populations`.
@@ -46,7 +46,7 @@ def true_answers(survey: Terms | Panel, shares: Floats | None) -> Floats:
     return np.empty(0) if shares is None or not isinstance(workload, Workload) else workload.matvec(shares)
 
 
-def _round(asked: Terms, shares: Floats) -> Floats:
+def _round(asked: AskedSurvey, shares: Floats) -> Floats:
     """A round's answers, by going through all records."""
     found = np.zeros(asked.n_answers)
     assert isinstance(asked.seat, Seat)

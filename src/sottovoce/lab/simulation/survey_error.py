@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.core.errors import SimulationError
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.lab.populations.distributions import frequencies
 from sottovoce.lab.populations.unlisted import UnlistedPeople, population_of
 from sottovoce.lab.populations.vectors import people_with_vectors, true_mean
@@ -22,7 +23,6 @@ from sottovoce.projections.hull import project_hull
 from sottovoce.questions.vector import Vector
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.simulation import Seed, count_reports, histogram_of
 from sottovoce.surveys.survey import Survey
 

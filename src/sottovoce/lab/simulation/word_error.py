@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.lab.populations.words import WordPeople
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.estimate import Estimate
 from sottovoce.surveys.survey import Survey
-from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["MeasuredWords", "SearchedOnce", "measure_words"]
 

@@ -34,7 +34,7 @@ _LEAST_BUCKETS: Final = 64
 """Buckets of a row that a survey has, however few counters are allowed."""
 
 _ON_AVERAGE: Final = "on average over the public hashes"
-_NOT_LISTED: Final = "words are not listed: estimates are made by surveys.words"
+_NOT_LISTED: Final = "words are not listed: estimates are made by estimates.words"
 
 
 @final

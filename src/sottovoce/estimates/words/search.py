@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain.word_codes import WordCode
+from sottovoce.estimates.words.known_words import KnownWords, Suspect, Verdict, judged, kept_apart
+from sottovoce.estimates.words.scan import LevelScan, OpenPrefix, Rows, Tallies, WordCandidate, scan_level
+from sottovoce.estimates.words.shared_buckets import SharedBuckets
 from sottovoce.strategies.words.thresholds import SearchRule, certain_tail
-from sottovoce.surveys.known_words import KnownWords, Suspect, Verdict, judged, kept_apart
-from sottovoce.surveys.shared_buckets import SharedBuckets
-from sottovoce.surveys.word_scan import LevelScan, OpenPrefix, Rows, Tallies, WordCandidate, scan_level
 
 __all__ = ["Found", "LevelRule", "SearchRule", "WordSearch", "search_words"]
 

@@ -17,21 +17,21 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain.word_codes import WordCode
+from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.influence import Influence
+from sottovoce.estimates.intervals import Interval, check_level
+from sottovoce.estimates.words.answers import WordAnswer, WordAnswers
+from sottovoce.estimates.words.influence import intrusions, word_influence
+from sottovoce.estimates.words.intervals import chosen_words, raw_share, selected_interval
+from sottovoce.estimates.words.scan import Tallies
+from sottovoce.estimates.words.search import Found, SearchRule, WordSearch, search_words
 from sottovoce.figures.bars import plot_answers
 from sottovoce.figures.html_table import answers_html
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.projections.capped import project_capped
 from sottovoce.projections.projected import Projected
 from sottovoce.questions.words import OTHER, Words
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.influence import Influence
-from sottovoce.surveys.intervals import Interval, check_level
-from sottovoce.surveys.terms import Terms
-from sottovoce.surveys.word_answers import WordAnswer, WordAnswers
-from sottovoce.surveys.word_influence import intrusions, word_influence
-from sottovoce.surveys.word_intervals import chosen_words, raw_share, selected_interval
-from sottovoce.surveys.word_scan import Tallies
-from sottovoce.surveys.word_search import Found, SearchRule, WordSearch, search_words
 
 __all__ = ["SearchProgress", "WordsEstimate", "estimate_words"]
 
@@ -269,20 +269,20 @@ def _doubted(one: WordAnswer) -> tuple[str, float, float, float, float]:
     return (one.label if one.certain else f"{one.label} (?)", *one[1:5])
 
 
-def _mechanism_of(survey: Terms) -> HashedPrefixes:
+def _mechanism_of(survey: AskedSurvey) -> HashedPrefixes:
     mechanism = survey.mechanism
     assert isinstance(mechanism, HashedPrefixes)
     return mechanism
 
 
-def _code_of(survey: Terms) -> WordCode:
+def _code_of(survey: AskedSurvey) -> WordCode:
     question = survey.question
     assert isinstance(question, Words)
     return question.code
 
 
 def estimate_words(
-    survey: Terms,
+    survey: AskedSurvey,
     counts: Any,
     n_reports: int,
     rule: SearchRule | None = None,

@@ -15,10 +15,10 @@ import numpy as np
 
 from sottovoce.core.words import plural
 from sottovoce.domain.word_codes import ByteCode, WordCode
+from sottovoce.estimates.influence import Influence, hostile_count
+from sottovoce.estimates.words.search import WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
 from sottovoce.strategies.words.thresholds import certain_tail, chance_tail, ways_on
-from sottovoce.surveys.influence import Influence, hostile_count
-from sottovoce.surveys.word_search import WordSearch
 from sottovoce.theory.binomial import least_count
 
 __all__ = ["Intrusion", "intrusion", "intrusions", "word_influence"]

@@ -10,16 +10,16 @@ from typing import Any, Final, Literal, NamedTuple, final
 import numpy as np
 
 from sottovoce.core.errors import SottovoceError, SurveyError
+from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.numbers import mean_weights
+from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.mechanisms.base import Floats
 from sottovoce.questions.base import Question
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.words import Words
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.numbers import mean_weights
-from sottovoce.surveys.words import WordsEstimate
 
 __all__ = ["AnswerOverTime", "CurvePoint", "PeriodState", "Series", "answer_over_time"]
 

@@ -16,9 +16,9 @@ from sottovoce.core.extras import full_install, import_pandas
 from sottovoce.core.words import plural
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.domain.number import NumberGrid
+from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, combined, combined_interval, ratio
+from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.mechanisms.base import Floats
-from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, combined, combined_interval, ratio
-from sottovoce.surveys.intervals import Interval, check_level
 from sottovoce.workloads import Identity, Marginals, Stack, Workload
 from sottovoce.workloads.record_tables import RecordTables
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from sottovoce.core.errors import CapacityError, SurveyError
 from sottovoce.core.limits import check_number
+from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, combined_interval
+from sottovoce.estimates.intervals import Interval, check_level
 from sottovoce.mechanisms.base import Floats
 from sottovoce.questions.number import Number
 from sottovoce.questions.records import Records
-from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, combined_interval
-from sottovoce.surveys.intervals import Interval, check_level
 
 __all__ = [
     "HistogramBin",

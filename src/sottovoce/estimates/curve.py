@@ -11,30 +11,29 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any, Final, final
 
 import numpy as np
 
-from sottovoce.core.errors import MismatchError, NoReportsError, SurveyError
+from sottovoce.core.errors import NoReportsError, SurveyError
 from sottovoce.core.extras import import_pandas
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import guarantee, plural
+from sottovoce.estimates.asked import TrackedSurvey
+from sottovoce.estimates.combinations import CombinedAnswer
+from sottovoce.estimates.estimate import Estimate
+from sottovoce.estimates.intervals import check_level
+from sottovoce.estimates.series import AnswerOverTime, CurvePoint, PeriodState, PickedAnswer, Series, answer_over_time
+from sottovoce.estimates.smoothing import SmoothedCurve, smoothed
+from sottovoce.estimates.trend import MIN_PERIODS, Trend, line_through
 from sottovoce.figures.curve import DrawnCurve, DrawnPoint, plot_curve
 from sottovoce.mechanisms.base import Floats
 from sottovoce.questions.words import Words
-from sottovoce.surveys.aggregate import Aggregate
-from sottovoce.surveys.combinations import CombinedAnswer
-from sottovoce.surveys.estimate import Estimate
-from sottovoce.surveys.intervals import check_level
-from sottovoce.surveys.series import AnswerOverTime, CurvePoint, PeriodState, PickedAnswer, Series, answer_over_time
-from sottovoce.surveys.smoothing import SmoothedCurve, smoothed
-from sottovoce.surveys.tracked import TrackedSurvey
-from sottovoce.surveys.trend import MIN_PERIODS, Trend, line_through
 
-__all__ = ["Curve", "curve_of"]
+__all__ = ["Curve"]
 
 _ROWS_IN_HTML: Final = 60
 _COLUMNS_IN_HTML: Final = 6
@@ -300,37 +299,3 @@ def _shown(point: CurvePoint) -> str:
     if point.value is None:
         return "no reports"
     return f"{point.value:.4g} ({point.low:.4g} to {point.high:.4g})"
-
-
-def curve_of(
-    tracking: TrackedSurvey, aggregates: Mapping[int, Aggregate], closed: Collection[int] | None = None
-) -> Curve:
-    """The curve of the aggregates of periods, by number.
-
-    Parameters
-    ----------
-    aggregates
-        Each of its own period's survey; an empty one is a gap, as is a period that is left out between two others.
-    closed
-        The numbers of the periods that take no more reports; the others are unfinished. None if all are closed.
-    """
-    if not isinstance(aggregates, Mapping) or not aggregates:
-        raise NoReportsError("there are no periods: give a mapping of numbers of periods to their aggregates").at(
-            "aggregates"
-        )
-    surveys = {number: tracking.period(number) for number in aggregates}
-    estimates = {}
-    for number, survey in sorted(surveys.items(), key=lambda one: one[0]):
-        aggregate = aggregates[number]
-        if not isinstance(aggregate, Aggregate):
-            raise MismatchError(f"period {number} must have an aggregate, not {type(aggregate).__name__}")
-        if aggregate.survey.id != survey.id:
-            raise MismatchError(
-                f"the aggregate of period {number} belongs to survey {aggregate.survey.id[:12]}, not to "
-                f"{survey.id[:12]}: give each period its own"
-            )
-        if aggregate.n_reports:
-            estimates[number] = survey.estimate(aggregate)
-    periods = range(min(aggregates), max(aggregates) + 1)
-    unfinished = frozenset() if closed is None else frozenset(periods) - frozenset(closed)
-    return Curve(tracking, estimates, periods, unfinished)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sottovoce.surveys.terms import Terms
+from sottovoce.estimates.asked import AskedSurvey
 
 __all__ = ["BoundCurve", "bound_curve"]
 
@@ -37,7 +37,7 @@ class BoundCurve:
     statement: str
 
 
-def bound_curve(survey: Terms, n_reports: int = 0) -> BoundCurve:
+def bound_curve(survey: AskedSurvey, n_reports: int = 0) -> BoundCurve:
     """The curve from 100 to 1e9 reports, including `n_reports` if positive.
 
     Examples

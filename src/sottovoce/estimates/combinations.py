@@ -16,10 +16,10 @@ from typing import Any, Final, final
 import numpy as np
 
 from sottovoce.core.errors import SurveyError
+from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.laws.rows import combined_ranges
-from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level
-from sottovoce.surveys.terms import Terms
 from sottovoce.workloads.body import Body
 from sottovoce.workloads.record_tables import RecordTables
 from sottovoce.workloads.sets import Sets
@@ -50,7 +50,7 @@ _UNBOUNDED: Final = "the denominator may be zero, so every ratio is possible"
 class RawAnswers:
     """What combinations are made of: the raw answers of an estimate, and what is known about their errors."""
 
-    survey: Terms
+    survey: AskedSurvey
     n_reports: int
     raw: Floats
     counts: Counts | None
@@ -89,7 +89,7 @@ class CombinedAnswer:
         return f"{self.value:.4g}, {100 * self.level:g} % from {self.low:.4g} to {self.high:.4g}"
 
 
-def weights_of(survey: Terms, given: Weights, name: str = "weights") -> Floats:
+def weights_of(survey: AskedSurvey, given: Weights, name: str = "weights") -> Floats:
     """One weight per answer, from labels and weights; raises `SurveyError` for unknown, repeated or odd ones."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise SurveyError(f"{name} must be labels in a list, such as ['a', 'b'], or a mapping of labels to numbers").at(

@@ -17,23 +17,23 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import steps
 from sottovoce.core.words import guarantee, plural
 from sottovoce.domain import Domain
-from sottovoce.figures.bars import plot_answers
-from sottovoce.figures.html_table import answers_html
-from sottovoce.mechanisms.base import Counts
-from sottovoce.strategies.laws.variance import Population
-from sottovoce.surveys.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
-from sottovoce.surveys.influence import Influence, influence
-from sottovoce.surveys.intervals import Interval, Observed, certified_interval, check_level
-from sottovoce.surveys.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
-from sottovoce.surveys.numbers import (
+from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.estimates.combinations import CombinedAnswer, RawAnswers, Weights, combined, ratio, weights_of
+from sottovoce.estimates.influence import Influence, influence
+from sottovoce.estimates.intervals import Interval, Observed, certified_interval, check_level
+from sottovoce.estimates.likeliest import DEFAULT_TOLERANCE, Likeliest, likeliest
+from sottovoce.estimates.numbers import (
     HistogramBin,
     number_histogram,
     number_mean,
     number_quantile,
     number_standard_deviation,
 )
-from sottovoce.surveys.tables import ShareTable, share_table
-from sottovoce.surveys.terms import Terms
+from sottovoce.estimates.tables import ShareTable, share_table
+from sottovoce.figures.bars import plot_answers
+from sottovoce.figures.html_table import answers_html
+from sottovoce.mechanisms.base import Counts
+from sottovoce.strategies.laws.variance import Population
 from sottovoce.theory.bounds import Bound
 
 __all__ = ["Answer", "Estimate", "SparseDistribution"]
@@ -94,7 +94,7 @@ class Estimate:
         The aggregate's counts, shared and not copied; None where they came in shards.
     """
 
-    survey: Terms
+    survey: AskedSurvey
     n_reports: int
     raw: Floats
     values: Floats
@@ -292,7 +292,7 @@ class Estimate:
         """How far malicious devices can have moved the answers, given their number or their fraction of the reports.
 
         For any behaviour of these devices, compared with honest reports in their place; see
-        `sottovoce.surveys.influence`.
+        `sottovoce.estimates.influence`.
 
         Examples
         --------

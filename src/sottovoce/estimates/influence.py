@@ -15,9 +15,9 @@ from typing import Any, final
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
+from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.strategies.laws.spread import Floats
 from sottovoce.strategies.spread_of_strategies import spread
-from sottovoce.surveys.terms import Terms
 
 __all__ = ["Influence", "hostile_count", "influence"]
 
@@ -77,7 +77,7 @@ class Influence:
         return self.statement
 
 
-def influence(survey: Terms, n_reports: int, hostile: int | float = 0.01) -> Influence:
+def influence(survey: AskedSurvey, n_reports: int, hostile: int | float = 0.01) -> Influence:
     """How far `hostile` of `n_reports` devices can move every answer of a survey.
 
     Parameters

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.domain.word_codes import ENDED, WordCode
+from sottovoce.estimates.intervals import Interval
+from sottovoce.estimates.words.search import Found, LevelRule, WordSearch
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
-from sottovoce.surveys.intervals import Interval
-from sottovoce.surveys.word_search import Found, LevelRule, WordSearch
 from sottovoce.theory.binomial import limit_given_passing, log_tail
 from sottovoce.theory.binomial_limits import limits_of_many
 

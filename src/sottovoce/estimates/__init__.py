@@ -1,0 +1,1 @@
+"""Estimates: answers with intervals, their combinations and tables, and the same over time."""

@@ -1,0 +1,1 @@
+"""Estimates of words that nobody listed: the search for them, and their intervals."""
