@@ -27,15 +27,3 @@ def test_a_new_command_gets_a_section_and_one_of_no_subject_a_page() -> None:
     assert make_cli_reference.with_section(added, "sottovoce hum", parser) == added
     assert make_cli_reference.subject_of("ledger") == "devices"
     assert make_cli_reference.subject_of("hum") == "hum"
-
-
-def test_a_new_option_a_changed_default_and_one_that_went_are_noticed() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--users", metavar="N", type=int, default=2000, help="in words")
-    parser.add_argument("--fresh", metavar="F", required=True, help="of 100 %%")
-    before = make_cli_reference.HEAD + "| `--users N` | 1,000 | how many |\n| `--gone` | | no more |\n"
-    after = "| `--users N` | 2,000 | how many |\n| `--fresh F` | required | of 100 % |\n"
-    assert make_cli_reference.table(parser, before) == make_cli_reference.HEAD + after
-    assert make_cli_reference.table(parser, after.replace("2,000", "2000")) == make_cli_reference.HEAD + after.replace(
-        "2,000", "2000"
-    )

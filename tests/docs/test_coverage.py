@@ -13,7 +13,7 @@ import sottovoce as sv
 from document import every_page, folder_sections, folder_text
 from evidence.cli import build_parser as evidence_parser
 from sottovoce import device
-from sottovoce.cli.parser import UsageError, build_parser, commands_of
+from sottovoce.cli.parser import build_parser, commands_of
 from sottovoce.mechanisms import FiniteMechanism, serving
 from sottovoce.surveys.statement import FORMAT
 from terminal import words_of
@@ -124,7 +124,7 @@ def check_command(line: str) -> None:
     elif arguments[:2] == ["-m", "evidence"]:
         evidence_parser().parse_args(arguments[2:])
     elif program == "make":
-        targets = re.findall(r"^([a-z]+):", (DOCS.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        targets = re.findall(r"^([a-z-]+):", (DOCS.parent / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
         assert arguments[0] in targets, line
     else:
         assert program in {*OTHERS, "sottovoce"}, line
@@ -137,18 +137,6 @@ def test_commands_in_consoles_parse(page: Path) -> None:
         whole = re.sub(r"\\\n\s*", "", block)  # a command may go on on the next line
         for line in re.findall(r"^\s*\$ (.+?)(?:\s+#.*)?$", whole, re.MULTILINE):
             check_command(line)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("sottovoce whisper", "A=1 sottovoce serve --loudly", "make noise", "shout aloud"),
-        *("python -m sottovoce.nothing", "python -m evidence gossip"),
-    ],
-)
-def test_a_command_that_does_not_exist_is_noticed(line: str) -> None:
-    with pytest.raises((AssertionError, UsageError)):
-        check_command(line)
 
 
 def test_wire_format_is_the_one_in_force() -> None:

@@ -180,27 +180,6 @@ def test_a_page_is_followed_where_that_is_said() -> None:
     assert all("```console" in (ROOT / page).read_text(encoding="utf-8") for page in read)
 
 
-def test_a_new_page_is_noticed() -> None:
-    shown = "```{mark}\n$ sottovoce audit\n```\n"
-    pages = {"docs/new.md": shown.replace("{mark}", "console"), "docs/audit.md": shown.replace("{mark}", "bash")}
-    assert unfollowed(pages) == {("docs/new.md", "console"), ("docs/audit.md", "bash")}
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("# Page\n\n```python\nx = 1\n```\n\n```python\n>>> x + 1\n3\n\n```\n", "line 8"),
-        ("```python\nraise ValueError('as it must')\n```\n", "as it must"),
-        ("```python\n>>> undefined\n\n```\n", "NameError"),
-    ],
-)
-def test_a_wrong_block_is_noticed(tmp_path: Path, text: str, complaint: str) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(text, encoding="utf-8")
-    with pytest.raises((pytest.fail.Exception, ValueError), match=complaint):
-        run_page(page, "wrong_page")
-
-
 def test_blocks_share_a_namespace_and_others_are_left_alone(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(

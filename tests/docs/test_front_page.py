@@ -60,15 +60,6 @@ def test_every_part_of_it_leads_to_its_page() -> None:
     assert unproved([[part, where] for part, _, where in rows], PARTS.parent) == []
 
 
-def test_the_story_comes_first_and_other_packages_last() -> None:
-    titles = re.findall(r"^## (.+)$", README.read_text(encoding="utf-8"), re.MULTILINE)
-    assert titles.index("Install") == 0
-    assert titles.index(TITLE) > titles.index("Where to go next")
-    story = README.read_text(encoding="utf-8").split("## Install")[0]
-    assert "docs/images/demo.png" in story.split("```python")[0], "a picture before the first example"
-    assert "import sottovoce as sv" in story
-
-
 def test_other_packages_are_judged_on_the_page_of_evidence_by_the_same_features() -> None:
     linked = [[LINK.findall(cell) for cell in row[2:]] for row in table(section(README, TITLE))]
     anchors = [{link for cell in row for link in cell} for row in linked]
@@ -86,9 +77,3 @@ def test_the_versions_are_those_that_are_measured(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     named = set(re.findall(r"(pure-ldp|multi-freq-ldpy) (\d[\d.]*\d)", text))
     assert named == set(pinned().items())
-
-
-def test_a_cell_without_evidence_is_noticed() -> None:
-    rows = table("| | us |\n|---|---|\n| a | [yes](docs/audit.md) |\n| b | no |\n| c | [x](README.md), [y](none.md) |")
-    assert unproved(rows) == ["b: no", "c: [x](README.md), [y](none.md)"]
-    assert unproved([["d", "[yes](docs/audit.md#nowhere)"]]) == ["d: [yes](docs/audit.md#nowhere)"]

@@ -62,7 +62,3 @@ def test_every_code_is_explained_and_no_other() -> None:
     verdicts = {code for part in get_args(ReportCode) for code in (get_args(part) or (part,))}
     assert {one.name for one in http_errors.VERDICTS} == verdicts
     assert {one.name for one in http_errors.SEALED} == set(get_args(SealedCode))
-
-
-def test_a_code_is_noticed() -> None:
-    assert refusals("def f():\n    raise Refusal(418, 'teapot', 'no coffee here')") == ({(418, "teapot")}, 0)
