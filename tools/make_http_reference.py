@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from http_errors import BODIES, ERRORS, SEALED, VERDICTS, Code
-from sottovoce.collector.api.openapi import openapi_document
-from sottovoce.collector.app import ROUTES, SECURITY_HEADERS
+from sottovoce.collector.app import ROUTES
 from sottovoce.collector.tokens import SCOPES
+from sottovoce.service.http.application import SECURITY_HEADERS
+from sottovoce.service.http.openapi import openapi_document
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "http"
 

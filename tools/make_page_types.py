@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
+from sottovoce.service.http.openapi import openapi_document
 
 FILE = Path(__file__).resolve().parent.parent / "clients" / "pages" / "src" / "parts" / "api_types.ts"
 

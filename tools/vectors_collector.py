@@ -14,7 +14,6 @@ from typing import Any
 import sottovoce as sv
 from sottovoce.collector.intake.checking import Intake
 from sottovoce.collector.reading.cache import SurveyCache
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import SottovoceError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
@@ -22,6 +21,7 @@ from sottovoce.device.fetch import CollectorClient
 from sottovoce.formats import aggregate_bytes
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 from sottovoce.randomness import ByteSource
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["collector_vectors"]
 

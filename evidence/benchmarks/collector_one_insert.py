@@ -24,10 +24,10 @@ from typing import Any
 import psycopg
 import uvloop
 
-from sottovoce.collector.api.response import json_response
-from sottovoce.collector.api.structs import Acknowledgement
-from sottovoce.collector.running.http_server import run_http
 from sottovoce.collector.running.settings import Settings
+from sottovoce.protocol.reports import Acknowledgement
+from sottovoce.service.http.response import json_response
+from sottovoce.service.http.server import run_http
 
 Insert = Callable[[bytes], object]
 

@@ -26,7 +26,6 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 import sottovoce as sv
 from evidence.benchmarks.collector_servers import Target, all_counted, collector, drive, say
 from evidence.benchmarks.record import Row
-from sottovoce.collector.store.records import Arrival
 from sottovoce.core.signing import from_base64url
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
 from sottovoce.oblivious.binary_http import HttpRequest
@@ -34,6 +33,7 @@ from sottovoce.oblivious.key_configuration import KeyConfiguration
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE, seal_request
 from sottovoce.oblivious.signed_keys import read_signed_keys
 from sottovoce.relay.store import RELAY_FILE, RelayStore, frame
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 

@@ -20,7 +20,8 @@ import numpy as np
 import sottovoce as sv
 from sottovoce.collector.counting.aggregator import Aggregator
 from sottovoce.collector.store import open_store
-from sottovoce.collector.store.records import Arrival, SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.service.storage.committer import Arrival
 
 __all__ = ["run"]
 

@@ -16,8 +16,8 @@ from sottovoce.analyst.parquet import read_export
 from sottovoce.core.errors import ServiceError, SessionError
 from sottovoce.core.signing import to_base64url
 from sottovoce.device.http import BAD_ANSWER
-from sottovoce.formats.service_json import RoundStatus, Status
 from sottovoce.formats.wire import encode_batch
+from sottovoce.protocol.surveys import RoundStatus, Status
 
 AGES = sv.Survey.adaptive(sv.Domain.of(10), rounds=4, epsilon=1.0, title="Ages")
 COLOURS = sv.Survey.distribution(["red", "green"], epsilon=1.0, title="Colours")

@@ -15,8 +15,8 @@ import sottovoce as sv
 from sottovoce.analyst.parquet import Folder, read_export
 from sottovoce.core.errors import MismatchError, ReportError, ServiceError
 from sottovoce.engines.files import find_files, scan_files
-from sottovoce.formats.service_json import SegmentEntry
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
+from sottovoce.protocol.surveys import SegmentEntry
 
 SURVEY = sv.Survey.distribution(["red", "green", "blue"], epsilon=1.0, title="Colours")
 OTHER = sv.Survey.distribution(["red", "green", "blue"], epsilon=2.0)

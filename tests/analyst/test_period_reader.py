@@ -10,7 +10,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.analyst.periods import PeriodReader, TrackedPeriods
 from sottovoce.core.errors import NoReportsError
-from sottovoce.formats.service_json import PeriodStatus
+from sottovoce.protocol.surveys import PeriodStatus
 
 TRACKING = sv.Survey.tracking(
     sv.questions.Shares(["no", "yes"]), periods=3, every="week", starts="2031-01-06", epsilon=1.0

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import Arrival, SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(100, 5.0, "randomized_response")

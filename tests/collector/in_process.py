@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from sottovoce.collector.app import Application
+from sottovoce.service.http.application import Application
 
 
 class InProcess(httpx.BaseTransport):

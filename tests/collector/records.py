@@ -3,7 +3,8 @@
 import hashlib
 from typing import Any
 
-from sottovoce.collector.store.records import Arrival, NewSegment, SurveyRecord
+from sottovoce.collector.store.records import NewSegment, SurveyRecord
+from sottovoce.service.storage.committer import Arrival
 
 PAYLOAD_BYTES = 3
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from sottovoce.collector.store.postgres import PostgresStore
 from sottovoce.collector.store.records import Lease, NewSegment
-from sottovoce.collector.store.sql import SqlStore, Transaction
+from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.store.sqlite import SqliteStore
+from sottovoce.service.storage.sql import Transaction
 
 
 class Shaky(SqlStore):

@@ -18,7 +18,7 @@ from collector.counting import SURVEY, publish, report, send
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate
 from sottovoce.collector.counting.compaction import due, merged
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import Arrival, Checkpoint, Segment, SegmentInfo
+from sottovoce.collector.store.records import Checkpoint, Segment, SegmentInfo
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.stored import answerable_of
 from sottovoce.core.errors import (
@@ -30,6 +30,7 @@ from sottovoce.core.errors import (
 )
 from sottovoce.formats.report_ids import id_order, id_rows
 from sottovoce.mechanisms.base import Mechanism
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Prefix
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from collector.client import DRINKS, Api, running
-from sottovoce.collector.api.route import Route
 from sottovoce.collector.app import ROUTES
 from sottovoce.collector.tokens import SCOPES
+from sottovoce.service.http.route import Route
 from sottovoce.surveys.survey import Survey
 
 ADDRESSES = {

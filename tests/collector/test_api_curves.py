@@ -16,12 +16,12 @@ from collector.tracked import TrackedApi, tracking_api, weekly
 from sottovoce.collector.api import curves as curves_module
 from sottovoce.collector.api import searching as searching_module
 from sottovoce.collector.counting.live import live_aggregate
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store import open_store
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, to_bytes
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.words import Words
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.simulation import draw_reports
 from sottovoce.surveys.survey import Survey, Tracking
 

@@ -12,10 +12,7 @@ import pytest
 
 from collector.client import ADDRESS, AGES, DRINKS, Api, assert_error, honest, running
 from sottovoce.collector.api import pages
-from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
-from sottovoce.collector.refusal import Refusal, refusal_of
-from sottovoce.collector.running.log import configure_logging, set_level
 from sottovoce.core.errors import (
     CapacityError,
     MismatchError,
@@ -27,6 +24,9 @@ from sottovoce.core.errors import (
     SurveyError,
 )
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, encode_batch
+from sottovoce.service.http.openapi import openapi_document
+from sottovoce.service.refusal import Refusal, refusal_of
+from sottovoce.service.running.log import configure_logging, set_level
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ import pytest
 
 from collector.client import DRINKS, Api, running
 from collector.service import until
-from sottovoce.collector.api.structs import HostileDevices
 from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.protocol.estimates import HostileDevices
 from sottovoce.surveys.survey import Survey
 
 TOWNS = Survey.words(4, "abcdef", epsilon=3.0, users=600, title="Which letters?")

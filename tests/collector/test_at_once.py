@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from collector.records import arrival, survey_record
-from sottovoce.collector.intake.committer import Committer
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store import DATABASE_FILE, Store, open_store
-from sottovoce.collector.store.records import Arrival, Closed
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.storage.committer import Arrival, Closed, Committer
 
 
 class Threads:

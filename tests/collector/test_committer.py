@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from collector.service import until
-from sottovoce.collector.intake.committer import Committer
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.storage.committer import Arrival, Closed, Committer
 
 PATIENCE = 30.0
 """Seconds until a test that hangs fails; none waits for it."""

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from sottovoce.collector.api.deadlines import Deadlines
+from sottovoce.service.http.request import Deadlines
 
 
 async def waited(deadlines: Deadlines, seconds: float, body: asyncio.Event) -> str:

@@ -12,8 +12,8 @@ import pytest
 from collector.service import environment, running
 from sottovoce.cli import main
 from sottovoce.collector.running.backup import backup
-from sottovoce.collector.running.folder_lock import folder_lock
 from sottovoce.core.errors import SettingsError
+from sottovoce.service.running.volume import folder_lock
 
 
 def test_a_second_service_and_a_restore_are_refused_until_the_first_is_gone(

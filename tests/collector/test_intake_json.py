@@ -9,7 +9,8 @@ import pytest
 from bodies import Shelf, adaptive, base64url, ids, json_report, reports, surveys
 from sottovoce.collector.intake.checking import Intake
 from sottovoce.collector.reading.cache import SurveyCache
-from sottovoce.collector.refusal import Refusal, RefusedReport
+from sottovoce.protocol.errors import RefusedReport
+from sottovoce.service.refusal import Refusal
 
 SURVEY = surveys()["hadamard"]
 ID, REPORT = ids(1)[0], reports("hadamard")[0]

@@ -12,16 +12,16 @@ from collector.places import Place
 from collector.tracked import STARTS, SetClock, weekly
 from sottovoce.collector.intake.checking import Intake
 from sottovoce.collector.reading.cache import SurveyCache
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running import keeper as keeper_module
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.running.keeper import PeriodKeeper
 from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.records import Arrival
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, verify
 from sottovoce.formats.wire import encode_batch
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey, Tracking
 
 KEY = SigningKey(bytes(range(32)))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sottovoce.collector.running.log import configure_logging, current_level, log_access, set_level
 from sottovoce.core.errors import SettingsError
+from sottovoce.service.running.log import configure_logging, current_level, log_access, set_level
 
 
 @pytest.fixture(autouse=True)

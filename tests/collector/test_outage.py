@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from sottovoce.collector.counting.survey_troubles import SurveyTroubles
-from sottovoce.collector.running.outage import Outage, Repeats, pause_after
 from sottovoce.core.errors import StoreError
+from sottovoce.service.running.outage import Outage, Repeats, pause_after
 
 LOG = logging.getLogger("sottovoce.test")
 

@@ -19,12 +19,12 @@ from collector.raw_http import request as raw_request
 from collector.service import Service
 from collector.service import running as serving
 from sottovoce.collector.api.pages import PAGE_HEADERS
-from sottovoce.collector.app import SECURITY_HEADERS
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.embedding import ELEMENT
 from sottovoce.collector.pages.files import ASSETS_VARIABLE, PAGES, load_files
-from sottovoce.collector.running.log import configure_logging
 from sottovoce.core.errors import ServiceError
+from sottovoce.service.http.application import SECURITY_HEADERS
+from sottovoce.service.running.log import configure_logging
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey
 

@@ -10,13 +10,14 @@ import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
 from sottovoce.collector.reading.figures import figures_of, histogram_of
-from sottovoce.collector.reading.panels import Bars, Cdf, Heatmap, Intervals, Panel, panels_of
+from sottovoce.collector.reading.panels import panels_of
 from sottovoce.collector.reading.picture import columns_of, largest, projection_of
 from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
 from sottovoce.domain.number import number
 from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.mechanisms import FiniteMechanism, serving
+from sottovoce.protocol.pictures import Bars, Cdf, Heatmap, Intervals, Panel
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
 

@@ -17,10 +17,10 @@ from collector.client import DRINKS, honest
 from collector.client import running as in_process
 from collector.places import OwnServer, Place
 from collector.service import Service, running, until
-from sottovoce.collector.running import readiness as module
-from sottovoce.collector.running.readiness import Readiness
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage import readiness as module
+from sottovoce.service.storage.committer import Arrival, Closed
+from sottovoce.service.storage.readiness import Readiness
 from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")

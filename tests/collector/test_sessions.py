@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from collector.client import DRINKS, Api, running
-from sottovoce.collector.running.log import configure_logging
 from sottovoce.collector.session_cookie import COOKIE, PAGE_HEADER, SECURE_COOKIE, cookie_token
+from sottovoce.service.running.log import configure_logging
 
 SESSION = "/v1/session"
 STATUS = f"/v1/surveys/{DRINKS.id}/status"

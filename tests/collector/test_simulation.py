@@ -20,9 +20,10 @@ from numpy.typing import NDArray
 from collector.planted import PLANTS
 from collector.shaky import Shaky, ShakyPostgres, ShakySqlite
 from sottovoce.collector.counting.aggregator import Aggregator, check, live_aggregate, rebuild
-from sottovoce.collector.store.records import Arrival, SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.store.reports import ReportTables
 from sottovoce.core.errors import SottovoceError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 

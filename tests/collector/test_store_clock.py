@@ -14,9 +14,9 @@ from collector.places import Place
 from sottovoce.collector.api import service as service_module
 from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.running.store_clock import StoreClock
-from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreError, StoreUnavailableError
+from sottovoce.service.running.watch import Watch
 
 HOURS = 5 * 3600.0
 

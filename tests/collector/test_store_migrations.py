@@ -6,8 +6,9 @@ from collector.places import Place
 from collector.records import survey_record
 from sottovoce.collector.store import migrations as module
 from sottovoce.collector.store.migrations import COLUMNS, NOT_IN_BACKUPS, Migration, latest, migrations
-from sottovoce.collector.store.sql import SqlStore, Transaction
+from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreError
+from sottovoce.service.storage.sql import Transaction
 
 TABLES = {
     "sqlite": "SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c "

@@ -8,9 +8,10 @@ import pytest
 from collector.places import Place
 from collector.records import arrival, numbers_in, numbers_waiting, segment, survey_record
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.records import Arrival, Checkpoint, Lease, NewSegment, SegmentInfo, Snapshot
+from sottovoce.collector.store.records import Checkpoint, Lease, NewSegment, SegmentInfo, Snapshot
 from sottovoce.collector.store.sql import PART_BYTES, SqlStore
 from sottovoce.core.errors import StoreError
+from sottovoce.service.storage.committer import Arrival
 
 
 def leased(store: Store, holder: str = "w", seconds: float = 30) -> Lease:

@@ -14,10 +14,10 @@ import pytest
 
 from collector.records import arrival, segment, survey_record
 from sottovoce.collector.store import DATABASE_FILE, Store, open_store
-from sottovoce.collector.store import sqlite_database as module
-from sottovoce.collector.store.records import Arrival
 from sottovoce.collector.store.sqlite import APPLICATION_ID, SqliteStore
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage import sqlite_database as module
+from sottovoce.service.storage.committer import Arrival
 
 TESTS = Path(__file__).parents[1]
 

@@ -13,9 +13,9 @@ from sottovoce.collector import tokens
 from sottovoce.collector.reading import table_files
 from sottovoce.collector.store import open_store
 from sottovoce.collector.store.sqlite import SqliteStore
-from sottovoce.collector.store.sqlite_errors import store_error
 from sottovoce.collector.tokens import check_token, create_token
 from sottovoce.core.errors import MissingExtraError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage.sqlite_file import store_error
 
 
 def room(monkeypatch: pytest.MonkeyPatch, free: int) -> None:

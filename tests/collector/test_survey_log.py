@@ -17,7 +17,6 @@ from collector.places import Place
 from collector.records import survey_record
 from collector.service import running as started
 from collector.service import until
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.store import Store
 from sottovoce.collector.store import migrations as module
@@ -26,6 +25,7 @@ from sottovoce.collector.store.sql import SqlStore
 from sottovoce.collector.survey_log import CHECKPOINT_FILE, SurveyLog, forget_checkpoint
 from sottovoce.core.errors import MismatchError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey, from_base64url
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey
 from sottovoce.transparency.entry import LogEntry
 from sottovoce.transparency.evidence import LogProof, check_log_proof

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.collector.intake import throttle as module
-from sottovoce.collector.intake.throttle import Throttle
+from sottovoce.service.running import throttle as module
+from sottovoce.service.running.throttle import Throttle
 
 
 class Clock:

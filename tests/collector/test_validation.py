@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.collector.api.page_structs import Draft, PlanRequest, RoundQuestion
-from sottovoce.collector.api.structs import LogLevel, NewToken, Publication, ReportsBody, RoundOpening
-from sottovoce.collector.validation import find_fault
+from sottovoce.protocol.access import LogLevel, NewToken
+from sottovoce.protocol.drafts import Draft, PlanRequest, RoundQuestion
+from sottovoce.protocol.reports import ReportsBody
+from sottovoce.protocol.surveys import Publication, RoundOpening
+from sottovoce.service.http.validation import find_fault
 
 VALID: dict[Any, dict[str, Any]] = {
     NewToken: {"scopes": ["read"], "note": "for Ada"},

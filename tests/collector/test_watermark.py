@@ -17,12 +17,13 @@ from collector.service import Service, running, until
 from sottovoce.collector.running.backup import backup, restore
 from sottovoce.collector.running.serve import _watermark
 from sottovoce.collector.running.settings import Settings
-from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.collector.store import Store
-from sottovoce.collector.store.records import Arrival, SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey
+from sottovoce.service.running.watermark import WATERMARK_FILE, Watermark
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 
 SURVEY = Survey.distribution(["tea", "coffee", "water"], epsilon=2.0, title="What do you drink?")

@@ -23,8 +23,9 @@ from sottovoce.collector.counting import worker
 from sottovoce.collector.counting.aggregator import Aggregator, check
 from sottovoce.collector.counting.worker import run_worker
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import Arrival, SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.survey import Survey
 
 PEOPLE = 6_000

@@ -9,10 +9,10 @@ import yaml
 
 from deploy.files import DEPLOY, image_environment, manifests, outward_paths, pods
 from sottovoce.cli.parser import build_parser
-from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
 from sottovoce.collector.running.settings import load
 from sottovoce.relay.settings import load_relay
+from sottovoce.service.http.openapi import openapi_document
 
 FOLDERS = ("collector", "relay")
 EXAMPLE = yaml.safe_load((DEPLOY / "kubernetes" / "collector" / "secret.example.yaml").read_text("utf-8"))

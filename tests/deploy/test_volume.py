@@ -14,9 +14,9 @@ from collector.disks import small_disk
 from collector.service import environment, running
 from sottovoce.cli import main
 from sottovoce.collector.running.backup import backup
-from sottovoce.collector.running.volume import check_volume, mount_points, why_gone
 from sottovoce.collector.store import open_store
 from sottovoce.core.errors import SettingsError
+from sottovoce.service.running.volume import check_volume, mount_points, why_gone
 
 LAYER = "812 640 0:56 / / ro,relatime - overlay overlay rw,lowerdir=/a,upperdir=/b,workdir=/c"
 MEMORY = "818 812 0:60 / /tmp rw,nosuid,nodev - tmpfs tmpfs rw,size=65536k"

@@ -10,12 +10,13 @@ from typing import get_args
 import http_errors
 import make_http_reference
 import sottovoce.collector
+import sottovoce.service
 from document import folder_text
 from sottovoce.collector.intake.checking import ReportCode
 from sottovoce.collector.sealing.reports import SealedCode
 
 ROOT = Path(__file__).parents[2]
-SERVICE = Path(sottovoce.collector.__file__).parent
+ROOMS = [Path(str(room.__file__)).parent for room in (sottovoce.collector, sottovoce.service)]
 
 
 def refusals(source: str) -> tuple[set[tuple[int, str]], int]:
@@ -37,8 +38,8 @@ def test_the_pages_are_what_the_script_makes() -> None:
 
 
 def test_every_address_is_on_a_page_and_every_object_on_one() -> None:
-    from sottovoce.collector.api.openapi import openapi_document
     from sottovoce.collector.app import ROUTES
+    from sottovoce.service.http.openapi import openapi_document
 
     text = folder_text("http")
     shown = (ROOT / "docs" / "pages.md").read_text(encoding="utf-8")
@@ -54,7 +55,7 @@ def test_every_address_is_on_a_page_and_every_object_on_one() -> None:
 
 
 def test_every_code_is_explained_and_no_other() -> None:
-    modules = [refusals(path.read_text(encoding="utf-8")) for path in SERVICE.rglob("*.py")]
+    modules = [refusals(path.read_text(encoding="utf-8")) for room in ROOMS for path in room.rglob("*.py")]
     assert not any(worked_out for _, worked_out in modules)
     sent = {refusal for found, _ in modules for refusal in found}
     assert {(one.status, one.name) for one in (*http_errors.ERRORS, *http_errors.BODIES)} == sent

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sottovoce.collector.api.openapi import openapi_document
 from sottovoce.collector.app import ROUTES
 from sottovoce.collector.running.metrics import Metrics
+from sottovoce.service.http.openapi import openapi_document
 
 PAGE = Path(__file__).parents[2] / "docs" / "operations.md"
 

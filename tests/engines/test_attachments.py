@@ -14,8 +14,8 @@ from sottovoce.analyst.parquet import Folder
 from sottovoce.core.errors import SottovoceError, SurveyError
 from sottovoce.engines.attachments import AttachmentFiles
 from sottovoce.engines.files import find_files, stated_survey
-from sottovoce.formats.service_json import SegmentEntry
 from sottovoce.formats.wire import encode_batch
+from sottovoce.protocol.surveys import SegmentEntry
 
 SURVEY = survey_of("matrix_channel")
 ((DIGEST, CONTENT),) = SURVEY.attachments.items()

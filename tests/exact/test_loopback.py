@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.collector.running.process import warn_of_place
 from sottovoce.core.loopback import is_loopback
 from sottovoce.relay.settings import RelaySettings
+from sottovoce.service.running.process import warn_of_place
 
 HERE = ("localhost", "LocalHost", "127.0.0.1", "127.0.0.2", "::1", "[::1]")
 ELSEWHERE = ("0.0.0.0", "::", "128.0.0.1", "example.org", "localhost.example.org", "")

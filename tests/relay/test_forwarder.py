@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.collector.refusal import RefusedReport
-from sottovoce.collector.store.records import Arrival
 from sottovoce.core.errors import ServiceError
+from sottovoce.protocol.errors import RefusedReport
 from sottovoce.relay.forwarder import Forwarder
 from sottovoce.relay.metrics import RelayMetrics
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.relay.store import RELAY_FILE, RelayStore, frame
+from sottovoce.service.storage.committer import Arrival
 
 SURVEY = "ab" * 32
 Answer = Callable[[list[bytes]], list[RefusedReport]]

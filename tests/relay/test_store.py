@@ -10,7 +10,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sottovoce.collector.store.records import Arrival
 from sottovoce.collector.store.sqlite import SqliteStore
 from sottovoce.core.errors import StoreError
 from sottovoce.core.signing import SigningKey
@@ -20,6 +19,7 @@ from sottovoce.oblivious.signed_keys import sign_keys
 from sottovoce.relay.keys import PublishedKeys
 from sottovoce.relay.order import Parts
 from sottovoce.relay.store import RELAY_FILE, RelayStore, frame
+from sottovoce.service.storage.committer import Arrival
 
 SURVEY, OTHER = "ab" * 32, "cd" * 32
 LEAST = 5

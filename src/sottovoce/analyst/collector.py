@@ -15,7 +15,7 @@ from sottovoce.core.errors import SurveyError
 from sottovoce.core.scopes import SCOPES, TOKEN_ID
 from sottovoce.device.fetch import Listed
 from sottovoce.device.http import Http
-from sottovoce.formats.service_json import TokenCreated, TokenEntry
+from sottovoce.protocol.access import TokenCreated, TokenEntry
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import Stated
 from sottovoce.surveys.survey import Survey, Tracking

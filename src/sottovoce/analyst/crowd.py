@@ -10,7 +10,7 @@ from sottovoce.adaptive.rounds import seat_of
 from sottovoce.core.errors import ServiceError, SessionError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.progress import advancing
-from sottovoce.formats.service_json import Status
+from sottovoce.protocol.surveys import Status
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey

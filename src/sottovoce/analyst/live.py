@@ -25,8 +25,8 @@ from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.words.answers import WordAnswer
 from sottovoce.estimates.words.search import SearchRule
-from sottovoce.formats.service_json import Embedding, PeriodStatus, RoundStatus, SegmentEntry, Status
 from sottovoce.formats.wire import REPORT_ID_BYTES
+from sottovoce.protocol.surveys import Embedding, PeriodStatus, RoundStatus, SegmentEntry, Status
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import TAG_BYTES

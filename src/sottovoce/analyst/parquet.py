@@ -29,7 +29,7 @@ from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 
 if TYPE_CHECKING:
-    from sottovoce.formats.service_json import SegmentEntry
+    from sottovoce.protocol.surveys import SegmentEntry
 
 __all__ = ["EXPORT_FORMAT", "Folder", "read_export"]
 

@@ -11,7 +11,7 @@ from sottovoce.core.errors import NoReportsError, ServiceError
 from sottovoce.device.http import BAD_ANSWER, Http
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.formats.service_json import PeriodList, PeriodStatus
+from sottovoce.protocol.surveys import PeriodList, PeriodStatus
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey, Tracking
 

@@ -49,8 +49,8 @@ def register(parser: Parser) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from sottovoce.collector.running.backup import restore
     from sottovoce.collector.running.signer import key_advice
-    from sottovoce.collector.running.volume import check_volume
     from sottovoce.collector.store import open_store
+    from sottovoce.service.running.volume import check_volume
 
     settings = database_settings(arguments)
     if settings.require_volume and not settings.database:

@@ -19,7 +19,7 @@ from sottovoce.core.starting import importing
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
     from sottovoce.collector.running.serve import ServiceStart
-    from sottovoce.collector.running.setting_table import ServiceSetting
+    from sottovoce.service.running.settings import ServiceSetting
 
 __all__ = ["add_settings", "need_extra", "register"]
 

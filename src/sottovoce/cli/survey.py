@@ -17,7 +17,7 @@ from sottovoce.core.words import delta_of, plural
 if TYPE_CHECKING:
     from sottovoce.analyst.live import LiveSurvey
     from sottovoce.cli.parser import Parser
-    from sottovoce.formats.service_json import Embedding
+    from sottovoce.protocol.surveys import Embedding
     from sottovoce.surveys.survey import Survey, Tracking
 
 __all__ = ["register"]
@@ -274,7 +274,7 @@ def _write_page(file: Path, title: str, lines: str) -> None:
 def _origin(given: str | None) -> str:
     """The origin that was given, empty if none was."""
     from sottovoce.cli.parser import UsageError
-    from sottovoce.collector.running.setting_kinds import origin
+    from sottovoce.service.running.settings import origin
 
     try:
         return origin(given or "")

@@ -16,7 +16,7 @@ from sottovoce.core.scopes import SCOPES
 
 if TYPE_CHECKING:
     from sottovoce.cli.parser import Parser
-    from sottovoce.formats.service_json import TokenEntry
+    from sottovoce.protocol.access import TokenEntry
 
 __all__ = ["register"]
 

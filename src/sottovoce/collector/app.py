@@ -1,13 +1,9 @@
-"""The HTTP application: every route, one error shape, the same security headers on every response."""
+"""The collector's application: all its routes, and the service behind them."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
 from functools import cache
-from time import perf_counter
-from typing import Any, Final, Generic, Protocol, TypeVar, final
+from typing import Any, Final
 
 from sottovoce.collector.api import (
     access,
@@ -33,22 +29,19 @@ from sottovoce.collector.api import (
     tables,
     words,
 )
-from sottovoce.collector.api.openapi import openapi_document
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Receive, Response, Scope, Send, json_response, refused
-from sottovoce.collector.api.route import Route, Router, Sendable, route
-from sottovoce.collector.api.service import Elsewhere, Service
-from sottovoce.collector.refusal import Refusal, refusal_of
-from sottovoce.collector.running.log import log_access
-from sottovoce.collector.running.outage import Repeats
+from sottovoce.collector.api.service import Service
 from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.store.base import Store
 from sottovoce.core.signing import SigningKey
+from sottovoce.service.http.application import Application
+from sottovoce.service.http.openapi import openapi_document
+from sottovoce.service.http.response import Response, json_response
+from sottovoce.service.http.route import Route, route
 
-__all__ = ["ROUTES", "SECURITY_HEADERS", "AnsweringService", "Application", "create_app"]
+__all__ = ["ROUTES", "create_app"]
 
 
-@route("GET", "/openapi.json", responses={200: dict[str, Any]}, at_intake=True)
+@route("GET", "/openapi.json", responses={200: dict[str, Any]}, at_intake=True, is_probe=True)
 async def get_openapi() -> Response:
     """This document."""
     return _openapi()
@@ -85,74 +78,6 @@ ROUTES: Final[tuple[Route, ...]] = (
     *pages.ROUTES,
 )
 
-SECURITY_HEADERS: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "X-Frame-Options": "DENY",
-}
-"""On every response but the pages themselves: nothing else from here is ever shown as a page or inside one."""
-
-_log: Final = logging.getLogger("sottovoce.collector")
-
-_NO_ROUTE: Final = "none"
-"""What metrics and logs call the address of a request that has none: its own text is not recorded."""
-
-_PREFLIGHT: Final = [
-    (b"access-control-allow-methods", b"GET, POST"),
-    (b"access-control-allow-headers", b"Content-Type"),
-    (b"access-control-max-age", b"600"),
-]
-
-
-def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-
-
-_RAW_SECURITY: Final = _raw(SECURITY_HEADERS)
-_RAW_PAGE_SECURITY: Final = _raw({**SECURITY_HEADERS, **pages.PAGE_HEADERS})
-
-
-class AnsweringService(Protocol):
-    """What an application needs of its service; the handlers of its routes need more."""
-
-    @property
-    def settings(self) -> AppSettings:
-        """Its settings."""
-
-    @property
-    def metrics(self) -> AnswerMetrics:
-        """What counts its answers."""
-
-    @property
-    def elsewhere(self) -> Elsewhere | None:
-        """Who answers what is not answered here."""
-
-    async def finish(self) -> None:
-        """Write what is queued, and end."""
-
-
-class AppSettings(Protocol):
-    """What an application needs of the settings."""
-
-    @property
-    def allow_origins(self) -> tuple[str, ...]:
-        """Web pages that may use the addresses for devices."""
-
-
-class AnswerMetrics(Protocol):
-    """What an application tells the metrics."""
-
-    def answered(self, route: str, status: int) -> None:
-        """A request has been answered."""
-
-    def refused(self, code: str, n: int = 1) -> None:
-        """Reports were refused."""
-
-
-S = TypeVar("S", bound=AnsweringService)
-
 
 def create_app(settings: Settings, store: Store, key: SigningKey) -> Application[Service]:
     """The application of one collector; it closes its own threads, and leaves the store open."""
@@ -161,128 +86,3 @@ def create_app(settings: Settings, store: Store, key: SigningKey) -> Application
     app = Application(service, ROUTES)
     service.answer_device = app.answer_device
     return app
-
-
-@final
-class Application(Generic[S]):
-    """An ASGI application."""
-
-    def __init__(self, service: S, routes: Iterable[Route]):
-        self.service = service
-        self._router = Router(routes)
-        self._origins = frozenset(service.settings.allow_origins)
-        self._probes = dict.fromkeys((*operations.PROBES, "/openapi.json"), 0)
-        self._strangers = Repeats(_log, logging.INFO)
-
-    @asynccontextmanager
-    async def lifespan(self) -> AsyncIterator[None]:
-        """Requests may come inside the block; at its end whatever is queued is written."""
-        try:
-            yield
-        finally:
-            await self.service.finish()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        began = perf_counter()
-        template, routes, parameters = self._router.find(scope["path"])
-        found = routes.get(scope["method"])
-        response = await self._response(found, routes, Request(self.service, scope, receive, parameters))
-
-        async def send_with_headers(message: Any) -> None:
-            if message["type"] == "http.response.start":
-                if found is not None:
-                    self._finish(message, scope, template, began, found)
-                elif scope["method"] == "OPTIONS":
-                    self._finish(message, scope, template, began, *routes.values())
-                else:
-                    self._finish(message, scope, "", began)
-            await send(message)
-
-        await response(scope, receive, send_with_headers)
-
-    async def answer(self, scope: Scope, receive: Receive) -> Sendable:
-        """The bare response, without the headers of every response, metrics and log."""
-        _, routes, parameters = self._router.find(scope["path"])
-        return await self._response(
-            routes.get(scope["method"]), routes, Request(self.service, scope, receive, parameters)
-        )
-
-    async def answer_device(self, scope: Scope, receive: Receive) -> Sendable:
-        """The same, only where devices may ask, and counted; a message inside a message is none of theirs."""
-        template, routes, parameters = self._router.find(scope["path"])
-        allowed = {
-            method: one for method, one in routes.items() if one.for_devices and one is not oblivious.pass_request
-        }
-        found = allowed.get(scope["method"])
-        response = await self._response(found, allowed, Request(self.service, scope, receive, parameters))
-
-        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
-            async def send_counted(message: Any) -> None:
-                if message["type"] == "http.response.start":
-                    self.service.metrics.answered(template if found else _NO_ROUTE, message["status"])
-                await send(message)
-
-            await response(scope, receive, send_counted)
-
-        return counted
-
-    async def _response(self, found: Route | None, routes: dict[str, Route], request: Request) -> Sendable:
-        elsewhere = self.service.elsewhere
-        try:
-            if found is not None and elsewhere is not None and not found.at_intake:
-                return await elsewhere.ask(request, stream=found.is_stream, shared=found.is_shared)
-            if found is not None:
-                return await found.respond(request)
-            return _unrouted(request.scope["method"], routes)
-        except Exception as error:
-            refusal = refusal_of(error)
-            if found is reports.send_reports:
-                self.service.metrics.refused(refusal.code)
-            return refused(refusal)
-
-    def _finish(self, message: Any, scope: Scope, template: str, began: float, *routes: Route) -> None:
-        """Headers, a counter and a line in the log for a response of these routes, or of none."""
-        status, for_devices, is_page = message["status"], False, False
-        for one in routes:
-            for_devices, is_page = for_devices or one.for_devices, is_page or one.is_page
-        shown = is_page and template in pages.PAGE_TEMPLATES and status in (200, 304)
-        message["headers"] += _page_security(message["headers"]) if shown else _RAW_SECURITY
-        if for_devices and self._origins:
-            message["headers"] += self._sharing(scope)
-        self.service.metrics.answered(template or _NO_ROUTE, status)
-        if template in self._probes:
-            if self._probes[template] == status:
-                return  # asked for many times a minute: only a change is worth a line
-            self._probes[template] = status
-        if status == 401 and template and not is_page:
-            # Anybody can ask without a token, as often as they like: that must not fill the disk.
-            self._strangers.say(f"{template} was asked for without a token that counts")
-        elif template and not for_devices and not is_page:
-            # A line about what a device or a page asks would tell, to the second, when somebody answered. Browsers
-            # also look for icons at addresses of their own choice when somebody opens a page.
-            log_access(scope["method"], template, status, perf_counter() - began)
-
-    def _sharing(self, scope: Scope) -> list[tuple[bytes, bytes]]:
-        """Headers with which a browser lets pages of an allowed origin use the addresses for devices."""
-        origin = next((value for name, value in scope["headers"] if name == b"origin"), b"").decode("latin-1")
-        if not origin or not self._origins & {origin, "*"}:
-            return [(b"vary", b"Origin")]
-        headers = [(b"access-control-allow-origin", origin.encode("latin-1")), (b"vary", b"Origin")]
-        return headers + (_PREFLIGHT if scope["method"] == "OPTIONS" else [])
-
-
-def _page_security(own: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Headers of every page but those that it has itself: of two policies a browser would keep both."""
-    names = {name for name, _ in own}
-    return [header for header in _RAW_PAGE_SECURITY if header[0] not in names]
-
-
-def _unrouted(method: str, routes: dict[str, Route]) -> Response:
-    """The response where no handler is: which methods there are, if any."""
-    if not routes:
-        raise Refusal(404, "not_found", "there is nothing at this address; /openapi.json lists every address")
-    allow = {"Allow": ", ".join(sorted({"OPTIONS", *routes}))}
-    if method == "OPTIONS":
-        return Response(b"", status=204, headers=allow)
-    message = "this address does not accept that method; the Allow header lists those it accepts"
-    raise Refusal(405, "method_not_allowed", message, headers=allow)

@@ -13,11 +13,11 @@ import threading
 from pathlib import Path
 from typing import Final, Protocol, final
 
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.running.outage import Repeats
 from sottovoce.core.errors import SettingsError, StoreUnavailableError, TransparencyError
 from sottovoce.core.files import replace_file
 from sottovoce.core.signing import SigningKey
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.outage import Repeats
 from sottovoce.transparency.entry import LogEntry
 from sottovoce.transparency.evidence import LogProof, log_proof
 from sottovoce.transparency.tree import GrowingTree

@@ -5,27 +5,28 @@ from __future__ import annotations
 import hmac
 import time
 from functools import cache
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import msgspec
-
-from sottovoce.collector.api.openapi import openapi_document
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import JSON, Response, json_response
-from sottovoce.collector.api.route import Route, route
-from sottovoce.collector.api.structs import Health, SurveyId
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.running.metrics import METRICS_TYPE
-from sottovoce.collector.running.readiness import reason_of
-from sottovoce.collector.store.records import Arrival
 from sottovoce.core.errors import ObliviousError, ServiceError
 from sottovoce.oblivious.messages import MESSAGE_SIZES, REQUEST_MEDIA_TYPE, RESPONSE_MEDIA_TYPE, key_id_of
 from sottovoce.oblivious.signed_keys import SignedKeys
+from sottovoce.protocol.access import Health
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.reports import MessageReceipt
 from sottovoce.relay.service import RelayService
 from sottovoce.relay.store import frame
 from sottovoce.relay.upstream import passed_on
+from sottovoce.service.http.openapi import openapi_document
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import JSON, Response, json_response
+from sottovoce.service.http.route import Route, route
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.metrics import METRICS_TYPE
+from sottovoce.service.storage.committer import Arrival
+from sottovoce.service.storage.readiness import reason_of
 
 __all__ = ["RELAY_ROUTES"]
+
 
 _FULL_SECONDS: Final = 60.0
 """Until a person has done something about it, perhaps."""
@@ -44,12 +45,6 @@ _SEALED: Final = {
     429: "more requests than are allowed; send the same again later",
     503: "the relay has too much to do, or the collector cannot be reached; send the same again later",
 }
-
-
-class MessageReceipt(msgspec.Struct, frozen=True):
-    """The message is durable here."""
-
-    accepted: Annotated[int, msgspec.Meta(ge=1, le=1)]
 
 
 _RECEIPT: Final = json_response(MessageReceipt(1))
@@ -176,13 +171,15 @@ def _too_many(seconds: float) -> Refusal:
     )
 
 
-@route("GET", "/healthz")
+@route("GET", "/healthz", is_probe=True)
 async def get_health() -> Health:
     """Whether the process is alive."""
     return Health("ok")
 
 
-@route("GET", "/readyz", errors={503: "messages cannot be stored, or the collector refuses what it is sent"})
+@route(
+    "GET", "/readyz", errors={503: "messages cannot be stored, or the collector refuses what it is sent"}, is_probe=True
+)
 async def get_readiness(service: RelayService) -> Health:
     """Whether messages can be stored and the collector takes them; one that is only away for a while is no fault."""
     fault = await service.readiness.fault()
@@ -216,7 +213,7 @@ def _metrics(service: RelayService) -> bytes:
     return service.metrics.text(enough, max((time.time() - box.oldest for box in boxes), default=0.0))
 
 
-@route("GET", "/openapi.json", responses={200: dict[str, Any]})
+@route("GET", "/openapi.json", responses={200: dict[str, Any]}, is_probe=True)
 async def get_openapi() -> Response:
     """This document."""
     return _openapi()

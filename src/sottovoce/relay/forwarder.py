@@ -12,15 +12,15 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol, final
 
-from sottovoce.collector.refusal import RefusedReport
-from sottovoce.collector.running.outage import Outage, pause_after
 from sottovoce.core.errors import ServiceError, StoreError
 from sottovoce.device.http import BAD_ANSWER
+from sottovoce.protocol.errors import RefusedReport
 from sottovoce.relay.metrics import RelayMetrics
 from sottovoce.relay.order import Parts
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.relay.store import RelayStore
 from sottovoce.relay.upstream import PART_BYTES
+from sottovoce.service.running.outage import Outage, pause_after
 
 __all__ = ["Forwarder"]
 

@@ -14,11 +14,11 @@ from typing import Final, final
 
 import msgspec
 
-from sottovoce.collector.running.outage import Outage
 from sottovoce.core.errors import ObliviousError, ServiceError, SignatureError
 from sottovoce.core.signing import from_base64url
 from sottovoce.oblivious.signed_keys import SignedKeys, read_signed_keys
 from sottovoce.relay.store import RelayStore
+from sottovoce.service.running.outage import Outage
 
 __all__ = ["PublishedKeys"]
 

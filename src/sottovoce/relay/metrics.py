@@ -7,7 +7,7 @@ from typing import final
 
 from prometheus_client import Counter, Gauge, Histogram, generate_latest
 
-from sottovoce.collector.running.metrics import COMMIT_SECONDS, TimelessRegistry
+from sottovoce.service.running.metrics import COMMIT_SECONDS, TimelessRegistry
 
 __all__ = ["RelayMetrics"]
 

@@ -10,23 +10,14 @@ from typing import Final
 
 import uvloop
 
-from sottovoce.collector.app import Application
-from sottovoce.collector.running.folder_lock import folder_lock
-from sottovoce.collector.running.http_server import run_http
-from sottovoce.collector.running.process import (
-    address,
-    check_tls,
-    folder,
-    listening,
-    set_up,
-    stop_event,
-    warn_of_place,
-)
-from sottovoce.collector.running.volume import check_volume
 from sottovoce.relay.api import RELAY_ROUTES
 from sottovoce.relay.service import RelayService
 from sottovoce.relay.settings import RelaySettings
 from sottovoce.relay.store import RELAY_FILE, RelayStore
+from sottovoce.service.http.application import Application
+from sottovoce.service.http.server import run_http
+from sottovoce.service.running.process import address, check_tls, folder, listening, set_up, stop_event, warn_of_place
+from sottovoce.service.running.volume import check_volume, folder_lock
 
 __all__ = ["relay"]
 

@@ -9,14 +9,6 @@ import time
 from collections.abc import Sequence
 from typing import Final, final
 
-from sottovoce.collector.api.deadlines import Deadlines
-from sottovoce.collector.intake.committer import Committer
-from sottovoce.collector.intake.throttle import Throttle
-from sottovoce.collector.reading.slow_work import SlowWork
-from sottovoce.collector.running.readiness import Readiness
-from sottovoce.collector.running.watch import Watch
-from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import ServiceError, StoreError
 from sottovoce.core.signing import SigningKey
 from sottovoce.relay.flooding import AddressLimit
@@ -27,6 +19,13 @@ from sottovoce.relay.settings import RelaySettings
 from sottovoce.relay.store import RelayStore
 from sottovoce.relay.surveys import RelayedSurveys
 from sottovoce.relay.upstream import Upstream
+from sottovoce.service.http.request import Deadlines
+from sottovoce.service.running.slow_work import SlowWork
+from sottovoce.service.running.throttle import Throttle
+from sottovoce.service.running.watch import Watch
+from sottovoce.service.running.watermark import WATERMARK_FILE, Watermark
+from sottovoce.service.storage.committer import Arrival, Closed, Committer
+from sottovoce.service.storage.readiness import Readiness
 
 __all__ = ["SEAL_FILE", "RelayService"]
 

@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sottovoce.collector.running import setting_kinds as kinds
-from sottovoce.collector.running.log import FORMATS, LEVELS
-from sottovoce.collector.running.setting_table import check_settings, check_tls_pair, declared, read_settings, setting
-from sottovoce.collector.running.settings import RELAY_PREFIX
-from sottovoce.collector.store.reserve import DEFAULT_RESERVE
 from sottovoce.core.errors import ServiceError, SettingsError
 from sottovoce.device.http import collector_url
+from sottovoce.service.running import settings as kinds
+from sottovoce.service.running.log import FORMATS, LEVELS
+from sottovoce.service.running.settings import (
+    RELAY_PREFIX,
+    check_settings,
+    check_tls_pair,
+    declared,
+    read_settings,
+    setting,
+)
+from sottovoce.service.storage.reserve import DEFAULT_RESERVE
 
 __all__ = ["RELAY_FILE_VARIABLE", "RELAY_SETTINGS", "RelaySettings", "load_relay"]
 

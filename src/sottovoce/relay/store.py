@@ -18,11 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, final
 
-from sottovoce.collector.store.records import Arrival, Closed
-from sottovoce.collector.store.reports import UndoneError
-from sottovoce.collector.store.sql import Transaction, freed
-from sottovoce.collector.store.sqlite_database import SqliteDatabase, claim
 from sottovoce.core.errors import StoreError
+from sottovoce.service.storage.committer import Arrival, Closed
+from sottovoce.service.storage.sql import Transaction, UndoneError, freed
+from sottovoce.service.storage.sqlite_database import SqliteDatabase, claim
 
 __all__ = ["RELAY_FILE", "Batch", "Box", "RelayStore", "frame", "message_id"]
 

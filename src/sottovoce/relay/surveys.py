@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 from typing import Final, final
 
-from sottovoce.collector.reading.slow_work import SlowWork
-from sottovoce.collector.refusal import Refusal
 from sottovoce.core.errors import ServiceError
 from sottovoce.relay.store import RelayStore
 from sottovoce.relay.upstream import StatedSurvey, passed_on
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.slow_work import SlowWork
 from sottovoce.surveys.statement import is_digest
 
 __all__ = ["RelayedSurveys"]

@@ -12,13 +12,14 @@ from typing import Final, final
 
 import msgspec
 
-from sottovoce.collector.refusal import Refusal, RefusedReport
 from sottovoce.core.errors import ServiceError, SurveyError
 from sottovoce.device.http import BAD_ANSWER, Http
 from sottovoce.formats.wire import DEFAULT_BODY_BYTES
 from sottovoce.oblivious.messages import REQUEST_MEDIA_TYPE
 from sottovoce.oblivious.sealed_batch import SEALED_HEADER_BYTES, SEALED_MEDIA_TYPE, encode_sealed_batch
+from sottovoce.protocol.errors import RefusedReport
 from sottovoce.relay.settings import RelaySettings
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.statement import read_json

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 import rfc8785
 
-from sottovoce.formats.service_json import Hex64
+from sottovoce.protocol.base import Hex64
 from sottovoce.transparency.tree import leaf_hash
 
 __all__ = ["PUBLISHED", "LogEntry", "LogEvent"]

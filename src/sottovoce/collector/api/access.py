@@ -6,14 +6,14 @@ import re
 from typing import Final, cast
 
 from sottovoce.collector import tokens
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import NewToken, TokenId, TokenRevoked, Tokens
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.keeper import moment_of
 from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope
-from sottovoce.formats.service_json import TokenCreated, TokenEntry
+from sottovoce.protocol.access import NewToken, TokenCreated, TokenEntry, TokenRevoked, Tokens
+from sottovoce.protocol.base import TokenId
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["ROUTES"]
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.service import Service
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.session_cookie import cookie_token
+from sottovoce.collector.session_cookie import cookie_token, is_secure, n_cookies
 from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.tokens import SCOPES, Scope, allows, check_token
+from sottovoce.collector.tokens import SCOPES, allows
+from sottovoce.service.http.request import Request
+from sottovoce.service.refusal import Refusal
 
-__all__ = ["SEVERAL_COOKIES", "admit", "require", "unauthorized"]
+__all__ = [
+    "SEVERAL_COOKIES",
+    "has_several_cookies",
+    "no_token",
+    "over_tls",
+    "presented_token",
+    "require",
+    "unauthorized",
+]
 
 _NO_TOKEN: Final = (
     "this needs a token that is known, and neither revoked nor expired: send Authorization: Bearer sv_..., or sign in "
@@ -24,24 +31,30 @@ SEVERAL_COOKIES: Final = (
 )
 
 
-async def admit(request: Request, scopes: tuple[Scope, ...]) -> TokenRecord:
-    """The token of a request, if it opens one of these scopes."""
-    token = _presented(request)
-    service: Service = request.service
-    record = None if token is None else await service.wait_for_store(check_token, service.store, token)
-    if record is None:
-        raise unauthorized(SEVERAL_COOKIES if request.has_several_cookies else _NO_TOKEN)
-    require(record, *scopes)
-    return record
+def over_tls(request: Request) -> bool:
+    """Whether a browser asks over TLS."""
+    return is_secure(request.scope["scheme"], request.service.settings.public_url)
 
 
-def _presented(request: Request) -> str | None:
+def has_several_cookies(request: Request) -> bool:
+    """Whether there is no Authorization header, and several session cookies, of which none counts."""
+    if request.header(b"authorization") is not None:
+        return False
+    return n_cookies(request.scope["headers"], secure=over_tls(request)) > 1
+
+
+def presented_token(request: Request) -> str | None:
     """The token of the Authorization header if there is one, whatever it says; else that of the session cookie."""
     given = request.header(b"authorization")
     if given is None:
-        return cookie_token(request.scope["method"], request.scope["headers"], secure=request.over_tls)
+        return cookie_token(request.scope["method"], request.scope["headers"], secure=over_tls(request))
     scheme, _, token = given.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
+
+
+def no_token(request: Request) -> Refusal:
+    """The refusal of a request whose token is missing or does not count."""
+    return unauthorized(SEVERAL_COOKIES if has_several_cookies(request) else _NO_TOKEN)
 
 
 def unauthorized(message: str, field: str | None = None) -> Refusal:
@@ -50,7 +63,7 @@ def unauthorized(message: str, field: str | None = None) -> Refusal:
     return Refusal(401, "unauthorized", message, field=field, headers=challenge)
 
 
-def require(record: TokenRecord, *scopes: Scope) -> None:
+def require(record: TokenRecord, *scopes: str) -> None:
     """Refuse a token that has none of these scopes."""
     if not any(allows(record, scope) for scope in scopes):
         needed = " or ".join(f"{scope} ({SCOPES[scope]})" for scope in scopes)

@@ -9,15 +9,15 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from sottovoce.collector.api.page_structs import Draft, PlanRequest
 from sottovoce.collector.api.parameters import MOST_LISTED, read_parameters
-from sottovoce.collector.refusal import Refusal
 from sottovoce.core.errors import CapacityError, PlanError, SurveyError
 from sottovoce.planning.plan import Plan
 from sottovoce.planning.planner import plan
 from sottovoce.planning.tracking import TrackingPlan
+from sottovoce.protocol.drafts import Draft, PlanRequest
 from sottovoce.questions.base import Question
 from sottovoce.questions.registry import QUESTIONS
+from sottovoce.service.refusal import Refusal
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES

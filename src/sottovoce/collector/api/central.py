@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sottovoce.core.words import both_guarantees
-from sottovoce.formats.service_json import CentralGuarantee
+from sottovoce.protocol.surveys import CentralGuarantee
 from sottovoce.surveys.amplified import Amplified
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking

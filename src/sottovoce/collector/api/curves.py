@@ -9,23 +9,23 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.curve_structs import CurveBody, DifferenceBody
 from sottovoce.collector.api.reading import aggregate_of, check_minimum
 from sottovoce.collector.api.rendered import TAG, at_hand, rendered_from, response_of
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.searching import BYTES_PER_COUNTER, searched
 from sottovoce.collector.api.service import CURVE_BYTES, Service
-from sottovoce.collector.api.structs import Level, SurveyId
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import RoundStanding, SurveyRecord
 from sottovoce.core.errors import NoReportsError, SottovoceError
 from sottovoce.estimates.curve import Curve
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.series import answer_over_time
+from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.curves import CurveBody, DifferenceBody
 from sottovoce.questions.number import Number
 from sottovoce.questions.words import Words
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Tracking
 
 __all__ = ["ROUTES"]

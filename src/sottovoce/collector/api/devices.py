@@ -6,13 +6,14 @@ import re
 from typing import Final
 
 from sottovoce.collector.api.paging import Page, check_page
-from sottovoce.collector.api.response import Response, json_response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Digest, Envelope, KeyAnswer, RoundNumber, SurveyId, Surveys
 from sottovoce.collector.reading.survey_list import PAGE_SURVEYS
-from sottovoce.collector.refusal import Refusal
 from sottovoce.core.signing import fingerprint
+from sottovoce.protocol.base import Digest, RoundNumber, SurveyId
+from sottovoce.protocol.surveys import Envelope, KeyAnswer, Surveys
+from sottovoce.service.http.response import Response, json_response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.statement import is_digest
 
 __all__ = ["ROUTES"]

@@ -9,13 +9,13 @@ from typing import Any
 from sottovoce.collector.api.asking import as_refusals, check_fields, plan_for, question_of, tracking_plan_for
 from sottovoce.collector.api.central import central_of
 from sottovoce.collector.api.notes import notes_of, people_note
-from sottovoce.collector.api.page_structs import Draft, DraftAnswer
 from sottovoce.collector.api.parameters import read_parameters
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import DEFAULT_USERS, check_integer
 from sottovoce.core.words import plural
 from sottovoce.planning.panel import error_line
 from sottovoce.planning.solve import MAX_USERS
+from sottovoce.protocol.drafts import Draft, DraftAnswer
 from sottovoce.questions.parameter import check_parameters
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.panel import Panel

@@ -8,18 +8,18 @@ from typing import Final
 from sottovoce.collector.api.asking import as_refusals
 from sottovoce.collector.api.drafting import make_draft
 from sottovoce.collector.api.own_relay import OWN_RELAY, is_own_relay
-from sottovoce.collector.api.page_structs import Draft, DraftAnswer, QuestionAnswer, RoundQuestion
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import MAX_LABEL, SurveyId
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.validation import LINE
 from sottovoce.core.errors import SurveyError
 from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
 from sottovoce.expressions import Query
 from sottovoce.expressions import query as as_query
+from sottovoce.protocol.base import LINE, SurveyId
+from sottovoce.protocol.drafts import Draft, DraftAnswer, QuestionAnswer, RoundQuestion
+from sottovoce.protocol.surveys import MAX_LABEL
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.panel import MAX_CHOICES, Panel, Seat
 from sottovoce.surveys.relay import Relay
 from sottovoce.surveys.survey import Survey

@@ -6,12 +6,12 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import SurveyId
 from sottovoce.collector.pages.embedding import ELEMENT, script_name, snippet_of
 from sottovoce.core.integrity import integrity_of
-from sottovoce.formats.service_json import Embedding
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.surveys import Embedding
+from sottovoce.service.http.route import route
 
 __all__ = ["ROUTES"]
 

@@ -12,15 +12,10 @@ from msgspec import Meta
 from sottovoce.collector.api.paging import Page, check_page
 from sottovoce.collector.api.reading import aggregate_of, answerable_survey
 from sottovoce.collector.api.rendered import MOST_ROWS, TAG, check_rows, rendered, rendered_table, response_of
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import EstimateBody, HandedIn, Level, SurveyId
 from sottovoce.collector.counting.live import as_checkpoint
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_json
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.limits import DEFAULT_COUNTERS
 from sottovoce.core.words import plural
@@ -28,7 +23,14 @@ from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.influence import influence
 from sottovoce.formats.aggregate_bytes import MEDIA_TYPE, encoded_bytes, from_bytes, to_bytes
 from sottovoce.formats.sharded import check_possible, in_shards
+from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.estimates import EstimateBody
+from sottovoce.protocol.reports import HandedIn
 from sottovoce.questions.words import Words
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import msgspec
 
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import SurveyId
 from sottovoce.collector.api.surveys import rounds_of, status_of
 from sottovoce.collector.reading.streams import EVENT_STREAM, MOST_STREAMS, Stream, StreamPace, Streams
 from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import is_expired
-from sottovoce.formats.service_json import RoundStatus
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.surveys import RoundStatus
+from sottovoce.service.http.route import route
 from sottovoce.surveys.panel import Panel
 
 __all__ = ["ROUTES", "streams_of"]

@@ -11,14 +11,8 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from sottovoce.collector.api.reports import closed_refusal, throttled
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response, json_response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Acknowledgement
-from sottovoce.collector.refusal import Refusal, RefusedReport
 from sottovoce.collector.sealing.reports import SealedReport
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import ObliviousError
 from sottovoce.oblivious.binary_http import HttpRequest, HttpResponse
 from sottovoce.oblivious.messages import (
@@ -29,6 +23,13 @@ from sottovoce.oblivious.messages import (
 )
 from sottovoce.oblivious.sealed_batch import SEALED_MEDIA_TYPE, decode_sealed_batch
 from sottovoce.oblivious.signed_keys import SignedKeys
+from sottovoce.protocol.errors import RefusedReport
+from sottovoce.protocol.reports import Acknowledgement
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Response, json_response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.storage.committer import Arrival, Closed
 
 __all__ = ["ROUTES"]
 
@@ -60,6 +61,7 @@ async def get_sealing_keys(service: Service) -> Response:
     accepts={REQUEST_MEDIA_TYPE: None},
     for_devices=True,
     at_intake=True,
+    is_gateway=True,
 )
 async def pass_request(service: Service, request: Request) -> Response:
     """Answer a request that a device has sealed, with a sealed response: any request that devices can send."""

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from typing import Final
 
-from sottovoce.collector.api.response import Response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Health, LogLevel
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.running.log import set_level
-from sottovoce.collector.running.metrics import METRICS_TYPE
-from sottovoce.collector.running.readiness import reason_of
+from sottovoce.protocol.access import Health, LogLevel
+from sottovoce.service.http.response import Response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.log import set_level
+from sottovoce.service.running.metrics import METRICS_TYPE
+from sottovoce.service.storage.readiness import reason_of
 
-__all__ = ["PROBES", "ROUTES"]
-
-PROBES: Final = ("/healthz", "/readyz")
-"""What load balancers ask again and again."""
+__all__ = ["ROUTES"]
 
 
-@route("GET", "/healthz", at_intake=True)
+@route("GET", "/healthz", at_intake=True, is_probe=True)
 async def get_health() -> Health:
     """Whether the process is alive."""
     return Health("ok")
 
 
-@route("GET", "/readyz", errors={503: "the store is unavailable, full or damaged"}, at_intake=True)
+@route("GET", "/readyz", errors={503: "the store is unavailable, full or damaged"}, at_intake=True, is_probe=True)
 async def get_readiness(service: Service) -> Health:
     """Whether the service can accept reports: one was just stored, or could be; at most a second old."""
     fault = await service.readiness.fault()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import urlsplit
 
-from sottovoce.collector.api.request import Request
+from sottovoce.service.http.request import Request
 from sottovoce.surveys.relay import Relay
 
 __all__ = ["OWN_RELAY", "is_own_relay"]

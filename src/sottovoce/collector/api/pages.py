@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.pages.conditions import has_already, takes_gzip
 from sottovoce.collector.pages.embedding import ELEMENT, script_name
 from sottovoce.collector.pages.files import PAGES, File
-from sottovoce.collector.refusal import Refusal
 from sottovoce.core.errors import StoreUnavailableError
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.panel import Panel
 
-__all__ = ["PAGE_HEADERS", "PAGE_TEMPLATES", "ROUTES"]
+__all__ = ["PAGE_HEADERS", "ROUTES"]
 
 _POLICY: Final = "Content-Security-Policy"
 
@@ -58,12 +58,12 @@ _FOR_ALL_PAGES: Final = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resou
 """A browser checks the integrity of another origin's script only if that origin lets every page read it."""
 
 
-@route("GET HEAD", "/", "/new", "/plan", "/survey/{survey_id}", is_page=True)
+@route("GET HEAD", "/", "/new", "/plan", "/survey/{survey_id}", is_page=True, page_headers=PAGE_HEADERS)
 async def dashboard_page(request: Request, survey_id: str = "") -> Response:
     return _sent(request, request.service.files["dashboard.html"], _KEEP_PAGE)
 
 
-@route("GET HEAD", "/s/{survey_id}", is_page=True)
+@route("GET HEAD", "/s/{survey_id}", is_page=True, page_headers=PAGE_HEADERS)
 async def survey_page(request: Request, survey_id: str) -> Response:
     service = request.service
     try:
@@ -113,6 +113,3 @@ def _sent(request: Request, file: File, cache: str, headers: Mapping[str, str] |
 
 
 ROUTES: Final = (dashboard_page, survey_page, asset, element_script)
-
-PAGE_TEMPLATES: Final = frozenset(path for page in (dashboard_page, survey_page) for path in page.paths)
-"""Addresses of pages."""

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from sottovoce.collector.refusal import Refusal
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["Page", "check_page"]
 

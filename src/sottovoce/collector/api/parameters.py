@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import msgspec
 
-from sottovoce.collector.api.page_structs import FieldRange, FormField, IntegerRange, Values
-from sottovoce.collector.validation import find_fault
 from sottovoce.core.errors import DomainError, SurveyError, WorkloadError
 from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain
 from sottovoce.domain.number import NumberGrid, number
+from sottovoce.protocol.drafts import FieldRange, FormField, IntegerRange, Values
 from sottovoce.questions.parameter import Kind, Parameter, check_parameters
+from sottovoce.service.http.validation import find_fault
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.parse import parse_workload
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Final
 
 from sottovoce.collector.api.paging import Page, check_page
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import SurveyId, TimeAnswer
 from sottovoce.collector.running.keeper import begun, moment_of
 from sottovoce.collector.store.records import RoundStanding
-from sottovoce.formats.service_json import PeriodAhead, PeriodList, PeriodStatus
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.surveys import PeriodAhead, PeriodList, PeriodStatus, TimeAnswer
+from sottovoce.service.http.route import route
 from sottovoce.surveys.calendar import Calendar, Period
 from sottovoce.surveys.survey import Tracking
 

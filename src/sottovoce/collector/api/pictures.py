@@ -7,19 +7,20 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from sottovoce.collector.api.page_structs import BoundCurveBody, Picture
 from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.reading.figures import figures_of, histogram_of
 from sottovoce.collector.reading.findable import findable_of
 from sottovoce.collector.reading.picture import columns_of, projection_of
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.drafts import BoundCurveBody
+from sottovoce.protocol.pictures import Picture
 from sottovoce.questions.words import Words
+from sottovoce.service.http.route import route
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["ROUTES"]

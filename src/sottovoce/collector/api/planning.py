@@ -15,7 +15,13 @@ from sottovoce.collector.api.asking import (
 )
 from sottovoce.collector.api.central import central_body
 from sottovoce.collector.api.notes import notes_of
-from sottovoce.collector.api.page_structs import (
+from sottovoce.core.errors import SurveyError
+from sottovoce.core.words import plural
+from sottovoce.mechanisms.binary import Binary
+from sottovoce.planning import curves
+from sottovoce.planning.panel import plan_panel
+from sottovoce.planning.plan import Plan
+from sottovoce.protocol.drafts import (
     EveryPeriodCost,
     Planned,
     PlannedCurve,
@@ -26,13 +32,7 @@ from sottovoce.collector.api.page_structs import (
     PlanRequest,
     RecallByLength,
 )
-from sottovoce.collector.api.structs import ErrorBound
-from sottovoce.core.errors import SurveyError
-from sottovoce.core.words import plural
-from sottovoce.mechanisms.binary import Binary
-from sottovoce.planning import curves
-from sottovoce.planning.panel import plan_panel
-from sottovoce.planning.plan import Plan
+from sottovoce.protocol.estimates import ErrorBound
 from sottovoce.surveys.panel import Panel
 from sottovoce.theory.adaptive_bounds import adaptive_bound, predicted_worst_error
 

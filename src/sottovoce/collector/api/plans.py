@@ -8,10 +8,10 @@ from typing import Final
 import msgspec
 
 from sottovoce.collector.api.drafts import MAX_DRAFT_BYTES
-from sottovoce.collector.api.page_structs import Planned, PlanRequest
 from sottovoce.collector.api.planning import make_plan
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
+from sottovoce.protocol.drafts import Planned, PlanRequest
+from sottovoce.service.http.route import route
 
 __all__ = ["ROUTES"]
 

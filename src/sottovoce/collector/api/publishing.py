@@ -10,12 +10,7 @@ import rfc8785
 
 from sottovoce.adaptive.rounds import n_choices
 from sottovoce.collector.api.own_relay import OWN_RELAY, is_own_relay
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response, json_response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Envelope, Publication, RoundOpening, SurveyId
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.keeper import moment_of
 from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store.records import SurveyRecord
@@ -23,6 +18,12 @@ from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import MismatchError, SurveyError
 from sottovoce.core.limits import MAX_CELLS
 from sottovoce.formats.sharded import in_parts
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.surveys import Envelope, Publication, RoundOpening
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Response, json_response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import parse_json
 from sottovoce.surveys.survey import Survey, Tracking

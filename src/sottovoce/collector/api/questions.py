@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from sottovoce.collector.api.page_structs import Defaults, ParameterEntry, QuestionEntry, Questions
-from sottovoce.collector.api.route import route
 from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAULT_USERS
 from sottovoce.mechanisms import FiniteMechanism, VectorMechanism, serving
+from sottovoce.protocol.drafts import Defaults, ParameterEntry, QuestionEntry, Questions
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.registry import QUESTIONS
+from sottovoce.service.http.route import route
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.histogram import Histogram
 from sottovoce.surveys.calendar import Calendar

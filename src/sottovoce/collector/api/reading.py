@@ -7,10 +7,10 @@ from typing import Final
 
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.counting.live import live_aggregate
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.words import plural
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.aggregate import Aggregate
 from sottovoce.surveys.survey import Survey
 

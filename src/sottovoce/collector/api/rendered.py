@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sottovoce.collector.api.reading import check_minimum, estimate_of
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import JSON, Response
 from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.reading.slow_work import SlowWork
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.questions.words import Words
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import JSON, Response
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.slow_work import SlowWork
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["MOST_ROWS", "TAG", "Rendered", "at_hand", "check_rows", "rendered", "rendered_from", "rendered_table"]

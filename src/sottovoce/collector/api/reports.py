@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import JSON, Response, json_response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Acknowledgement, OneReport, RefusedUpload, ReportsBody, SurveyId
-from sottovoce.collector.refusal import ErrorDetail, Refusal, RefusedReport
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.errors import ErrorDetail, RefusedReport
+from sottovoce.protocol.reports import Acknowledgement, OneReport, RefusedUpload, ReportsBody
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import JSON, Response, json_response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.storage.committer import Arrival, Closed
 
 __all__ = ["ROUTES", "closed_refusal", "send_reports", "throttled"]
 
@@ -37,6 +39,7 @@ _ONE: Final = json_response(Acknowledgement(1, []))
     accepts={BATCH_MEDIA_TYPE: None, JSON: (OneReport, ReportsBody)},
     for_devices=True,
     at_intake=True,
+    counts_refusals=True,
 )
 async def send_reports(service: Service, request: Request, survey_id: SurveyId) -> Response:
     """Send reports of a survey; the same ones again change nothing. Acknowledged ones are durable."""

@@ -7,13 +7,13 @@ from typing import Final
 
 import numpy as np
 
-from sottovoce.collector.api.response import Response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import SegmentNumber, Segments, SurveyId
-from sottovoce.collector.refusal import Refusal
-from sottovoce.formats.service_json import SegmentEntry
 from sottovoce.formats.wire import BATCH_MEDIA_TYPE, REPORT_ID_BYTES, encode_batch
+from sottovoce.protocol.base import SegmentNumber, SurveyId
+from sottovoce.protocol.surveys import SegmentEntry, Segments
+from sottovoce.service.http.response import Response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["EPOCH_HEADER", "ROUTES"]
 

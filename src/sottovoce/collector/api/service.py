@@ -5,43 +5,45 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, Protocol, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
-from sottovoce.collector.api.deadlines import Deadlines
-from sottovoce.collector.api.page_structs import Planned
-from sottovoce.collector.api.structs import Envelope
+from sottovoce.collector.api.admission import no_token, presented_token, require
 from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.intake.checking import Intake
-from sottovoce.collector.intake.committer import Committer
-from sottovoce.collector.intake.throttle import Throttle
 from sottovoce.collector.pages.files import load_files
 from sottovoce.collector.reading.cache import LruCache, SurveyCache
-from sottovoce.collector.reading.slow_work import SlowWork
 from sottovoce.collector.reading.streams import Streams
 from sottovoce.collector.reading.survey_list import SurveyList
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.clock_guard import ClockGuard
 from sottovoce.collector.running.keeper import PeriodKeeper, clock_refusal
 from sottovoce.collector.running.metrics import Metrics, TimedStore
-from sottovoce.collector.running.readiness import Readiness
 from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.running.store_clock import StoreClock
-from sottovoce.collector.running.watch import Watch
 from sottovoce.collector.sealing.keys import SealingKeys
 from sottovoce.collector.sealing.opening import Opening
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord, TokenRecord
 from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.collector.survey_log import SurveyLog
+from sottovoce.collector.tokens import check_token
 from sottovoce.core.errors import StoreUnavailableError
 from sottovoce.core.signing import SigningKey, to_base64url
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.formats.service_json import CentralGuarantee
+from sottovoce.protocol.drafts import Planned
+from sottovoce.protocol.surveys import CentralGuarantee, Envelope
+from sottovoce.service.http.application import Elsewhere
+from sottovoce.service.http.request import Deadlines, Request
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.slow_work import SlowWork
+from sottovoce.service.running.throttle import Throttle
+from sottovoce.service.running.watch import Watch
+from sottovoce.service.storage.committer import Committer
+from sottovoce.service.storage.readiness import Readiness
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Survey, Tracking
 
-__all__ = ["CURVE_BYTES", "Elsewhere", "Service"]
+__all__ = ["CURVE_BYTES", "Service"]
 
 P = TypeVar("P")
 
@@ -68,19 +70,6 @@ _MOST_CERTIFICATES: Final = 1024
 _MOST_CURVES: Final = 32
 CURVE_BYTES: Final = 2**27
 """Of estimates by period, all curves together."""
-
-
-class Elsewhere(Protocol):
-    """Another process that answers requests."""
-
-    async def ask(self, request: Any, *, stream: bool, shared: bool) -> Callable[..., Awaitable[None]]:
-        """The response to a request: one that goes on until its reader leaves, or that is the same for everybody."""
-
-    def set_level(self, level: str) -> None:
-        """What it logs from now on."""
-
-    def stop(self) -> None:
-        """Let it end streams and drop what waits."""
 
 
 @final
@@ -183,6 +172,15 @@ class Service:
     async def compute(self, function: Callable[..., P], *arguments: Any) -> P:
         """The result of something that computes for long; only a few at a time, and few wait."""
         return await self.estimating.run(function, *arguments)
+
+    async def admit(self, request: Request, scopes: tuple[str, ...]) -> TokenRecord:
+        """The token of a request, if it opens one of these scopes."""
+        token = presented_token(request)
+        record = None if token is None else await self.wait_for_store(check_token, self.store, token)
+        if record is None:
+            raise no_token(request)
+        require(record, *scopes)
+        return record
 
     # --- surveys ----------------------------------------------------------------------------
 

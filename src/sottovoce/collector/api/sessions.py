@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Final, cast
 
-import msgspec
-
-from sottovoce.collector.api.admission import SEVERAL_COOKIES, unauthorized
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Response, json_response
-from sottovoce.collector.api.route import route
-from sottovoce.collector.refusal import Refusal
+from sottovoce.collector.api.admission import SEVERAL_COOKIES, has_several_cookies, over_tls, unauthorized
 from sottovoce.collector.session_cookie import cleared_cookie, comes_from_here, set_cookie
 from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.tokens import SCOPES, Scope, check_token
+from sottovoce.protocol.access import SignedIn, SignedOut, SignIn
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Response, json_response
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["ROUTES"]
+
 
 _PATH: Final = "/v1/session"
 
@@ -25,25 +25,6 @@ _CLEAR: Final = {"Clear-Site-Data": '"cookies"'}
 """Has a browser forget all cookies of the host's whole domain, which no Set-Cookie of ours could name."""
 
 _OTHER_SITE: Final = "a page of another site asked for this"
-
-
-class SignIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A token, to be kept by the browser."""
-
-    token: str
-
-
-class SignedIn(msgspec.Struct, frozen=True):
-    """Who is signed in: what the token opens, and what an admin noted beside it."""
-
-    scopes: list[Scope]
-    note: str
-
-
-class SignedOut(msgspec.Struct, frozen=True):
-    """Nobody is signed in any more."""
-
-    signed_in: bool
 
 
 @route(
@@ -64,12 +45,12 @@ async def sign_in(request: Request, body: SignIn) -> Response:
     record = await service.wait_for_store(check_token, service.store, body.token)
     if record is None:
         raise unauthorized("this token is unknown, was revoked or has expired; ask an admin for one", "token")
-    if request.has_several_cookies:
+    if has_several_cookies(request):
         # Not in one response: browsers would clear the new cookie with the others.
         refusal = unauthorized(SEVERAL_COOKIES)
         refusal.headers = {**refusal.headers, **_CLEAR}
         raise refusal
-    return json_response(_signed_in(record), headers={_SET_COOKIE: set_cookie(body.token, request.over_tls)})
+    return json_response(_signed_in(record), headers={_SET_COOKIE: set_cookie(body.token, over_tls(request))})
 
 
 @route("GET", _PATH, scopes=("read",))
@@ -89,8 +70,8 @@ async def sign_out(request: Request) -> Response:
     """Clear the cookie; the token itself is valid until it is revoked."""
     # Whoever holds a cookie may lose it, also one whose token was revoked meanwhile.
     _refuse_other_sites(request)
-    headers = {_SET_COOKIE: cleared_cookie(request.over_tls)}
-    return json_response(SignedOut(False), headers=headers | (_CLEAR if request.has_several_cookies else {}))
+    headers = {_SET_COOKIE: cleared_cookie(over_tls(request))}
+    return json_response(SignedOut(False), headers=headers | (_CLEAR if has_several_cookies(request) else {}))
 
 
 def _refuse_other_sites(request: Request) -> None:

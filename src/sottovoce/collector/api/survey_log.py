@@ -6,11 +6,11 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from sottovoce.collector.api.response import Response, json_response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import ResponseStruct, SurveyId
 from sottovoce.core.signing import to_base64url
+from sottovoce.protocol.base import ResponseStruct, SurveyId
+from sottovoce.service.http.response import Response, json_response
+from sottovoce.service.http.route import route
 from sottovoce.transparency.entry import LogEntry
 from sottovoce.transparency.evidence import LogProof, TreeHash
 

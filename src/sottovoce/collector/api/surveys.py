@@ -9,14 +9,14 @@ from typing import Final
 
 from sottovoce.collector.api.admission import require
 from sottovoce.collector.api.central import central_of
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Rounds, StateBody, SurveyId
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import TokenRecord
 from sottovoce.collector.stored import PublishedSurvey
 from sottovoce.core.errors import StoreError
-from sottovoce.formats.service_json import CentralGuarantee, RoundStatus, Status
+from sottovoce.protocol.base import SurveyId
+from sottovoce.protocol.surveys import CentralGuarantee, Rounds, RoundStatus, StateBody, Status
+from sottovoce.service.http.route import route
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey, Tracking
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from sottovoce.collector.api.page_structs import TableBody
 from sottovoce.collector.api.reading import answerable_survey
 from sottovoce.collector.api.rendered import TAG, check_rows, rendered_table, response_of
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import JSON, Response
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import Level, SurveyId
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, to_arrow, to_csv, to_json, to_parquet
+from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.pictures import TableBody
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import JSON, Response
+from sottovoce.service.http.route import route
 
 __all__ = ["ROUTES"]
 

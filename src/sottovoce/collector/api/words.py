@@ -7,14 +7,15 @@ from typing import Annotated, Final
 from msgspec import Meta
 
 from sottovoce.collector.api.reading import answerable_survey
-from sottovoce.collector.api.route import route
 from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.api.structs import AnswerRow, Level, SurveyId, Word, WordsAnswer, WordsAsked
-from sottovoce.collector.refusal import Refusal
 from sottovoce.domain.word_codes import WordCode
 from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.protocol.base import Level, SurveyId
+from sottovoce.protocol.estimates import AnswerRow, Word, WordsAnswer, WordsAsked
 from sottovoce.questions.words import Words
+from sottovoce.service.http.route import route
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["ROUTES"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Final, final
 
-from sottovoce.collector.running.outage import Outage
 from sottovoce.core.errors import SottovoceError
+from sottovoce.service.running.outage import Outage
 
 __all__ = ["SurveyTroubles"]
 

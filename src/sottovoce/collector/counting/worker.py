@@ -19,9 +19,9 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING, Final, Protocol, final
 
-from sottovoce.collector.running.outage import Outage, pause_after
 from sottovoce.collector.store_settings import StoreSettings
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.running.outage import Outage, pause_after
 
 if TYPE_CHECKING:
     from sottovoce.collector.store import Store

@@ -17,10 +17,12 @@ from sottovoce.collector.epoch import epoch_of
 from sottovoce.collector.intake.json_reports import FieldCode, JsonBodyError, parse_reports, read_report
 from sottovoce.collector.intake.report_checker import TAG_END, ReportChecker
 from sottovoce.collector.reading.cache import CachedSurvey, SurveyCache
-from sottovoce.collector.refusal import Refusal, RefusedReport
-from sottovoce.collector.store.records import Arrival, SurveyRecord
+from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.core.errors import MismatchError, ReportError
 from sottovoce.formats.wire import BATCH_HEADER_BYTES, REPORT_ID_BYTES, batch_rows
+from sottovoce.protocol.errors import RefusedReport
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.storage.committer import Arrival
 from sottovoce.surveys.statement import is_digest
 from sottovoce.surveys.survey import Tracking
 

@@ -8,9 +8,9 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from sottovoce.collector.validation import find_fault
 from sottovoce.core.errors import ReportError, SurveyError
 from sottovoce.formats.wire import REPORT_ID_BYTES
+from sottovoce.service.http.validation import find_fault
 from sottovoce.surveys.statement import parse_json
 
 __all__ = ["FieldCode", "JsonBodyError", "JsonReport", "base64url_letters", "parse_reports", "read_report"]

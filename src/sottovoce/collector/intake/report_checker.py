@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.intake.json_reports import base64url_letters
-from sottovoce.collector.refusal import RefusedReport
 from sottovoce.core.errors import ReportError
 from sottovoce.formats.wire import REPORT_ID_BYTES, encode_batch
 from sottovoce.mechanisms.codecs import Codec
+from sottovoce.protocol.errors import RefusedReport
 from sottovoce.surveys.statement import TAG_BYTES
 from sottovoce.surveys.survey import Survey
 

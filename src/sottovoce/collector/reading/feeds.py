@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, final
 
-from sottovoce.collector.refusal import Refusal, refusal_of
+from sottovoce.service.refusal import Refusal, refusal_of
 
 __all__ = ["Feed", "Feeds", "ReadStatus"]
 

@@ -4,41 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from sottovoce.domain.number import NumberGrid
 from sottovoce.estimates.combinations import CombinedAnswer
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.protocol.pictures import NumberFigure, NumberHistogram
 from sottovoce.questions.number import Number
 from sottovoce.questions.records import Records
 
-__all__ = ["NumberFigure", "NumberHistogram", "figures_of", "histogram_of"]
+__all__ = ["figures_of", "histogram_of"]
+
 
 _QUANTILES: Final = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
-
-
-class NumberFigure(msgspec.Struct):
-    """One figure with its interval, and the ends between which it can lie."""
-
-    name: str
-    unit: str
-    value: float
-    low: float
-    high: float
-    least: float
-    most: float
-
-
-class NumberHistogram(msgspec.Struct):
-    """Shares of people between `ends`, projected and raw, with intervals."""
-
-    unit: str
-    ends: list[float]
-    value: list[float]
-    raw: list[float]
-    low: list[float]
-    high: list[float]
 
 
 def figures_of(estimate: Estimate, level: float) -> list[NumberFigure]:

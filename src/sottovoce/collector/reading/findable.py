@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.planning.recall import recall_of
+from sottovoce.protocol.pictures import Findable
 
-__all__ = ["Findable", "findable_of"]
-
-
-class Findable(msgspec.Struct, frozen=True):
-    """The least share of people that is found with probability 0.9; `length` is null for integers, and 1 means none."""
-
-    length: int | None
-    share: float
+__all__ = ["findable_of"]
 
 
 def findable_of(estimate: Estimate) -> list[Findable] | None:

@@ -15,15 +15,15 @@ from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, final
 
-from sottovoce.collector.api.request import Request
-from sottovoce.collector.api.response import Receive, Scope, Send
 from sottovoce.collector.reading.frames import RequestHead, ResponseHead, put, take
 from sottovoce.collector.reading.pace import ANSWER_BYTES, Pace
 from sottovoce.collector.reading.process import ANSWER, SECONDS, STOP, answer_analysts, level_message
 from sottovoce.collector.reading.recent import Recent
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.running.settings import Settings
 from sottovoce.collector.running.supervisor import READING, spawned
+from sottovoce.service.http.request import Request
+from sottovoce.service.http.response import Receive, Scope, Send
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["ReadingProcess"]
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
-from typing import Final, TypeAlias
-
-import msgspec
+from typing import Final
 
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.estimates.asked import AskedSurvey
+from sottovoce.protocol.pictures import Bars, Cdf, Heatmap, Intervals, Panel
 from sottovoce.questions.number import Number
 from sottovoce.questions.shares import Shares
 from sottovoce.workloads import Bins, Identity, Marginals, Prefix, Ranges, Stack, Workload
@@ -23,50 +22,11 @@ from sottovoce.workloads.order import is_decreasing
 from sottovoce.workloads.record_tables import RecordTables
 from sottovoce.workloads.sets import Sets
 
-__all__ = ["Bars", "Cdf", "Heatmap", "Intervals", "Panel", "panels_of"]
+__all__ = ["panels_of"]
+
 
 _WIDEST: Final = 512
 """Most rows or columns of a heat map of records, whose cells can still be told apart."""
-
-
-class _Slice(msgspec.Struct, tag_field="view"):
-    """Which answers are drawn. Where `shares` is true they are shares of the people, else numbers of any size."""
-
-    title: str
-    start: int
-    stop: int
-    shares: bool
-
-
-class Bars(_Slice, tag="bars"):
-    """Answers side by side."""
-
-
-class Cdf(_Slice, tag="cdf"):
-    """Shares of the people up to each value of a line: a distribution function. `x` are the values."""
-
-    x: list[float | str]
-
-
-class Heatmap(_Slice, tag="heatmap"):
-    """A table of two attributes, row after row."""
-
-    rows: list[str]
-    columns: list[str]
-    row_name: str
-    column_name: str
-
-
-class Intervals(_Slice, tag="ranges"):
-    """Intervals of a line, both ends included: integers where the line is of integers, else positions in `names`."""
-
-    lows: list[int]
-    highs: list[int]
-    ends: list[int]
-    names: list[str] | None
-
-
-Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
 
 
 def panels_of(survey: AskedSurvey) -> list[Panel]:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.collector.reading.named import columns_with_certainty, label_of
-from sottovoce.collector.reading.panels import Bars, Panel, panels_of
+from sottovoce.collector.reading.panels import panels_of
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.protocol.pictures import Bars, Panel
 
 __all__ = ["Columns", "columns_of", "largest", "projection_of"]
 

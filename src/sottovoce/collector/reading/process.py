@@ -16,16 +16,17 @@ from typing import Any, Final
 
 import uvloop
 
-from sottovoce.collector.api.response import refused
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.app import Application, create_app
+from sottovoce.collector.app import create_app
 from sottovoce.collector.reading.frames import RequestHead, ResponseHead, put, take
-from sottovoce.collector.refusal import refusal_of
-from sottovoce.collector.running.log import LEVELS, configure_logging, set_level
 from sottovoce.collector.running.settings import KEY_FILE, Settings
 from sottovoce.collector.store import open_as_set
 from sottovoce.core.errors import StoreError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey
+from sottovoce.service.http.application import Application
+from sottovoce.service.http.response import refused
+from sottovoce.service.refusal import refusal_of
+from sottovoce.service.running.log import LEVELS, configure_logging, set_level
 
 __all__ = ["ANSWER", "NICENESS", "SECONDS", "STOP", "answer_analysts", "level_message"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeAlias, final
 
-from sottovoce.collector.api.response import Receive, Send, refused
 from sottovoce.collector.reading.feeds import Feeds, ReadStatus
-from sottovoce.collector.refusal import Refusal, refusal_of
 from sottovoce.core.errors import StoreError
+from sottovoce.service.http.response import Receive, Send, refused
+from sottovoce.service.refusal import Refusal, refusal_of
 
 __all__ = ["EVENT_STREAM", "MOST_STREAMS", "Stream", "StreamPace", "Streams"]
 

@@ -7,9 +7,9 @@ from typing import Final, final
 
 import msgspec
 
-from sottovoce.collector.api.structs import SurveyEntry, Surveys
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import SurveyRecord, SurveyState
+from sottovoce.protocol.surveys import SurveyEntry, Surveys
 
 __all__ = ["PAGE_SURVEYS", "SurveyList"]
 

@@ -17,10 +17,10 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from numpy.typing import NDArray
 
-from sottovoce.collector.api.structs import AnswerRow
 from sottovoce.collector.reading.named import columns_with_certainty, label_of
 from sottovoce.core.errors import MissingExtraError
 from sottovoce.estimates.estimate import Estimate
+from sottovoce.protocol.estimates import AnswerRow
 
 __all__ = ["CheckStop", "EstimateTable", "never_stop", "table_of", "to_arrow", "to_csv", "to_json", "to_parquet"]
 

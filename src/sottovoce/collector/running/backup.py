@@ -19,14 +19,15 @@ from typing import IO, Any, Final, cast
 import msgspec
 
 from sottovoce.collector.objects.storage import ObjectStorage
-from sottovoce.collector.running.folder_lock import folder_lock
-from sottovoce.collector.running.watermark import WATERMARK_FILE
 from sottovoce.collector.store import DATABASE_FILE, open_store
 from sottovoce.collector.store.migrations import COLUMNS, Dialect, latest
-from sottovoce.collector.store.sql import Row, SqlStore, Transaction
+from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreError
 from sottovoce.core.files import sync
 from sottovoce.core.words import plural
+from sottovoce.service.running.volume import folder_lock
+from sottovoce.service.running.watermark import WATERMARK_FILE
+from sottovoce.service.storage.sql import Row, Transaction
 
 __all__ = ["Contents", "backup", "restore", "verify"]
 

@@ -15,13 +15,13 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple, final
 
 from sottovoce.collector.epoch import epoch_of
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.signed import signed_record
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.collector.stored import survey_of
 from sottovoce.core.errors import MismatchError, StoreError, StoreUnavailableError
 from sottovoce.core.signing import SigningKey
+from sottovoce.service.refusal import Refusal
 from sottovoce.surveys.calendar import Calendar
 from sottovoce.surveys.survey import Tracking
 

@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 from sottovoce.collector.counting.standstill import Standstill
 from sottovoce.collector.store.base import Store
-from sottovoce.collector.store.records import Arrival, Closed
+from sottovoce.service.running.metrics import COMMIT_SECONDS, TimelessRegistry
+from sottovoce.service.storage.committer import Arrival, Closed
 
-__all__ = ["COMMIT_SECONDS", "METRICS_TYPE", "Metrics", "TimedStore", "TimelessRegistry"]
+__all__ = ["Metrics", "TimedStore"]
 
-METRICS_TYPE: Final = CONTENT_TYPE_LATEST
 
-COMMIT_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _ESTIMATE_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 _TOTALS_SECONDS: Final = 5.0
 """How old the totals over all surveys may be: asking for them often costs the store no more."""
-
-
-@final
-class TimelessRegistry(CollectorRegistry):
-    """Without the moments at which counters began: the first request of a kind is somebody's, to the microsecond."""
-
-    def collect(self) -> Iterator[Metric]:
-        for family in super().collect():
-            family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
-            yield family
 
 
 @final

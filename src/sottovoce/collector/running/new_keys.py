@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sottovoce.collector.running.process import folder
 from sottovoce.collector.running.settings import KEY_FILE
 from sottovoce.collector.sealing.key_file import load_or_create_keys
 from sottovoce.collector.sealing.keys import SEALING_FILE
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.signing import SigningKey
+from sottovoce.service.running.process import folder
 
 __all__ = ["create_keys"]
 

@@ -24,16 +24,9 @@ from sottovoce.collector.app import create_app
 from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.collector.reading.front import ReadingProcess
 from sottovoce.collector.reading.pace import Pace
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.running.folder_lock import folder_lock
-from sottovoce.collector.running.http_server import run_http
-from sottovoce.collector.running.process import address, check_tls, folder, listening, set_up, stop_event, warn_of_place
 from sottovoce.collector.running.settings import KEY_FILE, Settings
 from sottovoce.collector.running.signer import own_key
 from sottovoce.collector.running.supervisor import STOP_SECONDS, Supervisor, counting
-from sottovoce.collector.running.volume import check_volume
-from sottovoce.collector.running.watch import Watch
-from sottovoce.collector.running.watermark import WATERMARK_FILE, Watermark
 from sottovoce.collector.sealing.key_file import load_or_create_keys
 from sottovoce.collector.sealing.keys import SEALING_FILE
 from sottovoce.collector.store import Store, open_as_set
@@ -42,6 +35,12 @@ from sottovoce.collector.survey_log import forget_checkpoint
 from sottovoce.collector.tokens import create_token, ensure_admin
 from sottovoce.core.errors import ObjectStorageError, SettingsError, StoreError
 from sottovoce.core.signing import SigningKey, fingerprint, to_base64url
+from sottovoce.service.http.server import run_http
+from sottovoce.service.refusal import Refusal
+from sottovoce.service.running.process import address, check_tls, folder, listening, set_up, stop_event, warn_of_place
+from sottovoce.service.running.volume import check_volume, folder_lock
+from sottovoce.service.running.watch import Watch
+from sottovoce.service.running.watermark import WATERMARK_FILE, Watermark
 
 __all__ = ["ServiceStart", "count", "serve"]
 

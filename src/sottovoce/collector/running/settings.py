@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sottovoce.collector.running import setting_kinds as kinds
-from sottovoce.collector.running.log import FORMATS, LEVELS
-from sottovoce.collector.running.setting_table import check_settings, check_tls_pair, declared, read_settings
-from sottovoce.collector.running.setting_table import setting as _setting
-from sottovoce.collector.store.reserve import DEFAULT_RESERVE
 from sottovoce.core.errors import SettingsError
 from sottovoce.core.limits import DEFAULT_COUNTERS, MAX_CELLS
 from sottovoce.core.progress import PROGRESS_VARIABLE
 from sottovoce.formats.wire import DEFAULT_BODY_BYTES
+from sottovoce.service.running import settings as kinds
+from sottovoce.service.running.log import FORMATS, LEVELS
+from sottovoce.service.running.settings import RELAY_PREFIX, check_settings, check_tls_pair, declared, read_settings
+from sottovoce.service.running.settings import setting as _setting
+from sottovoce.service.storage.reserve import DEFAULT_RESERVE
 
 __all__ = [
     "KEY_FILE",
     "OTHER_VARIABLES",
-    "RELAY_PREFIX",
     "SETTINGS",
     "SETTINGS_VARIABLE",
     "TOKEN_VARIABLE",
@@ -47,9 +46,6 @@ _PREFIX: Final = "SOTTOVOCE_"
 
 _TESTS: Final = "SOTTOVOCE_TEST_"
 """Begins what the tests of this package are told."""
-
-RELAY_PREFIX: Final = "SOTTOVOCE_RELAY_"
-"""Begins the settings of a relay, which may run on the same machine."""
 
 
 @dataclass(frozen=True)

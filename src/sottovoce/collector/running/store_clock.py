@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, final
 
-from sottovoce.collector.running.outage import Outage
+from sottovoce.service.running.outage import Outage
 
 __all__ = ["StoreClock"]
 

@@ -175,7 +175,7 @@ def _count(settings: Settings) -> None:
     """The life of a counting process; it ends on SIGTERM, and when its parent is gone."""
     with importing():
         from sottovoce.collector.counting.worker import run_worker
-        from sottovoce.collector.running.log import configure_logging
+        from sottovoce.service.running.log import configure_logging
 
     configure_logging(settings.log_level, settings.log_format)
     # Counting can wait; whoever sends reports should not.

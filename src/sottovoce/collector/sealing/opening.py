@@ -14,9 +14,9 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Final, final
 
-from sottovoce.collector.refusal import Refusal
 from sottovoce.collector.sealing.reports import SealedReport, Unreadable, open_reports
 from sottovoce.oblivious.hpke import PrivateKey
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["OPENING", "Opening"]
 

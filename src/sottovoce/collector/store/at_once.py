@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final, final
 
-from sottovoce.collector.store.records import Arrival
 from sottovoce.collector.store.reports import APPEND, append_values
+from sottovoce.service.storage.committer import Arrival
 
 __all__ = ["AtOnce"]
 

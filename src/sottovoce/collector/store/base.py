@@ -14,9 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sottovoce.collector.objects.storage import ObjectStorage
 from sottovoce.collector.store.records import (
-    Arrival,
     Checkpoint,
-    Closed,
     Lease,
     NewSegment,
     ObjectRecord,
@@ -30,6 +28,7 @@ from sottovoce.collector.store.records import (
     Totals,
     Waiting,
 )
+from sottovoce.service.storage.committer import Arrival, Closed
 from sottovoce.transparency.entry import LogEntry
 
 __all__ = ["Store"]

@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Final
 
-from sottovoce.collector.store.sql import Transaction, askable, dump_words
+from sottovoce.collector.store.sql import askable, dump_words
 from sottovoce.collector.store.surveys import SurveyTables
 from sottovoce.core.errors import StoreError
+from sottovoce.service.storage.sql import Transaction
 
 __all__ = ["PIECE_BYTES", "PIECE_ROWS", "DeletionTables"]
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sottovoce.collector.store.records import ObjectRecord
-from sottovoce.collector.store.sql import SqlStore, Transaction
+from sottovoce.collector.store.sql import SqlStore
 from sottovoce.core.errors import StoreError
+from sottovoce.service.storage.sql import Transaction
 
 __all__ = ["ObjectTables"]
 

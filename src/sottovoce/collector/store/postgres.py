@@ -21,9 +21,9 @@ from sottovoce.collector.store import ballast
 from sottovoce.collector.store.deletion import DeletionTables
 from sottovoce.collector.store.migrations import Migration, missing
 from sottovoce.collector.store.objects import ObjectTables
-from sottovoce.collector.store.reports import ReportTables, UndoneError
-from sottovoce.collector.store.sql import Row, Transaction
+from sottovoce.collector.store.reports import ReportTables
 from sottovoce.core.errors import SettingsError, StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage.sql import Row, Transaction, UndoneError
 
 __all__ = ["PostgresStore"]
 

@@ -10,9 +10,7 @@ import msgspec
 from sottovoce.core.errors import StoreError
 
 __all__ = [
-    "Arrival",
     "Checkpoint",
-    "Closed",
     "Lease",
     "NewSegment",
     "ObjectRecord",
@@ -27,10 +25,8 @@ __all__ = [
     "Waiting",
 ]
 
-SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
-Closed: TypeAlias = Literal["unknown", "sealed", "deleted"]
-"""Why a survey takes no reports."""
+SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 
 class _Stated(msgspec.Struct):
@@ -69,17 +65,6 @@ class SurveyRecord:
             return msgspec.json.decode(self.canonical, type=_Stated).delta
         except msgspec.DecodeError as error:
             raise StoreError(f"survey {self.id[:12]} is damaged in the database: restore a backup") from error
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """Decoded and checked reports on their way into the store."""
-
-    survey: str
-    epoch: int
-    n: int
-    rows: bytes = field(repr=False)
-    """n rows of report id and payload, without the tag."""
 
 
 @dataclass(frozen=True)

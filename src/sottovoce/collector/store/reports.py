@@ -7,9 +7,7 @@ from typing import Final, Literal
 
 from sottovoce.collector.objects.files import reports_in
 from sottovoce.collector.store.records import (
-    Arrival,
     Checkpoint,
-    Closed,
     Lease,
     NewSegment,
     Segment,
@@ -18,10 +16,13 @@ from sottovoce.collector.store.records import (
     Totals,
     Waiting,
 )
-from sottovoce.collector.store.sql import PART_BYTES, STANDING, SqlStore, Transaction, askable, combine, parts
+from sottovoce.collector.store.sql import PART_BYTES, STANDING, SqlStore, askable, combine, parts
 from sottovoce.core.errors import ObjectStorageError, StoreError, StoreUnavailableError
+from sottovoce.service.storage.committer import Arrival, Closed
+from sottovoce.service.storage.sql import Transaction, UndoneError
 
-__all__ = ["APPEND", "ReportTables", "UndoneError", "append_values"]
+__all__ = ["APPEND", "ReportTables", "append_values"]
+
 
 _PROBE_BYTES: Final = 8192
 
@@ -36,10 +37,6 @@ course."""
 def append_values(arrival: Arrival) -> tuple[int, int, bytes, str]:
     """What `APPEND` is given."""
     return arrival.epoch, arrival.n, arrival.rows, arrival.survey
-
-
-class UndoneError(Exception):
-    """Leaves a transaction whose changes are not wanted."""
 
 
 def _latest(now: float, seconds: float) -> float:

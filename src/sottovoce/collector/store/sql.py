@@ -9,35 +9,29 @@ import abc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final
 
 from sottovoce.collector.store.base import Store
 from sottovoce.collector.store.migrations import Dialect
-from sottovoce.collector.store.records import Arrival, SurveyRecord, TokenRecord
-from sottovoce.core.errors import StoreFullError
+from sottovoce.collector.store.records import SurveyRecord, TokenRecord
+from sottovoce.service.storage.committer import Arrival
+from sottovoce.service.storage.sql import Row, T, Transaction, freed
 
 __all__ = [
     "PART_BYTES",
     "STANDING",
     "SURVEY_COLUMNS",
     "TOKEN_COLUMNS",
-    "Frees",
-    "Row",
     "SqlStore",
-    "Transaction",
     "askable",
     "combine",
     "dump_words",
-    "freed",
     "load_words",
     "parts",
     "survey_record",
     "token_record",
 ]
 
-Row: TypeAlias = tuple[Any, ...]
-
-T = TypeVar("T")
 
 PART_BYTES: Final = 1024 * 1024
 """Longest value that is ever stored as one: it bounds memory, and how much room removing a row takes for a moment."""
@@ -50,22 +44,6 @@ SURVEY_COLUMNS: Final = (
 )
 
 TOKEN_COLUMNS: Final = "id, digest, scopes, note, epoch, revoked, expires"
-
-
-class Transaction(Protocol):
-    """What may be asked inside one transaction."""
-
-    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
-        """All rows of a query."""
-
-    def stream(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Row]:
-        """The rows of a query, few of them in memory at a time; read to the end before anything else is asked."""
-
-    def run(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Change something; how many rows were."""
-
-    def many(self, statement: str, values: Iterable[Sequence[Any]]) -> int:
-        """Change something once for each set of values; how many rows were, all together."""
 
 
 class SqlStore(Store):
@@ -117,28 +95,6 @@ class SqlStore(Store):
     @abc.abstractmethod
     def _alone(self, transaction: Transaction) -> None:
         """From here on no other publication or deletion happens at the same time."""
-
-
-class Frees(Protocol):
-    """What `freed` needs of a database."""
-
-    def write(self, *, growing: bool = False, freeing: bool = False) -> AbstractContextManager[Transaction]:
-        """As `SqlStore` has it."""
-
-    def give_up_reserve(self) -> bool:
-        """As `SqlStore` has it."""
-
-
-def freed(database: Frees, change: Callable[[Transaction], T]) -> T:
-    """What a change returns that makes room; on a disk without a byte left it is done with the room of the reserve."""
-    try:
-        with database.write(freeing=True) as transaction:
-            return change(transaction)
-    except StoreFullError:
-        if not database.give_up_reserve():
-            raise
-    with database.write(freeing=True) as transaction:
-        return change(transaction)
 
 
 def askable(text: str) -> bool:

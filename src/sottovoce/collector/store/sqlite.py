@@ -13,13 +13,14 @@ from typing import Final
 from sottovoce.collector.store.at_once import AtOnce
 from sottovoce.collector.store.deletion import PIECE_BYTES, PIECE_ROWS, DeletionTables
 from sottovoce.collector.store.objects import ObjectTables
-from sottovoce.collector.store.records import Arrival
-from sottovoce.collector.store.reports import ReportTables, UndoneError
-from sottovoce.collector.store.sql import PART_BYTES, Transaction
-from sottovoce.collector.store.sqlite_database import BUSY_SECONDS, SqliteDatabase, claim
-from sottovoce.collector.store.sqlite_errors import OVER_QUOTA
+from sottovoce.collector.store.reports import ReportTables
+from sottovoce.collector.store.sql import PART_BYTES
 from sottovoce.collector.store.sqlite_migration import migrate
 from sottovoce.core.errors import StoreError, StoreFullError
+from sottovoce.service.storage.committer import Arrival
+from sottovoce.service.storage.sql import Transaction, UndoneError
+from sottovoce.service.storage.sqlite_database import BUSY_SECONDS, SqliteDatabase, claim
+from sottovoce.service.storage.sqlite_file import OVER_QUOTA
 
 __all__ = ["APPLICATION_ID", "SqliteStore", "resets_safely"]
 

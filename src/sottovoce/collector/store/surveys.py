@@ -10,13 +10,13 @@ from sottovoce.collector.store.sql import (
     SURVEY_COLUMNS,
     TOKEN_COLUMNS,
     SqlStore,
-    Transaction,
     askable,
     dump_words,
     survey_record,
     token_record,
 )
 from sottovoce.core.errors import MismatchError, StoreError
+from sottovoce.service.storage.sql import Transaction
 from sottovoce.transparency.entry import PUBLISHED, LogEntry
 
 __all__ = ["SurveyTables"]

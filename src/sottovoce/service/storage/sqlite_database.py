@@ -15,11 +15,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from sottovoce.collector.store.reserve import RESERVE_FILE, DiskReserve
-from sottovoce.collector.store.sql import Row, Transaction
-from sottovoce.collector.store.sqlite_errors import move_away, no_room, store_error
-from sottovoce.collector.store.sqlite_file import create, identity, length
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.storage.reserve import RESERVE_FILE, DiskReserve
+from sottovoce.service.storage.sql import Row, Transaction
+from sottovoce.service.storage.sqlite_file import create, identity, length, move_away, no_room, store_error
 
 __all__ = ["BUSY_SECONDS", "SqliteDatabase", "claim"]
 

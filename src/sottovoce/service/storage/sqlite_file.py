@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from sottovoce.collector.store.reserve import is_full
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.core.files import sync
+from sottovoce.service.storage.reserve import is_full
 
-__all__ = ["OVER_QUOTA", "move_away", "no_room", "store_error"]
+__all__ = ["OVER_QUOTA", "create", "identity", "length", "move_away", "no_room", "store_error"]
+
 
 OVER_QUOTA: Final = "the database has reached max_database_bytes; delete a survey, or raise the limit"
 
@@ -54,3 +57,36 @@ def _disk_error(path: Path) -> StoreError:
 def move_away(path: Path) -> str:
     """What to do with a database that is in the way; one of its files without the others is none."""
     return f"move all three files away ({path.name}, {path.name}-wal, {path.name}-shm)"
+
+
+def identity(path: str | Path) -> tuple[int, int]:
+    """Tells a file from another that was put in its place."""
+    found = os.stat(path)
+    return found.st_dev, found.st_ino
+
+
+def _refuse_orphan(path: Path) -> None:
+    """SQLite empties a write-ahead log whose database is missing, though it may hold all that was acknowledged."""
+    # The log is looked at first: whoever is making a new database fills that before there is a log.
+    if length(path.with_name(f"{path.name}-wal")) and not length(path):
+        raise StoreError(
+            f"{path} is missing or empty, but its write-ahead log is there, with reports that may be nowhere else; "
+            f"nothing was changed: put {path.name} back, or {move_away(path)}"
+        )
+
+
+def length(path: Path) -> int:
+    """In bytes; 0 where there is no file."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def create(path: Path) -> None:
+    """An empty file that only its owner may read, unless there is one."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _refuse_orphan(path)
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        sync(path.parent)

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from sottovoce.collector.api.structs import ResponseStruct
-from sottovoce.formats.service_json import Count, Delta, Hex64
+from sottovoce.protocol.base import Count, Delta, Hex64, ResponseStruct
 
 __all__ = ["CurveBody", "CurvePointBody", "DifferenceBody", "SmoothBody", "SmoothPointBody", "TrendBody"]
 

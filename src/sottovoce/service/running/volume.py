@@ -6,15 +6,20 @@ gone. So the image asks for a volume, and the service looks before it writes. Th
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import fcntl
+import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from sottovoce.core.errors import SettingsError
 
-__all__ = ["MountPoint", "check_volume", "mount_points", "why_gone"]
+__all__ = ["MountPoint", "check_volume", "folder_lock", "mount_points", "why_gone"]
+
 
 _LIST: Final = Path("/proc/self/mountinfo")
 
@@ -121,3 +126,32 @@ def _mount_of(path: Path, mounted: Iterable[MountPoint]) -> MountPoint:
     real = path.resolve()
     above = [mount for mount in mounted if real.is_relative_to(mount.place)]
     return max(above, key=lambda mount: len(mount.place.parts), default=MountPoint(Path("/"), "/", ""))
+
+
+@contextlib.contextmanager
+def folder_lock(folder: Path, flag: str = "--data") -> Iterator[None]:
+    """Keep other services, and restores, away from a data folder that exists, for the length of the block.
+
+    Counting processes, backups and commands for tokens ask for no lock: they may work beside a service.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise SettingsError(_reason(folder, error, flag)) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _reason(folder: Path, error: OSError, flag: str) -> str:
+    if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+        return (
+            f"another service, or a restore, works in the data folder {folder}; stop it first, or choose another "
+            f"folder with {flag} (several collectors can share a PostgreSQL database)"
+        )
+    return (
+        f"the data folder {folder} cannot be locked: {error.strerror}; it must be on a local disk, since network file "
+        f"systems lack locks that SQLite can trust; choose another with {flag}"
+    )

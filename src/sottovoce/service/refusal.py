@@ -10,11 +10,10 @@ import logging
 import traceback
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 
-from sottovoce.collector.running.outage import Repeats
 from sottovoce.core.errors import (
     CapacityError,
     MismatchError,
@@ -26,8 +25,11 @@ from sottovoce.core.errors import (
     StoreUnavailableError,
     SurveyError,
 )
+from sottovoce.protocol.errors import ErrorBody, ErrorDetail
+from sottovoce.service.running.outage import Repeats
 
-__all__ = ["RETRY_AFTER", "ErrorBody", "ErrorDetail", "Refusal", "RefusedReport", "refusal_of", "trace_of"]
+__all__ = ["RETRY_AFTER", "Refusal", "refusal_of", "trace_of"]
+
 
 RETRY_AFTER: Final = MappingProxyType({429: 1, 503: 2, 507: 60})
 """After how many seconds the same request may succeed, where nothing better is known."""
@@ -36,28 +38,6 @@ _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 _repeats: Final = Repeats(logging.getLogger("sottovoce.collector"), logging.ERROR)
 """Under load one fault refuses a thousand requests a second."""
-
-
-class ErrorDetail(msgspec.Struct, frozen=True):
-    """A code for programs, a message for people, and the field at fault where there is one."""
-
-    code: str
-    message: str
-    field: str | None = None
-
-
-class ErrorBody(msgspec.Struct, frozen=True):
-    """The body of every error response."""
-
-    error: ErrorDetail
-
-
-class RefusedReport(msgspec.Struct, frozen=True, gc=False):
-    """Why one report of a body was refused; nothing of the report is quoted."""
-
-    position: Annotated[int, msgspec.Meta(ge=0)]
-    code: str
-    message: str
 
 
 class Refusal(Exception):  # noqa: N818 - a response, not a fault

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias, final
 
 import msgspec
 
-from sottovoce.collector.refusal import Refusal
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["JSON", "Receive", "Response", "Scope", "Send", "json_response", "refused"]
 

@@ -7,13 +7,64 @@ from typing import Any, final
 
 import msgspec
 
-from sottovoce.collector.api.response import Receive, Scope
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.session_cookie import is_secure, n_cookies
-from sottovoce.collector.store.records import TokenRecord
-from sottovoce.collector.validation import find_fault
+from sottovoce.service.http.response import Receive, Scope
+from sottovoce.service.http.validation import find_fault
+from sottovoce.service.refusal import Refusal
 
-__all__ = ["Request", "decode_json"]
+__all__ = ["Deadline", "Deadlines", "Request", "decode_json"]
+
+
+@final
+class Deadline:
+    """The deadline of one body, which a task waits for."""
+
+    __slots__ = ("_due", "_task", "passed")
+
+    def __init__(self, task: asyncio.Task[Any], due: float):
+        self._task, self._due = task, due
+        self.passed = False
+
+    def look(self, now: float) -> float:
+        """When it is due; once it has passed, the task that waits is cancelled."""
+        if now >= self._due and not self.passed:
+            self.passed = True
+            self._task.cancel()
+        return self._due
+
+    def is_reason(self) -> bool:
+        """Whether this is why the running task was cancelled, and nothing else; the task may then go on."""
+        return self.passed and not self._task.uncancel()
+
+
+@final
+class Deadlines:
+    """Deadlines of the bodies that one event loop reads: one timer for all, since one for each takes longer than most
+    bodies."""
+
+    def __init__(self) -> None:
+        self._open: set[Deadline] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self, seconds: float) -> Deadline:
+        """From now on the running task has so many seconds, until `end`."""
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        if task is None:
+            raise RuntimeError("only a task can have a deadline")
+        deadline = Deadline(task, loop.time() + seconds)
+        self._open.add(deadline)
+        if self._timer is None:
+            self._timer = loop.call_later(seconds, self._look, loop)
+        return deadline
+
+    def end(self, deadline: Deadline) -> None:
+        """The body is there, or nobody waits for it any more."""
+        self._open.discard(deadline)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        """End the waits that took too long; look again when the next one might."""
+        now = loop.time()
+        later = [due for due in [deadline.look(now) for deadline in self._open] if due > now]
+        self._timer = loop.call_at(min(later), self._look, loop) if later else None
 
 
 @final
@@ -22,8 +73,8 @@ class Request:
 
     __slots__ = ("_length", "media_type", "path_parameters", "receive", "scope", "service", "token")
 
-    token: TokenRecord
-    """Who asks; only where the route demands a scope."""
+    token: Any
+    """What the service admitted; only where the route demands a scope."""
 
     service: Any
     """What the routes' handlers know it to be: the collector's `Service`, or a relay's."""
@@ -40,16 +91,6 @@ class Request:
         """The value of a header, several joined by commas; None where it is absent."""
         found = [value for key, value in self.scope["headers"] if key == name]
         return b", ".join(found).decode("latin-1") if found else None
-
-    @property
-    def over_tls(self) -> bool:
-        """Whether a browser asks over TLS."""
-        return is_secure(self.scope["scheme"], self.service.settings.public_url)
-
-    @property
-    def has_several_cookies(self) -> bool:
-        """Whether there is no Authorization header, and several session cookies, of which none counts."""
-        return self.header(b"authorization") is None and n_cookies(self.scope["headers"], secure=self.over_tls) > 1
 
     def check_media_type(self, allowed: tuple[str, ...]) -> None:
         """Refuse a body of another media type, and any compression."""

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from sottovoce.collector.api.response import JSON
-from sottovoce.collector.api.route import QueryParameter, Route
-from sottovoce.collector.refusal import RETRY_AFTER, ErrorBody
 from sottovoce.core.version import __version__
+from sottovoce.protocol.errors import ErrorBody
+from sottovoce.service.http.response import JSON
+from sottovoce.service.http.route import QueryParameter, Route
+from sottovoce.service.refusal import RETRY_AFTER
 
 __all__ = ["openapi_document"]
 

@@ -1,40 +1,45 @@
-"""The JSON about surveys, rounds, segments and tokens that the collector writes and analysts read."""
+"""The JSON of surveys, rounds, periods and segments."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
-from sottovoce.core.scopes import Scope
+from sottovoce.protocol.base import (
+    BASE64,
+    LINE,
+    Count,
+    Delta,
+    Hex64,
+    Moment,
+    RequestStruct,
+    ResponseStruct,
+    SurveyState,
+)
+from sottovoce.surveys.panel import MAX_CHOICES
 
 __all__ = [
-    "HEX_64",
     "CentralGuarantee",
-    "Count",
-    "Delta",
     "Embedding",
-    "Hex64",
-    "Moment",
+    "Envelope",
+    "KeyAnswer",
     "PeriodAhead",
     "PeriodList",
     "PeriodStatus",
+    "Publication",
+    "RoundOpening",
     "RoundStatus",
+    "Rounds",
     "SegmentEntry",
+    "Segments",
+    "StateBody",
     "Status",
-    "SurveyState",
-    "TokenCreated",
-    "TokenEntry",
+    "SurveyEntry",
+    "Surveys",
+    "TimeAnswer",
 ]
-
-HEX_64: Final = "^[0-9a-f]{64}$"
-
-Hex64 = Annotated[str, Meta(pattern=HEX_64)]
-Count = Annotated[int, Meta(ge=0)]
-Delta = Annotated[float, Meta(ge=0, lt=1, description="0 where the promise is pure epsilon-LDP")]
-Moment = Annotated[str, Meta(description="in UTC, as 2027-01-04T00:00:00Z")]
-SurveyState: TypeAlias = Literal["open", "sealed", "deleted"]
 
 
 class CentralGuarantee(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,25 +160,93 @@ class SegmentEntry(msgspec.Struct, frozen=True):
     n: Count
 
 
-class TokenEntry(msgspec.Struct, frozen=True):
-    """A token without its secret."""
+MAX_MINIMUM: Final = 10**12
 
-    id: str
-    scopes: list[Scope]
-    note: str
-    revoked: bool
-    expires: Moment | None = None
-    """When it ends; None if it does not expire."""
+MAX_LABEL: Final = 1000
+
+StandingState = Literal["open", "sealed"]
+
+Minimum = Annotated[int, Meta(ge=1, le=MAX_MINIMUM)]
 
 
-class TokenCreated(msgspec.Struct, frozen=True):
-    """A new token; `token` is shown this once and stored nowhere. `repr` leaves it out."""
+class Publication(RequestStruct):
+    """A survey to be signed and published."""
 
-    id: str
-    token: str
-    scopes: list[Scope]
-    note: str
-    expires: Moment | None = None
+    statement: Annotated[str, Meta(description="the survey's JSON, as text", min_length=2)]
+    attachments: dict[Hex64, Annotated[str, Meta(pattern=BASE64)]] = msgspec.field(default_factory=dict)
+    minimum_reports: Minimum | None = None
 
-    def __repr__(self) -> str:
-        return f"<token {self.id}: {', '.join(sorted(self.scopes))}>"
+
+class RoundOpening(RequestStruct):
+    """A round of a panel to be signed and opened."""
+
+    statement: Annotated[str, Meta(description="the round's JSON, as text", min_length=2)]
+    labels: Annotated[list[Annotated[str, Meta(max_length=MAX_LABEL, pattern=LINE)]], Meta(max_length=MAX_CHOICES)] = (
+        msgspec.field(default_factory=list)
+    )
+    minimum_reports: Minimum | None = None
+
+
+# --- what goes out ------------------------------------------------------------------------------
+
+
+class KeyAnswer(ResponseStruct):
+    """The Ed25519 key that signs every survey here; devices pin it."""
+
+    key: str
+    fingerprint: Hex64
+
+
+class TimeAnswer(ResponseStruct):
+    """The collector's time."""
+
+    now: Moment
+
+
+class SurveyEntry(ResponseStruct):
+    """One survey in the list."""
+
+    id: Hex64
+    title: str
+    kind: str
+    epsilon: float
+    delta: Delta
+    state: SurveyState
+
+
+class Surveys(ResponseStruct):
+    """Surveys that are open or sealed, oldest first: up to a thousand on a page."""
+
+    surveys: list[SurveyEntry]
+    page: Annotated[int, Meta(ge=1)]
+    pages: Annotated[int, Meta(ge=1)]
+
+
+class Envelope(ResponseStruct):
+    """A survey as it was signed: `id` is the SHA-256 of `statement`, `signature` is over it."""
+
+    id: Hex64
+    statement: str
+    signature: str
+    key: str
+    attachments: list[str]
+    state: StandingState
+
+
+class StateBody(ResponseStruct):
+    """The new state of a survey."""
+
+    id: Hex64
+    state: SurveyState
+
+
+class Rounds(ResponseStruct):
+    """The rounds asked so far."""
+
+    rounds: list[RoundStatus]
+
+
+class Segments(ResponseStruct):
+    """All segments of a survey, in order."""
+
+    segments: list[SegmentEntry]

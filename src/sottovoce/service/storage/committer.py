@@ -14,15 +14,32 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreUnavailableError
+from sottovoce.service.refusal import Refusal
 
-__all__ = ["Appends", "Committer", "Statistics"]
+__all__ = ["Appends", "Arrival", "Closed", "Committer", "Statistics"]
+
+
+Closed: TypeAlias = Literal["unknown", "sealed", "deleted"]
+"""Why a survey takes no reports."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Decoded and checked reports on their way into the store."""
+
+    survey: str
+    epoch: int
+    n: int
+    rows: bytes = field(repr=False)
+    """n rows of report id and payload, without the tag."""
+
 
 _LEAST_WAIT: Final = 1.0
+
 _LONGEST_WAIT: Final = 60.0
 
 _PATIENCE: Final = 15.0
@@ -38,6 +55,7 @@ _REST: Final = 20.0
 """So many times as long as that commit took, the event loop then leaves all of them to the thread."""
 
 _SHORT: Final = 2**17
+
 _MOST_AT_ONCE: Final = 64
 """Bytes of an arrival, and arrivals, that the event loop keeps by itself at most: more take too long."""
 

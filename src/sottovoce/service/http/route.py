@@ -14,12 +14,10 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from sottovoce.collector.api.admission import admit
-from sottovoce.collector.api.request import Request, decode_json
-from sottovoce.collector.api.response import JSON, Receive, Scope, Send, json_response
-from sottovoce.collector.refusal import Refusal
-from sottovoce.collector.tokens import Scope as TokenScope
-from sottovoce.collector.validation import describe
+from sottovoce.service.http.request import Request, decode_json
+from sottovoce.service.http.response import JSON, Receive, Scope, Send, json_response
+from sottovoce.service.http.validation import describe
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["Handler", "QueryParameter", "Route", "Router", "Sendable", "route"]
 
@@ -70,7 +68,7 @@ class Route:
         methods: tuple[str, ...],
         paths: tuple[str, ...],
         *,
-        scopes: tuple[TokenScope, ...] = (),
+        scopes: tuple[str, ...] = (),
         responses: Mapping[int, Any] | None = None,
         errors: Mapping[int, Any] | None = None,
         accepts: Mapping[str, Any] | None = None,
@@ -81,6 +79,10 @@ class Route:
         is_page: bool = False,
         is_stream: bool = False,
         is_shared: bool = False,
+        is_probe: bool = False,
+        is_gateway: bool = False,
+        counts_refusals: bool = False,
+        page_headers: Mapping[str, str] | None = None,
     ):
         hints = get_type_hints(handler, include_extras=True)
         parameters = inspect.signature(handler).parameters
@@ -107,6 +109,14 @@ class Route:
         """Whether its response goes on until one side ends it."""
         self.is_shared = is_shared
         """Whether its response is the same for everybody, and may be a second old."""
+        self.is_probe = is_probe
+        """Whether it is asked again and again by programs, so that only a change of status is logged."""
+        self.is_gateway = is_gateway
+        """Whether it opens sealed requests: nested ones are refused."""
+        self.counts_refusals = counts_refusals
+        """Whether a refusal is counted among those of reports."""
+        self.page_headers = page_headers
+        """Headers of the page that it shows, beyond and instead of those of every response."""
         self.path_parameters = {name: hints[name] for path in paths for name in _PARAMETER.findall(path)}
         self.query = tuple(
             QueryParameter(name, _without_none(hints[name]), one.default)
@@ -122,7 +132,7 @@ class Route:
     async def respond(self, request: Request) -> Sendable:
         """Admit, read and check what was sent, and call the handler; whoever lacks the scope reaches nothing else."""
         if self.scopes:
-            request.token = await admit(request, self.scopes)
+            request.token = await request.service.admit(request, self.scopes)
         arguments: dict[str, Any] = {**request.path_parameters}
         for name in self._context:
             arguments[name] = request if name == "request" else getattr(request, name)

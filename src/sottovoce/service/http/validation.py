@@ -11,14 +11,10 @@ from typing import Any, Final, NamedTuple
 from msgspec import inspect
 
 from sottovoce.core.words import plural
-from sottovoce.formats.service_json import HEX_64
+from sottovoce.protocol.base import BASE64, BASE64URL, HEX_32, HEX_64, LINE
 
-__all__ = ["BASE64", "BASE64URL", "HEX_32", "LINE", "Fault", "describe", "find_fault"]
+__all__ = ["Fault", "describe", "find_fault"]
 
-HEX_32: Final = "^[0-9a-f]{32}$"
-BASE64URL: Final = "^[0-9A-Za-z_-]+$"
-BASE64: Final = "^[0-9A-Za-z+/_-]*={0,2}$"
-LINE: Final = "^[^\\x00-\\x1f\\x7f]*$"
 
 _FORMS: Final = {
     None: "text",

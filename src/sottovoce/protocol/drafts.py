@@ -1,4 +1,4 @@
-"""The JSON that the pages use: questions, drafts, plans, rounds, pictures of estimates."""
+"""The JSON of questions, drafts, plans and rounds."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from sottovoce.collector.api.structs import AnswerRow, ErrorBound, EstimateSummary, RequestStruct, ResponseStruct
-from sottovoce.collector.reading.figures import NumberFigure, NumberHistogram
-from sottovoce.collector.reading.findable import Findable
-from sottovoce.collector.reading.panels import Panel
-from sottovoce.formats.service_json import CentralGuarantee, Count, Delta, Hex64
+from sottovoce.protocol.base import Delta, Hex64, RequestStruct, ResponseStruct
+from sottovoce.protocol.estimates import ErrorBound
+from sottovoce.protocol.pictures import Numbers
+from sottovoce.protocol.surveys import CentralGuarantee
 from sottovoce.questions.parameter import Kind
 from sottovoce.surveys.relay import DEFAULT_CENTRAL_DELTA
 
@@ -22,7 +21,6 @@ __all__ = [
     "EveryPeriodCost",
     "IntegerRange",
     "ParameterEntry",
-    "Picture",
     "PlanRequest",
     "Planned",
     "PlannedCurve",
@@ -34,13 +32,14 @@ __all__ = [
     "Questions",
     "RelayRequest",
     "RoundQuestion",
-    "TableBody",
     "Values",
 ]
 
-Numbers: TypeAlias = list[float | None]
+
 Whole = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+
 Name = Annotated[str, Meta(max_length=64)]
+
 Criterion: TypeAlias = Literal["l2", "margin"]
 
 
@@ -155,46 +154,6 @@ class RoundQuestion(RequestStruct):
 
     query: str
     choices: list[str] | Whole | None = None
-
-
-# --- what goes out ------------------------------------------------------------------------------
-
-
-class Picture(EstimateSummary, kw_only=True):
-    """Answers with intervals as columns, and how to draw them; null stands for a number that is not finite."""
-
-    minimum_reports: Count
-    waiting: Count
-    projection: Annotated[str, Meta(description="the set that raw answers are projected on")]
-    answers: Annotated[int, Meta(ge=0, description="the number of answers in all")]
-    positions: Annotated[
-        list[int] | None, Meta(description="the positions of these answers among all, if some are left out")
-    ]
-    labels: list[str]
-    value: Annotated[Numbers, Meta(description="the projected answers")]
-    raw: Annotated[Numbers, Meta(description="the unbiased answers")]
-    low: Numbers
-    high: Numbers
-    certain: Annotated[
-        list[bool] | None,
-        Meta(description="of words: whether people have each, but for the stated probability; null for others"),
-    ]
-    findable: Annotated[
-        list[Findable] | None,
-        Meta(description="of words: the least share that so many reports find, by length; null for others"),
-    ]
-    panels: list[Panel]
-    figures: Annotated[
-        list[NumberFigure],
-        Meta(description="of a number: its mean, deviation and quantiles; of a form, the mean of each number"),
-    ]
-    histogram: Annotated[NumberHistogram | None, Meta(description="of a number's distribution")]
-
-
-class TableBody(EstimateSummary, kw_only=True):
-    """All answers with their intervals; null stands for a number that is not finite."""
-
-    answers: list[AnswerRow]
 
 
 class BoundCurveBody(ResponseStruct):

@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, Protocol, final
 
-from sottovoce.collector.intake.committer import Appends
-from sottovoce.collector.running.outage import Outage, pause_after
-from sottovoce.collector.store.records import Arrival, Closed
 from sottovoce.core.errors import StoreError, StoreFullError, StoreUnavailableError
+from sottovoce.service.running.outage import Outage, pause_after
+from sottovoce.service.storage.committer import Appends, Arrival, Closed
 
 __all__ = ["Checkable", "Readiness", "reason_of"]
 

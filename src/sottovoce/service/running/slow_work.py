@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar, final
 
-from sottovoce.collector.refusal import Refusal
+from sottovoce.service.refusal import Refusal
 
 __all__ = ["SlowWork"]
 

@@ -18,11 +18,11 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 from granian.server.embed import Server
 
-from sottovoce.collector.api.response import Receive, Scope, Send
-from sottovoce.collector.running.outage import pause_after
-from sottovoce.collector.running.process import ProcessSettings
-from sottovoce.collector.running.readiness import Readiness
 from sottovoce.core.errors import ServiceError, StoreFullError
+from sottovoce.service.http.response import Receive, Scope, Send
+from sottovoce.service.running.outage import pause_after
+from sottovoce.service.running.process import ProcessSettings
+from sottovoce.service.storage.readiness import Readiness
 
 __all__ = ["Hosted", "HostedService", "run_http"]
 

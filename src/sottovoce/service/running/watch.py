@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, final
 
-from sottovoce.collector.running.outage import Outage
 from sottovoce.core.errors import StoreError, StoreUnavailableError
+from sottovoce.service.running.outage import Outage
 
 __all__ = ["Watch"]
 

@@ -1,0 +1,136 @@
+"""The JSON of pictures: an estimate as columns, and how to draw them."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from sottovoce.protocol.base import Count
+from sottovoce.protocol.estimates import AnswerRow, EstimateSummary
+
+__all__ = [
+    "Bars",
+    "Cdf",
+    "Findable",
+    "Heatmap",
+    "Intervals",
+    "NumberFigure",
+    "NumberHistogram",
+    "Panel",
+    "Picture",
+    "TableBody",
+]
+
+
+class NumberFigure(msgspec.Struct):
+    """One figure with its interval, and the ends between which it can lie."""
+
+    name: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    least: float
+    most: float
+
+
+class NumberHistogram(msgspec.Struct):
+    """Shares of people between `ends`, projected and raw, with intervals."""
+
+    unit: str
+    ends: list[float]
+    value: list[float]
+    raw: list[float]
+    low: list[float]
+    high: list[float]
+
+
+class Findable(msgspec.Struct, frozen=True):
+    """The least share of people that is found with probability 0.9; `length` is null for integers, and 1 means none."""
+
+    length: int | None
+    share: float
+
+
+class _Slice(msgspec.Struct, tag_field="view"):
+    """Which answers are drawn. Where `shares` is true they are shares of the people, else numbers of any size."""
+
+    title: str
+    start: int
+    stop: int
+    shares: bool
+
+
+class Bars(_Slice, tag="bars"):
+    """Answers side by side."""
+
+
+class Cdf(_Slice, tag="cdf"):
+    """Shares of the people up to each value of a line: a distribution function. `x` are the values."""
+
+    x: list[float | str]
+
+
+class Heatmap(_Slice, tag="heatmap"):
+    """A table of two attributes, row after row."""
+
+    rows: list[str]
+    columns: list[str]
+    row_name: str
+    column_name: str
+
+
+class Intervals(_Slice, tag="ranges"):
+    """Intervals of a line, both ends included: integers where the line is of integers, else positions in `names`."""
+
+    lows: list[int]
+    highs: list[int]
+    ends: list[int]
+    names: list[str] | None
+
+
+Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
+
+Numbers: TypeAlias = list[float | None]
+
+
+# --- what goes out ------------------------------------------------------------------------------
+
+
+class Picture(EstimateSummary, kw_only=True):
+    """Answers with intervals as columns, and how to draw them; null stands for a number that is not finite."""
+
+    minimum_reports: Count
+    waiting: Count
+    projection: Annotated[str, Meta(description="the set that raw answers are projected on")]
+    answers: Annotated[int, Meta(ge=0, description="the number of answers in all")]
+    positions: Annotated[
+        list[int] | None, Meta(description="the positions of these answers among all, if some are left out")
+    ]
+    labels: list[str]
+    value: Annotated[Numbers, Meta(description="the projected answers")]
+    raw: Annotated[Numbers, Meta(description="the unbiased answers")]
+    low: Numbers
+    high: Numbers
+    certain: Annotated[
+        list[bool] | None,
+        Meta(description="of words: whether people have each, but for the stated probability; null for others"),
+    ]
+    findable: Annotated[
+        list[Findable] | None,
+        Meta(description="of words: the least share that so many reports find, by length; null for others"),
+    ]
+    panels: list[Panel]
+    figures: Annotated[
+        list[NumberFigure],
+        Meta(description="of a number: its mean, deviation and quantiles; of a form, the mean of each number"),
+    ]
+    histogram: Annotated[NumberHistogram | None, Meta(description="of a number's distribution")]
+
+
+class TableBody(EstimateSummary, kw_only=True):
+    """All answers with their intervals; null stands for a number that is not finite."""
+
+    answers: list[AnswerRow]

@@ -1,0 +1,1 @@
+"""What collector and relay share: HTTP, settings, logs, processes, storage of what arrives."""

@@ -1,0 +1,1 @@
+"""HTTP: routes, requests, responses, the OpenAPI document, the server."""

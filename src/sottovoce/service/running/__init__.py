@@ -1,0 +1,1 @@
+"""A service as a process: settings, log, metrics, threads, its folder."""

@@ -1,0 +1,1 @@
+"""A SQLite database that survives crashes and full disks, and what arrives on its way there."""
