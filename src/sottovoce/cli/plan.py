@@ -32,7 +32,7 @@ from sottovoce.cli.survey_options import (
     planned_periods,
 )
 from sottovoce.core.words import figure, plural
-from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.registry import REGISTRY
 from sottovoce.questions.words import Words
 from sottovoce.surveys.panel import Panel
 
@@ -76,10 +76,10 @@ _TO_FIND: Final = """\
 
 def register(parser: Parser) -> None:
     """Describe the command and add one kind per question."""
-    examples = "".join(f"  {_words(kind)} --epsilon 1 --users 1e6\n" for kind in QUESTIONS.values())
+    examples = "".join(f"  {_words(kind)} --epsilon 1 --users 1e6\n" for kind in REGISTRY.everything().values())
     parser.epilog = f"examples:\n{examples}  sottovoce plan adaptive --rounds 20 --epsilon 1 --users 1e6\n"
     kinds = add_subcommands(parser, "kinds", "KIND")
-    for kind in QUESTIONS.values():
+    for kind in REGISTRY.everything().values():
         _register(kinds, kind)
     _register_panels(kinds)
     name_neighbours(kinds)

@@ -29,7 +29,7 @@ from sottovoce.cli.survey_options import (
 )
 from sottovoce.core.words import guarantee, plural
 from sottovoce.questions.queries import Queries
-from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.registry import REGISTRY
 from sottovoce.questions.words import Words
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ for standard input; without --users every line is one person.
 
 def register(parser: Parser) -> None:
     """Describe the command and add one kind per question."""
-    examples = "".join(f"  {_words(kind)} --users 1e5 --epsilon 1\n" for kind in QUESTIONS.values())
+    examples = "".join(f"  {_words(kind)} --users 1e5 --epsilon 1\n" for kind in REGISTRY.everything().values())
     parser.epilog = (
         f"examples:\n{examples}  sottovoce simulate adaptive --rounds 20 --users 1e6 --epsilon 1\n"
         "  sottovoce simulate fleet --url http://127.0.0.1:8470 --survey Colours --users 1e5\n"
     )
     kinds = add_subcommands(parser, "kinds", "KIND")
-    for kind in QUESTIONS.values():
+    for kind in REGISTRY.everything().values():
         _register(kinds, kind)
     simulate_adaptive.register(kinds)
     simulate_fleet.register(kinds)

@@ -27,7 +27,7 @@ from sottovoce.cli.survey_options import (
 )
 from sottovoce.core.limits import DEFAULT_CAP, DEFAULT_DELTA_CAP, DEFAULT_USERS
 from sottovoce.core.words import delta_of, guarantee, plural
-from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.registry import REGISTRY
 from sottovoce.surveys.panel import Panel
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def register(commands: Commands) -> None:
 
 def _stated() -> tuple[type[Question] | type[Panel], ...]:
     """Every kind of survey that options can describe."""
-    return (*QUESTIONS.values(), Panel)
+    return (*REGISTRY.everything().values(), Panel)
 
 
 def _epilog(asked: str, parameters: tuple[Parameter, ...]) -> str:

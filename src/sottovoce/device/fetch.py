@@ -23,7 +23,7 @@ from sottovoce.core.errors import (
 )
 from sottovoce.core.signing import PUBLIC_KEY_BYTES, SIGNATURE_BYTES, fingerprint, from_base64url, verify
 from sottovoce.device.effort import ANALYST, Effort
-from sottovoce.device.foreign import check_mechanism_allowed
+from sottovoce.device.foreign import check_foreign_allowed
 from sottovoce.device.http import BAD_ANSWER, LONGEST_ANSWER, check_confirmed
 from sottovoce.device.patience import Patience
 from sottovoce.device.text import one_line
@@ -304,7 +304,7 @@ def read_survey(
     """Parse a statement whose signature is verified; a mechanism that is not allowed is not loaded."""
     try:
         if allowed is not None:
-            check_mechanism_allowed(statement, allowed)
+            check_foreign_allowed(statement, allowed)
         return Survey.from_json(statement, attachments)
     except SottovoceError as error:
         error.args = (one_line(str(error), 500),)  # it may quote a very long label or an escape sequence

@@ -10,7 +10,6 @@ from sottovoce.device.text import one_line
 from sottovoce.disclosure.brief import Brief
 from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
 from sottovoce.disclosure.unread import UnreadSurvey
-from sottovoce.questions.registry import QUESTIONS
 from sottovoce.surveys.panel import Panel
 from sottovoce.surveys.survey import Survey
 
@@ -46,7 +45,7 @@ def _question(brief: Brief) -> Iterator[Claim]:
     elif isinstance(survey, Panel):
         yield Claim("kind", label, f"{survey.kind}: {survey.summary}", survey.kind, "docs/adaptive.md")
     else:
-        summary = QUESTIONS[survey.question.kind].summary
+        summary = survey.question.summary
         yield Claim("kind", label, f"{survey.question.kind}: {summary}", survey.question.kind, "docs/questions.md")
     if isinstance(survey, Survey) and survey.seat is not None:
         yield Claim("query", "Asked of each record", one_line(survey.query_text, 500), evidence="docs/expressions.md")

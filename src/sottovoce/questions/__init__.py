@@ -5,7 +5,7 @@ from sottovoce.questions.choices import Choices
 from sottovoce.questions.number import Number
 from sottovoce.questions.queries import Queries
 from sottovoce.questions.records import Records
-from sottovoce.questions.registry import QUESTIONS, make_question, question_from_statement
+from sottovoce.questions.registry import QUESTIONS, make_question, question_from_statement, register
 from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.questions.words import Words
@@ -22,4 +22,5 @@ __all__ = [
     "Words",
     "make_question",
     "question_from_statement",
+    "register",
 ]

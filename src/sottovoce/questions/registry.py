@@ -1,10 +1,14 @@
-"""Every kind of question. To add one: write its file, add its line here."""
+"""The registry of questions. To add one to this package: write its file, add its line here.
+
+Kinds of other packages are found by their entry points, or registered in this process with `register`.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from sottovoce.core.errors import SurveyError
+from sottovoce.core.registry import Registry
 from sottovoce.questions.base import Question
 from sottovoce.questions.choices import Choices
 from sottovoce.questions.number import Number
@@ -14,12 +18,23 @@ from sottovoce.questions.shares import Shares
 from sottovoce.questions.vector import Vector
 from sottovoce.questions.words import Words
 
-__all__ = ["QUESTIONS", "make_question", "question_from_statement"]
+__all__ = ["QUESTIONS", "REGISTRY", "make_question", "question_from_statement", "register"]
 
-QUESTIONS: Final[dict[str, type[Question]]] = {
-    one.kind: one for one in (Shares, Queries, Vector, Choices, Number, Records, Words)
-}
-"""Every kind of question, by its name."""
+REGISTRY: Final[Registry[Question]] = Registry(
+    "question", Question, (Shares, Queries, Vector, Choices, Number, Records, Words), name="kind"
+)
+"""Kinds of question: of this package and of others."""
+
+QUESTIONS: Final = REGISTRY.ours
+"""Every kind of question of this package, by its name."""
+
+
+def register(kind: type[Question]) -> None:
+    """Let surveys of this process ask a question of another package.
+
+    Raises `SurveyError` if the class is unfinished, or bears a name that is taken.
+    """
+    REGISTRY.register(kind)
 
 
 def make_question(kind: object, **parameters: Any) -> Question:
@@ -44,7 +59,7 @@ def question_from_statement(statement: object) -> Question:
 
 
 def _find(kind: object) -> type[Question]:
-    found = QUESTIONS.get(kind) if isinstance(kind, str) else None
+    found = REGISTRY.lookup(kind)
     if found is None:
-        raise SurveyError(f"kind must be one of {', '.join(QUESTIONS)}").at("kind")
+        raise SurveyError(f"kind must be one of {', '.join(REGISTRY.everything())}; {REGISTRY.remedy}").at("kind")
     return found

@@ -16,17 +16,14 @@ from sottovoce.planning.planner import plan
 from sottovoce.planning.tracking import TrackingPlan
 from sottovoce.protocol.drafts import Draft, PlanRequest
 from sottovoce.questions.base import Question
-from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.registry import REGISTRY
 from sottovoce.service.refusal import Refusal
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.options import FACTORIZED_VALUES, SEARCHED_VALUES
 from sottovoce.surveys.panel import Panel
 
-__all__ = ["KINDS", "as_refusals", "check_fields", "plan_for", "population_of", "question_of", "tracking_plan_for"]
-
-KINDS: Final = (*QUESTIONS, Panel.kind)
-"""Everything that can be asked, by its kind."""
+__all__ = ["as_refusals", "check_fields", "plan_for", "population_of", "question_of", "tracking_plan_for"]
 
 _DESIGN: Final = ("delta", "strategy", "mechanism", "criterion", "max_report_bytes", "max_counters")
 """By what a design is chosen besides epsilon and people."""
@@ -46,9 +43,10 @@ def as_refusals(field: str | None = None) -> Iterator[None]:
 
 def question_of(asked: Draft | PlanRequest) -> Question:
     """The question that is asked."""
-    kind = QUESTIONS.get(asked.kind)
+    kind = REGISTRY.lookup(asked.kind)
     if kind is None:
-        raise SurveyError(f"kind must be one of {', '.join(KINDS)}").at("kind")
+        kinds = ", ".join((*REGISTRY.everything(), Panel.kind))
+        raise SurveyError(f"kind must be one of {kinds}").at("kind")
     return kind.of(**read_parameters(f"a {kind.kind} question", kind.parameters, asked.parameters))
 
 

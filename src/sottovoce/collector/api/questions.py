@@ -8,7 +8,7 @@ from sottovoce.core.limits import DEFAULT_COUNTERS, DEFAULT_REPORT_BYTES, DEFAUL
 from sottovoce.mechanisms import FiniteMechanism, VectorMechanism, serving
 from sottovoce.protocol.drafts import Defaults, ParameterEntry, QuestionEntry, Questions
 from sottovoce.questions.parameter import Parameter
-from sottovoce.questions.registry import QUESTIONS
+from sottovoce.questions.registry import REGISTRY
 from sottovoce.service.http.route import route
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.histogram import Histogram
@@ -29,7 +29,9 @@ _MECHANISMS: Final = {
 
 def questions() -> Questions:
     """Every kind of question, with its parameters."""
-    entries = [_entry(kind.kind, kind.summary, kind.parameters, kind.strategies) for kind in QUESTIONS.values()]
+    entries = [
+        _entry(kind.kind, kind.summary, kind.parameters, kind.strategies) for kind in REGISTRY.everything().values()
+    ]
     entries.append(_entry(Panel.kind, Panel.summary, Panel.parameters, ()))
     return Questions(
         entries, _declared(Calendar.parameters), Defaults(DEFAULT_USERS, DEFAULT_REPORT_BYTES, DEFAULT_COUNTERS, _LEVEL)
