@@ -5,12 +5,21 @@
  */
 import { equalBytes } from "./core/bytes.js";
 import { MechanismError, MismatchError } from "./core/errors.js";
-import { impossible } from "./mechanisms/laws/law.js";
+import { impossible, type LawOf } from "./mechanisms/laws/law.js";
 import { isLess, logOf, numberOf, over } from "./mechanisms/laws/ratios.js";
 import { counted, factor, isTiny, probability } from "./mechanisms/laws/words.js";
 import { LAWS } from "./mechanisms/registry.js";
 import type { Survey } from "./surveys/survey.js";
 import { type Ratio, withinEpsilon } from "./randomness/thresholds.js";
+
+export { decodeIndex, type Law, type LawOf, type Reported, twoChances } from "./mechanisms/laws/law.js";
+export { thresholdFor } from "./mechanisms/laws/probe.js";
+export { ratio } from "./mechanisms/laws/ratios.js";
+export { ONE } from "./randomness/source.js";
+export type { Ratio } from "./randomness/thresholds.js";
+
+/** How likely the reports are of mechanisms of other packages, by their names. */
+export type BroughtLaws = Readonly<Record<string, LawOf>>;
 
 /** What a report says about the answer behind it. */
 export interface Explanation {
@@ -36,12 +45,13 @@ export interface Explanation {
 }
 
 /**
- * What `report`, drawn for `survey`, says. With a `value`, the words tell how likely it is from that one, too.
+ * What `report`, drawn for `survey`, says. With a `value`, the words tell how likely it is from that one, too. `laws` are
+ * those of mechanisms that the application brought.
  *
  * Throws `MismatchError` if the report is another survey's, `ReportError` if it is none, and
  * `ValueOutsideDomainError`, which never names the value.
  */
-export function explain(survey: Survey, report: Uint8Array, value?: unknown): Explanation {
+export function explain(survey: Survey, report: Uint8Array, value?: unknown, laws: BroughtLaws = {}): Explanation {
   const { mechanism, design, epsilon } = survey;
   // Of a round what its mechanism is given counts: the choices, not the records.
   const { domain } = survey.question;
@@ -49,7 +59,7 @@ export function explain(survey: Survey, report: Uint8Array, value?: unknown): Ex
   if (!equalBytes(report.subarray(0, survey.tag.length), survey.tag)) {
     throw new MismatchError("the report is another survey's");
   }
-  const lawOf = LAWS.get(mechanism.name);
+  const lawOf = LAWS.get(mechanism.name) ?? (Object.hasOwn(laws, mechanism.name) ? laws[mechanism.name] : undefined);
   if (lawOf === undefined) throw new MechanismError(`reports of ${mechanism.name} cannot be explained`);
   const law = lawOf({
     mechanism,

@@ -2,9 +2,12 @@
 export { type AnswerOptions, Device, type DeviceOptions, type Due } from "./device/device.js";
 export { Domain } from "./domain/domain.js";
 export * from "./core/errors.js";
+export { encodeIndex, indexWidth } from "./core/codecs.js";
 export { IndexedDbStore } from "./device/indexed_db.js";
 export { type Allowance, type Entry, Ledger, type Lifetime } from "./device/ledger.js";
 export type { Mechanism } from "./mechanisms/base/mechanism.js";
+export { type BroughtMechanisms, checkValue, type FiniteKind, type FiniteMechanism } from "./mechanisms/base/finite.js";
+export { exactly, favouring, floorOf } from "./randomness/thresholds.js";
 export type { Question } from "./questions/question.js";
 export type { Words } from "./questions/words.js";
 export type { Receipt } from "./device/receipt.js";

@@ -6,6 +6,7 @@
 import { equalBytes, fromBase64url, sha256, toHex } from "../core/bytes.js";
 import { MismatchError, ServiceError, SignatureError, SottovoceError, SurveyError, TransparencyError } from "../core/errors.js";
 import { MAX_ATTACHMENT_BYTES, MAX_SURVEY_BYTES } from "../core/limits.js";
+import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
 import { PATIENCE, type Patience, patiently } from "./patience.js";
 import { fingerprint, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, verify } from "../core/signature.js";
 import type { Panel } from "../surveys/panel.js";
@@ -39,12 +40,14 @@ export class Collector {
   readonly #http: Transport;
   readonly #patience: Patience;
   readonly #ends: number;
+  readonly #mechanisms: BroughtMechanisms;
 
-  /** Nothing is waited for once `performance.now()` is `ends`. */
-  constructor(http: Transport, patience: Patience = PATIENCE, ends = Infinity) {
+  /** Nothing is waited for once `performance.now()` is `ends`; surveys may name the `mechanisms` of other packages. */
+  constructor(http: Transport, patience: Patience = PATIENCE, ends = Infinity, mechanisms: BroughtMechanisms = {}) {
     this.#http = http;
     this.#patience = patience;
     this.#ends = ends;
+    this.#mechanisms = mechanisms;
   }
 
   /** Its address in canonical form. */
@@ -130,7 +133,7 @@ export class Collector {
 
   async #checked(envelope: Envelope, trusted: Uint8Array | null): Promise<Published> {
     const [key, statement] = await signed(envelope, trusted ?? this.#http.signer);
-    const survey = await readSigned(statement, await this.#attachments(envelope));
+    const survey = await readSigned(statement, await this.#attachments(envelope), this.#mechanisms);
     if (!equalBytes(survey.canonical, statement)) {
       throw new SignatureError("the survey is not in canonical JSON");
     }
@@ -181,9 +184,10 @@ async function signed(envelope: Envelope, trusted: Uint8Array | null): Promise<[
 async function readSigned(
   statement: Uint8Array,
   attachments: Record<string, Uint8Array>,
+  mechanisms: BroughtMechanisms,
 ): Promise<Asked> {
   try {
-    return await readSurvey(statement, attachments);
+    return await readSurvey(statement, attachments, mechanisms);
   } catch (error) {
     if (error instanceof SottovoceError) throw error;
     // Signed but invalid in a way that no check covers: still an invalid survey, not a failure of this program.

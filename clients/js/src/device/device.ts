@@ -14,6 +14,8 @@ import { ALLOWANCE, type Allowance, checkAllowance, checkBudget, dayOf, Ledger }
 import { LogCheck } from "./log_check.js";
 import { RelayClient } from "./relay_client.js";
 import { RelayedTransport } from "./relayed.js";
+import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
+import { checkBrought } from "../mechanisms/registry.js";
 import { PATIENCE, type Patience } from "./patience.js";
 import { joining, Preparation, type Ready } from "./preparing.js";
 import { emptyReceipt, type Receipt, receiptOf } from "./receipt.js";
@@ -43,6 +45,11 @@ export interface DeviceOptions extends Partial<Allowance>, HttpOptions, RelayOpt
   readonly seconds?: number;
   /** Answer no collector without a log of its surveys; one that has shown a log needs it from then on in any case. */
   readonly requireLog?: boolean;
+  /**
+   * Mechanisms of other packages that this device may run, by the names that surveys give them. Nothing else says what
+   * such a mechanism reveals: bring those only that you trust.
+   */
+  readonly mechanisms?: BroughtMechanisms;
   /** The device's clock, in milliseconds since 1970; the platform's unless given. */
   readonly clock?: Clock;
 }
@@ -71,6 +78,7 @@ export class Device {
   readonly #key: Uint8Array | null;
   readonly #allowance: Allowance;
   readonly #clock: Clock;
+  readonly #mechanisms: BroughtMechanisms;
   readonly #preparation: Preparation;
   readonly #http: HttpOptions;
   /** What everything is fetched through. */
@@ -85,12 +93,13 @@ export class Device {
    */
   constructor(store: Store, options: DeviceOptions = {}) {
     const { key, patience, seconds = 300, insecure = false, timeout = 10, clock = Date.now, ...others } = options;
-    const { relay, insistOnRelay, relays, requireLog = false, ...allowance } = others;
+    const { relay, insistOnRelay, relays, requireLog = false, mechanisms = {}, ...allowance } = others;
     const { budget = ALLOWANCE.budget } = allowance;
     this.#store = store;
     this.#key = key === undefined ? null : publicKey(key);
     this.#allowance = checkAllowance({ ...ALLOWANCE, windowBudget: budget, ...allowance });
     this.#clock = clock;
+    this.#mechanisms = checkBrought({ ...mechanisms });
     this.#http = { insecure, timeout };
     this.#relay = relay === undefined ? null : collectorUrl(relay, insecure, "relay");
     this.#relays = new RelayPolicy(relay, insistOnRelay, relays);
@@ -176,7 +185,7 @@ export class Device {
   async due(): Promise<Due[]> {
     const found: Due[] = [];
     for (const joined of await this.#store.joined()) {
-      const survey = await readJoined(joined);
+      const survey = await readJoined(joined, this.#mechanisms);
       const periods = await (await Turns.of(this.#store, survey)).due(this.#clock());
       found.push(...periods.map((period) => ({ survey, collector: joined.collector, period })));
     }
@@ -283,7 +292,7 @@ export class Device {
   #collector(url: string): Collector {
     const ends = performance.now() + this.#milliseconds;
     const http = new Http(url, this.#http, ends);
-    if (this.#relay === null) return new Collector(http, this.#patience, ends);
+    if (this.#relay === null) return new Collector(http, this.#patience, ends, this.#mechanisms);
     if (new URL(this.#relay).origin === new URL(http.url).origin) {
       throw new ServiceError(
         "the relay to fetch through is at the collector's own address, which would see this device's",
@@ -292,7 +301,7 @@ export class Device {
     }
     const relay = this.#relayAt(this.#relay, ends);
     const keys = async () => relay.keys(this.#key ?? (await this.#store.pinned(http.url)));
-    return new Collector(new RelayedTransport(http.url, relay, keys), this.#patience, ends);
+    return new Collector(new RelayedTransport(http.url, relay, keys), this.#patience, ends, this.#mechanisms);
   }
 
   #relayAt(url: string, ends = performance.now() + this.#milliseconds): RelayClient {
@@ -359,8 +368,8 @@ export class Device {
 }
 
 /** The tracking survey that was joined. */
-async function readJoined({ question, statement, attachments }: Joined): Promise<Tracking> {
-  const found = await readSurvey(statement, attachments);
+async function readJoined({ question, statement, attachments }: Joined, brought: BroughtMechanisms): Promise<Tracking> {
+  const found = await readSurvey(statement, attachments, brought);
   if (found instanceof Tracking && found.id === question) return found;
   throw damaged("a survey is not the one that was joined");
 }

@@ -1,10 +1,12 @@
 /** Every mechanism that this client runs. To add one: write its file, add its lines here. */
-import type { Law, Reported } from "./laws/law.js";
+import type { LawOf } from "./laws/law.js";
+import { checkReportBytes } from "../core/codecs.js";
+import { MechanismError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import type { Terms } from "./base/mechanism.js";
 import { binary, binaryLaw } from "./binary.js";
 import { codebook, codebookLaw } from "./codebook.js";
-import type { FiniteKind, FiniteMechanism } from "./base/finite.js";
+import { type BroughtMechanisms, checkValue, type FiniteKind, type FiniteMechanism } from "./base/finite.js";
 import { fourierLaw } from "./fourier.js";
 import { hadamard, hadamardLaw } from "./hadamard.js";
 import { hadamardBlocks, hadamardBlocksLaw } from "./hadamard_blocks.js";
@@ -48,8 +50,14 @@ const SETS: ReadonlyMap<string, SetKind> = new Map([
   ["one_option", oneOption],
 ]);
 
+/** Names of mechanisms that strategies make themselves, or that only the Python client runs: taken all the same. */
+const TAKEN = [
+  ...["hierarchical", "haar", "fourier", "matrix_channel", "rounded_channel", "tables", "hashed_prefixes"],
+  ...["gaussian", "rejection", "sphere", "auto"],
+];
+
 /** How likely each mechanism's reports are; only what explains reports loads this. */
-export const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
+export const LAWS: ReadonlyMap<string, LawOf> = new Map([
   ["randomized_response", randomizedResponseLaw],
   ["hadamard", hadamardLaw],
   ["hadamard_blocks", hadamardBlocksLaw],
@@ -71,11 +79,55 @@ export const LAWS: ReadonlyMap<string, (reported: Reported) => Law> = new Map([
   ["hashed_prefixes", hashedPrefixesLaw],
 ]);
 
-/** The mechanism for `domainSize` values, as a survey states it. */
-export function readMechanism(stated: Json | undefined, domainSize: number, epsilon: number): FiniteMechanism {
-  const [kind, own] = findMechanism(FINITE, stated);
+/** The mechanisms that an application brings, if their names are free and they can be made. */
+export function checkBrought(brought: BroughtMechanisms): BroughtMechanisms {
+  for (const [name, kind] of Object.entries(brought)) {
+    if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) {
+      throw new MechanismError("a mechanism needs a name of at most 64 small letters, digits and underscores");
+    }
+    if ([FINITE, VECTORS, SETS].some((ours) => ours.has(name)) || TAKEN.includes(name)) {
+      throw new MechanismError(`mechanism ${name} is one of Sottovoce's: give yours another name`);
+    }
+    if (!Array.isArray(kind?.parameters) || typeof kind.make !== "function") {
+      throw new MechanismError(`mechanism ${name} must have a list of parameters, and make`);
+    }
+  }
+  return brought;
+}
+
+/** The mechanism for `domainSize` values, as a survey states it: one of this client's, or one that was brought. */
+export function readMechanism(
+  stated: Json | undefined,
+  domainSize: number,
+  epsilon: number,
+  brought: BroughtMechanisms = {},
+): FiniteMechanism {
+  const others = Object.entries(checkBrought(brought)).map(([name, kind]) => [name, guarded(name, kind)] as const);
+  const [kind, own] = findMechanism(new Map([...FINITE, ...others]), stated, "bring another by the option mechanisms if you trust it");
   return kind.make(domainSize, epsilon, own);
 }
+
+/** A mechanism that was brought, held to what every mechanism owes: values are checked, and payloads have one width. */
+const guarded = (name: string, kind: FiniteKind): FiniteKind => ({
+  parameters: kind.parameters,
+  make(domainSize, epsilon, own) {
+    const made = kind.make(domainSize, epsilon, own);
+    const { reportBytes } = made;
+    if (made.name !== name || !Number.isSafeInteger(reportBytes) || reportBytes < 1) {
+      throw new MechanismError(`what was brought as mechanism ${name} has another name, or no width of its reports`);
+    }
+    checkReportBytes(name, reportBytes);
+    return {
+      name,
+      reportBytes,
+      randomize(value, source) {
+        const payload = made.randomize(checkValue(value, domainSize), source);
+        if (payload instanceof Uint8Array && payload.length === reportBytes) return payload;
+        throw new MechanismError(`mechanism ${name} drew a report that is not ${reportBytes} bytes wide`);
+      },
+    };
+  },
+});
 
 /** The mechanism for vectors of a ball, as a survey states it. */
 export function readVectorMechanism(stated: Json | undefined, ball: Ball): VectorMechanism {

@@ -1,6 +1,7 @@
 /** A design: the strategy by which a question is asked, with its mechanism, from a survey's JSON. */
 import { SurveyError } from "../core/errors.js";
 import { isObject, type Json, type JsonObject } from "../core/json.js";
+import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
 import type { Terms } from "../mechanisms/base/mechanism.js";
 import type { Strategies, Strategy } from "./strategy.js";
 
@@ -25,6 +26,7 @@ export async function readDesign<Asked, Value>(
   { workload, strategies }: Served<Asked, Value>,
   terms: Terms,
   attachments: Attachments,
+  brought: BroughtMechanisms,
 ): Promise<Design<Value>> {
   const { strategy, mechanism, digest, ...more } = isObject(stated) ? stated : ({} as JsonObject);
   const kind = strategies.get(strategy as string);
@@ -35,7 +37,7 @@ export async function readDesign<Asked, Value>(
   }
   const attachment = isAttached ? attachments[digest] : new Uint8Array();
   if (!(attachment instanceof Uint8Array)) throw new SurveyError("the survey needs an attachment that is not here");
-  const found = await kind.make(workload, terms, mechanism, attachment);
+  const found = await kind.make(workload, terms, mechanism, attachment, brought);
   if (found.digest !== digest) {
     throw new SurveyError("the attachment is not the one that the survey names: fetch it again");
   }

@@ -5,7 +5,7 @@ import { type StrategyKind, valuesOf } from "./strategy.js";
 
 export const histogram: StrategyKind<{ readonly domain: Domain }, bigint> = {
   isAttached: false,
-  make({ domain }, terms, mechanism) {
-    return { mechanism: readMechanism(mechanism, valuesOf(domain, terms), terms.epsilon), input: Number };
+  make({ domain }, terms, stated, _attachment, brought) {
+    return { mechanism: readMechanism(stated, valuesOf(domain, terms), terms.epsilon, brought), input: Number };
   },
 };

@@ -3,6 +3,7 @@ import type { Domain } from "../domain/domain.js";
 import { SurveyError } from "../core/errors.js";
 import type { Json } from "../core/json.js";
 import { MAX_DOMAIN_SIZE } from "../core/limits.js";
+import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
 import type { Mechanism, Terms } from "../mechanisms/base/mechanism.js";
 
 /** A mechanism, what it is given for a person's value, and the digest of the attachment that was read. */
@@ -21,6 +22,7 @@ export interface StrategyKind<Asked, Value> {
     terms: Terms,
     mechanism: Json | undefined,
     attachment: Uint8Array,
+    brought?: BroughtMechanisms,
   ): Strategy<Value> | Promise<Strategy<Value>>;
 }
 

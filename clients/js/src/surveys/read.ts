@@ -2,6 +2,7 @@
 import { SurveyError } from "../core/errors.js";
 import { checkFields, parseJson } from "../core/json.js";
 import { checkDelta, checkEpsilon, checkInteger, MAX_SURVEY_BYTES } from "../core/limits.js";
+import type { BroughtMechanisms } from "../mechanisms/base/finite.js";
 import { keyOf } from "../randomness/philox.js";
 import type { Question } from "../questions/question.js";
 import { readQuestion } from "../questions/registry.js";
@@ -21,16 +22,25 @@ export type Asked = Survey | Panel | Tracking;
  * The survey, panel or tracking survey behind its JSON; every field is checked, unknown ones are refused.
  *
  * Keys may stand in any order; numbers only in their shortest form, as every published survey has them.
- * `attachments` holds what the JSON names by its digest, if anything.
+ * `attachments` holds what the JSON names by its digest, if anything; `mechanisms` those of other packages that it may
+ * name.
  */
-export async function readSurvey(text: string | Uint8Array, attachments: Attachments = {}): Promise<Asked> {
+export async function readSurvey(
+  text: string | Uint8Array,
+  attachments: Attachments = {},
+  mechanisms: BroughtMechanisms = {},
+): Promise<Asked> {
   if (text.length > MAX_SURVEY_BYTES) throw new SurveyError(`a survey must have at most ${MAX_SURVEY_BYTES} bytes`);
   const statement = await readStatement(parseJson(text));
-  return "panel" in statement.json ? new Panel(statement) : readAsked(statement, attachments);
+  return "panel" in statement.json ? new Panel(statement) : readAsked(statement, attachments, mechanisms);
 }
 
 /** A question, the design by which it is asked, and what makes it a round, a tracking survey or a period of one. */
-async function readAsked(statement: Statement, attachments: Attachments): Promise<Survey | Tracking> {
+async function readAsked(
+  statement: Statement,
+  attachments: Attachments,
+  mechanisms: BroughtMechanisms,
+): Promise<Survey | Tracking> {
   const { json, digest } = statement;
   const own = ["seat", "calendar", "period", "relay"].filter((field) => field in json);
   if (own[0] === "seat") own.length = 1; // a round has no calendar and no relay
@@ -41,10 +51,10 @@ async function readAsked(statement: Statement, attachments: Attachments): Promis
   const terms = { epsilon: checkEpsilon(json.epsilon), delta, key: keyOf(digest) };
   const calendar = "calendar" in json ? Calendar.read(json.calendar) : null;
   const question = readQuestion(json.question);
-  const design = await readDesign(json.design, question as Question, terms, attachments);
+  const design = await readDesign(json.design, question as Question, terms, attachments, mechanisms);
   if (calendar && !("period" in json)) {
     const period = async (number: number) =>
-      (await readAsked(await readStatement({ ...json, period: number }), attachments)) as Survey;
+      (await readAsked(await readStatement({ ...json, period: number }), attachments, mechanisms)) as Survey;
     return new Tracking(statement, { delta, question, design, calendar, relay }, attachments, period);
   }
   const most = calendar?.periods ?? Number.MAX_SAFE_INTEGER;

@@ -12,6 +12,9 @@ export interface FiniteKind {
   make(domainSize: number, epsilon: number, own: JsonObject): FiniteMechanism;
 }
 
+/** Mechanisms of other packages by their names, as the application brings them. */
+export type BroughtMechanisms = Readonly<Record<string, FiniteKind>>;
+
 /** The value, if it is one of the domain's numbers; the error never names it. */
 export function checkValue(value: unknown, domainSize: number): number {
   if (!Number.isInteger(value) || (value as number) < 0 || (value as number) >= domainSize) {

@@ -12,10 +12,11 @@ interface Kind {
 export function findMechanism<Found extends Kind>(
   kinds: ReadonlyMap<unknown, Found>,
   stated: Json | undefined,
+  advice = "this client runs no other",
 ): readonly [Found, JsonObject] {
   const { name, ...own } = isObject(stated) ? stated : ({} as JsonObject);
   const kind = kinds.get(name);
-  if (!kind) throw new MechanismError(`mechanism must be one of ${[...kinds.keys()].join(", ")}: this client runs no other`);
+  if (!kind) throw new MechanismError(`mechanism must be one of ${[...kinds.keys()].join(", ")}: ${advice}`);
   if (Object.keys(own).sort().join() !== [...kind.parameters].sort().join()) {
     throw new SurveyError(
       `mechanism ${name} must be stated with exactly these parameters: ${kind.parameters.join(", ") || "none"}`,

@@ -38,6 +38,9 @@ export interface Reported {
   readonly label: (value: number) => string;
 }
 
+/** The law of a mechanism: what each of its reports says. */
+export type LawOf = (reported: Reported) => Law;
+
 /** Where every input gives one of two chances: those that the report favours, and the others. */
 export function twoChances(
   favours: (input: any) => boolean,
