@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 
 from collector.client import AGES, DRINKS, Api, honest, running
-from sottovoce.collector.reading.figures import figures_of, histogram_of
-from sottovoce.collector.reading.panels import panels_of
-from sottovoce.collector.reading.picture import columns_of, largest, projection_of
+from sottovoce.collector.reading.picture import columns_of, largest, panels_of, projection_of
 from sottovoce.core.errors import MechanismError
 from sottovoce.domain import Domain
 from sottovoce.domain.number import number
 from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.mechanisms import FiniteMechanism, serving
-from sottovoce.protocol.pictures import Bars, Cdf, Heatmap, Intervals, Panel
 from sottovoce.surveys.survey import Survey
 from sottovoce.workloads import Bins, Identity, Marginals, Parities, Prefix, Ranges, Stack, Workload
+from sottovoce.workloads.pictures import Bars, Cdf, Heatmap, Intervals, Panel
 
 PLACE = f"/v1/surveys/{DRINKS.id}"
 PEOPLE = honest(DRINKS, "tea", 60) + honest(DRINKS, "water", 40)
@@ -201,14 +199,14 @@ def test_of_many_tables_the_first_ones_come_whole() -> None:
 def test_figures_of_a_number_are_those_of_the_estimate() -> None:
     survey = Survey.number(0, 10, 2.0, unit="km", wants="distribution", points=5, strategy="haar")
     estimate = survey.estimate(survey.simulate([1.0, 2.0, 7.0] * 400, seed=1))
-    figures = {figure.name: figure for figure in figures_of(estimate, 0.9)}
+    figures = {figure.name: figure for figure in estimate.survey.question.figures(estimate, 0.9)}
     assert list(figures) == ["mean", "standard deviation", "lower quartile", "median", "upper quartile"]
     mean, median = estimate.mean(level=0.9), estimate.quantile(0.5, 0.9)
     assert (figures["mean"].value, figures["mean"].low, figures["mean"].high) == (mean.value, mean.low, mean.high)
     assert figures["median"].high == median.high
     assert {figure.unit for figure in figures.values()} == {"km"}
     assert (figures["standard deviation"].most, figures["mean"].most) == (5.0, 10.0)
-    histogram = histogram_of(estimate, 0.9)
+    histogram = estimate.survey.question.histogram(estimate, 0.9)
     assert histogram is not None
     assert histogram.ends == [0, 2, 4, 6, 8, 10]
     assert sum(histogram.value) == pytest.approx(1)
@@ -218,7 +216,7 @@ def test_figures_of_a_number_are_those_of_the_estimate() -> None:
 def test_numbers_of_a_form_have_their_means() -> None:
     survey = Survey.records({"sex": ["f", "m"], "km": number(0, 9, "km"), "years": number(0, 90)}, epsilon=2.0)
     estimate = survey.estimate(survey.simulate([("f", 3.0, 30.0)] * 600, seed=1))
-    km, years = figures_of(estimate, 0.9)
+    km, years = estimate.survey.question.figures(estimate, 0.9)
     assert (km.name, km.unit, km.most, years.name, years.unit) == ("mean of km", "km", 9.0, "mean of years", "")
     assert (km.low, km.high) == (estimate.mean("km", 0.9).low, estimate.mean("km", 0.9).high)
     assert km.low <= 3.0 <= km.high
@@ -226,8 +224,8 @@ def test_numbers_of_a_form_have_their_means() -> None:
 
 def test_other_surveys_have_no_figures() -> None:
     estimate = DRINKS.estimate([report for _, report in PEOPLE])
-    assert figures_of(estimate, 0.95) == []
-    assert histogram_of(estimate, 0.95) is None
+    assert estimate.survey.question.figures(estimate, 0.95) == []
+    assert estimate.survey.question.histogram(estimate, 0.95) is None
 
 
 # --- how they are laid out ----------------------------------------------------------------------
@@ -269,7 +267,7 @@ def covered(survey: Survey, panels: list[Panel]) -> bool:
     ],
 )
 def test_every_survey_has_the_panels_that_suit_it(survey: Survey, views: list[type]) -> None:
-    panels = panels_of(survey)
+    panels = panels_of(survey, survey.n_answers)
     assert [type(panel) for panel in panels] == views
     assert covered(survey, panels)
     assert projection_of(survey) in ("simplex", "hull of the columns", "ball", "interval", survey.question.projected_on)
@@ -277,7 +275,7 @@ def test_every_survey_has_the_panels_that_suit_it(survey: Survey, views: list[ty
 
 def test_a_heat_map_has_the_cells_of_its_table() -> None:
     workload = Marginals(Domain.product(age=range(18, 21), sex=["f", "m"], city=["x", "y", "z", "w"]), k=2)
-    for panel in panels_of(asked(workload)):
+    for panel in workload.panels():
         assert isinstance(panel, Heatmap)
         names = [
             workload.find(f"{panel.row_name}={row}, {panel.column_name}={column}")
@@ -286,7 +284,7 @@ def test_a_heat_map_has_the_cells_of_its_table() -> None:
         ]
         assert names == list(range(panel.start, panel.stop))
     records = Survey.distribution({"age": range(18, 21), "sex": ["f", "m"]}, 1.0)
-    table = panels_of(records)[1]
+    table = panels_of(records, records.n_answers)[1]
     assert isinstance(table, Heatmap)
     cells = [records.answer_index({"age": int(row), "sex": column}) for row in table.rows for column in table.columns]
     assert cells == list(range(table.start, table.stop))
@@ -295,7 +293,7 @@ def test_a_heat_map_has_the_cells_of_its_table() -> None:
 @pytest.mark.parametrize("line", [range(-3, 3), range(10, 0, -2), ["low", "middle", "high"], [2, 5, 9]])
 def test_intervals_are_those_of_the_workload(line: Any) -> None:
     workload = Ranges(line)
-    (panel,) = panels_of(asked(workload))
+    (panel,) = workload.panels()
     assert isinstance(panel, Intervals)
     values = [int(label) if panel.names is None else place for place, label in enumerate(workload.domain.labels())]
     expected = [workload.ends(query) for query in range(workload.n_queries)]
@@ -307,17 +305,17 @@ def test_intervals_are_those_of_the_workload(line: Any) -> None:
 
 
 def test_a_distribution_function_is_over_the_values() -> None:
-    (ages,) = panels_of(asked(Prefix(range(30, 26, -1))))
+    (ages,) = Prefix(range(30, 26, -1)).panels()
     assert isinstance(ages, Cdf)
     assert ages.x == [30, 29, 28, 27]
     assert "or above" in ages.title
-    (sizes,) = panels_of(asked(Prefix(["S", "M", "L"])))
+    (sizes,) = Prefix(["S", "M", "L"]).panels()
     assert isinstance(sizes, Cdf)
     assert sizes.x == ["S", "M", "L"]
 
 
 def test_parts_of_a_stack_say_their_weight() -> None:
-    first, second = panels_of(asked(Stack([Prefix(4), Identity(4)], [1, 2.5])))
+    first, second = Stack([Prefix(4), Identity(4)], [1, 2.5]).panels()
     assert (first.shares, second.shares) == (True, False)
     assert "times" not in first.title
     assert second.title.endswith("times 2.5")

@@ -61,20 +61,7 @@ def domain_of(brief: Brief) -> str:
     if isinstance(survey, Panel) or survey.domain is not None:
         domain: Any = survey.domain
         return f"one of {plural(domain.size, 'value')}"
-    question: Any = survey.question
-    match question.kind:
-        case "vector":
-            return f"a vector of {plural(question.dimension, 'number')} within radius {question.radius:g}"
-        case "words":
-            return f"any word that fits into {plural(question.code.bits, 'bit')}; what does not answers as other"
-        case "choices":
-            return f"a set of at most {question.most:,} of {plural(question.options.size, 'option')}"
-        case "number":
-            return f"a number from {question.grid.low:g} to {question.grid.high:g}; others are clipped"
-        case "records":
-            return f"a record of {plural(len(question.attributes), 'field')}"
-    possible = question.n_possible
-    return "a value of the question" if possible is None else f"one of {plural(possible, 'value')}"
+    return survey.question.values_text
 
 
 def _how_often(brief: Brief) -> Iterator[Claim]:

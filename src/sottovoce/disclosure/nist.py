@@ -12,7 +12,6 @@ from typing import Final
 
 from sottovoce.disclosure.brief import Brief
 from sottovoce.disclosure.claim import Chapter, Claim, not_claimed, unstated
-from sottovoce.questions.words import Words
 
 __all__ = ["PARTS", "nist_chapter"]
 
@@ -78,7 +77,7 @@ def _middle(brief: Brief, mechanism: Chapter, registry: Chapter) -> Iterator[Cla
     if brief.asked is None:
         yield unstated("bias", "", brief.unknown)
         return
-    if brief.asked.question.kind == Words.kind:
+    if brief.asked.question.is_searched:
         yield not_claimed("bias", "", "words are listed because their shares seem large", "docs/words.md")
         return
     biased = brief.asked.design.coordinate_bias or brief.asked.design.measured_bias

@@ -46,7 +46,7 @@ def _tracked(brief: Brief) -> bool:
 
 
 def _of_words(brief: Brief) -> bool:
-    return isinstance(brief.survey, Survey | Tracking) and brief.survey.question.kind == "words"
+    return isinstance(brief.survey, Survey | Tracking) and brief.survey.question.is_searched
 
 
 def _foreign(brief: Brief) -> bool:

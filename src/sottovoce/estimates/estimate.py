@@ -337,6 +337,10 @@ class Estimate:
             self.counts,
         )
 
+    def label(self, index: int) -> str:
+        """The label of an answer."""
+        return self.survey.answer_label(index)
+
     def labels(self) -> list[str]:
         """The labels of all answers."""
         return self.survey.answer_labels()

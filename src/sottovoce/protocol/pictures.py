@@ -9,42 +9,9 @@ from msgspec import Meta
 
 from sottovoce.protocol.base import Count
 from sottovoce.protocol.estimates import AnswerRow, EstimateSummary
+from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 
-__all__ = [
-    "Bars",
-    "Cdf",
-    "Findable",
-    "Heatmap",
-    "Intervals",
-    "NumberFigure",
-    "NumberHistogram",
-    "Panel",
-    "Picture",
-    "TableBody",
-]
-
-
-class NumberFigure(msgspec.Struct):
-    """One figure with its interval, and the ends between which it can lie."""
-
-    name: str
-    unit: str
-    value: float
-    low: float
-    high: float
-    least: float
-    most: float
-
-
-class NumberHistogram(msgspec.Struct):
-    """Shares of people between `ends`, projected and raw, with intervals."""
-
-    unit: str
-    ends: list[float]
-    value: list[float]
-    raw: list[float]
-    low: list[float]
-    high: list[float]
+__all__ = ["Findable", "Picture", "TableBody"]
 
 
 class Findable(msgspec.Struct, frozen=True):
@@ -53,45 +20,6 @@ class Findable(msgspec.Struct, frozen=True):
     length: int | None
     share: float
 
-
-class _Slice(msgspec.Struct, tag_field="view"):
-    """Which answers are drawn. Where `shares` is true they are shares of the people, else numbers of any size."""
-
-    title: str
-    start: int
-    stop: int
-    shares: bool
-
-
-class Bars(_Slice, tag="bars"):
-    """Answers side by side."""
-
-
-class Cdf(_Slice, tag="cdf"):
-    """Shares of the people up to each value of a line: a distribution function. `x` are the values."""
-
-    x: list[float | str]
-
-
-class Heatmap(_Slice, tag="heatmap"):
-    """A table of two attributes, row after row."""
-
-    rows: list[str]
-    columns: list[str]
-    row_name: str
-    column_name: str
-
-
-class Intervals(_Slice, tag="ranges"):
-    """Intervals of a line, both ends included: integers where the line is of integers, else positions in `names`."""
-
-    lows: list[int]
-    highs: list[int]
-    ends: list[int]
-    names: list[str] | None
-
-
-Panel: TypeAlias = Bars | Cdf | Heatmap | Intervals
 
 Numbers: TypeAlias = list[float | None]
 

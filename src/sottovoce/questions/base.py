@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.core.errors import SimulationError, SurveyError
+from sottovoce.core.errors import SimulationError, SurveyError, ValueOutsideDomainError
+from sottovoce.core.words import plural
 from sottovoce.domain import Domain
 from sottovoce.questions.parameter import Parameter, check_parameters
 from sottovoce.questions.people import People, check_histogram
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.body import Body
 from sottovoce.workloads.naming import value_at
+from sottovoce.workloads.pictures import NumberFigure, NumberHistogram, Panel
 
 __all__ = ["PerAnswer", "Question"]
 
@@ -42,6 +44,9 @@ class Question(abc.ABC):
     """Names of the strategies that can answer it."""
     projected_on: ClassVar[str]
     """What the raw answers are projected on, in words."""
+
+    is_searched: ClassVar[bool] = False
+    """Whether answers are found by a search of the counts, instead of being listed beforehand."""
 
     # --- implemented by kinds -----------------------------------------------------------------
 
@@ -79,6 +84,14 @@ class Question(abc.ABC):
         Text that stands for no value is returned as it is, and refused where it is randomized.
         """
         return text if self.domain is None else self.domain.parse(text)
+
+    def admits(self, value: object) -> bool:
+        """Whether a person may have this value."""
+        try:
+            self.private_input(value)
+        except ValueOutsideDomainError:
+            return False
+        return True
 
     @property
     def field_names(self) -> tuple[str, ...]:
@@ -153,6 +166,29 @@ class Question(abc.ABC):
     def listed_by_size(self) -> bool:
         """Whether answers are listed with the largest first; otherwise in their own order."""
         return False
+
+    @property
+    def values_text(self) -> str:
+        """The values that a person may have, in words."""
+        possible = self.n_possible
+        return "a value of the question" if possible is None else f"one of {plural(possible, 'value')}"
+
+    @property
+    def allowed(self) -> str:
+        """What may be given as a value, for messages."""
+        return self.values_text
+
+    def panels(self, n_answers: int) -> list[Panel]:
+        """How an estimate of so many answers is drawn."""
+        return list(self.workload.panels())
+
+    def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
+        """What an estimate says of numbers besides its answers: means, deviations and quantiles."""
+        return []
+
+    def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
+        """The histogram of an estimate of a number's distribution; None for others."""
+        return None
 
     # --- derived ---------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import DomainError, SimulationError, ValueOutsideDomainError
 from sottovoce.core.limits import MAX_DIMENSION
+from sottovoce.core.words import plural
 from sottovoce.domain import Domain, domain_from_statement
 from sottovoce.domain.typed import listed_texts
 from sottovoce.questions.base import Question
@@ -211,6 +212,10 @@ class Choices(Question):
     @property
     def listed_by_size(self) -> bool:
         return True
+
+    @property
+    def values_text(self) -> str:
+        return f"a set of at most {self.most:,} of {plural(self.options.size, 'option')}"
 
     def find(self, name: object) -> int:
         return self.options.index(name)

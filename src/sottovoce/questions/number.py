@@ -19,6 +19,7 @@ from sottovoce.questions.people import People, check_histogram
 from sottovoce.questions.queries import Queries
 from sottovoce.workloads.base import Workload
 from sottovoce.workloads.moments import Moments
+from sottovoce.workloads.pictures import Cdf, NumberFigure, NumberHistogram, Panel, number_figure
 from sottovoce.workloads.prefix import Prefix
 
 __all__ = ["POINTS", "Number"]
@@ -27,6 +28,8 @@ POINTS: Final = {"mean": 65, "distribution": 64, "spread": 32}
 """Every aim, with its usual number of grid points, or bins for a distribution."""
 
 _STRATEGIES: Final = {"mean": ("minimax",), "distribution": Queries.strategies, "spread": ("optimized",)}
+
+_QUANTILES: Final = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 
 
 @final
@@ -177,6 +180,42 @@ class Number(Question):
         near = np.ceil(scaled).astype(np.int64) - 1
         found = near + (numbers > self._end(near + 1)) - (numbers <= self._end(near))
         return np.asarray(np.clip(found, 0, self.grid.points - 1))
+
+    @property
+    def values_text(self) -> str:
+        return f"a number from {self.grid.low:g} to {self.grid.high:g}; others are clipped"
+
+    def panels(self, n_answers: int) -> list[Panel]:
+        """A distribution's curve; a mean and a spread have figures instead."""
+        if not self.answers_are_shares:
+            return []
+        title = f"share of people at or below each number{self.grid.unit and f' ({self.grid.unit})'}"
+        return [Cdf(title, 0, n_answers, True, list(self.ends[1:].tolist()))]
+
+    def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
+        found = [number_figure("mean", self.grid, estimate.mean(level=level))]
+        if self.wants != "mean":
+            deviation = estimate.standard_deviation(level)
+            ends = (deviation.value, deviation.low, deviation.high, 0.0, self.grid.half)
+            found.append(NumberFigure("standard deviation", self.grid.unit, *ends))
+        if self.answers_are_shares:
+            found += [
+                number_figure(name, self.grid, estimate.quantile(share, level)) for name, share in _QUANTILES.items()
+            ]
+        return found
+
+    def histogram(self, estimate: Any, level: float) -> NumberHistogram | None:
+        if not self.answers_are_shares:
+            return None
+        shares = [one.share for one in estimate.histogram(level)]
+        return NumberHistogram(
+            unit=self.grid.unit,
+            ends=self.ends.tolist(),
+            value=np.diff(estimate.values, prepend=0.0).tolist(),
+            raw=[share.value for share in shares],
+            low=[share.low for share in shares],
+            high=[share.high for share in shares],
+        )
 
     def find(self, name: object) -> int:
         """The answer with that name or number."""

@@ -20,6 +20,7 @@ from sottovoce.domain.typed import parse_record
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.workloads.pictures import NumberFigure, number_figure
 from sottovoce.workloads.record_tables import MAX_ORDER, Field, RecordTables, checked_fields, input_columns
 
 __all__ = ["Records"]
@@ -141,6 +142,15 @@ class Records(Question):
                 raise ValueOutsideDomainError(f"a record does not have the fields of this survey; {self._allowed}")
             rows = input_columns(self.attributes, columns)
         return People(len(rows), lambda start, stop: rows[start:stop])
+
+    @property
+    def values_text(self) -> str:
+        return f"a record of {plural(len(self.attributes), 'field')}"
+
+    def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
+        """The mean of each number."""
+        numbers = [(name, field) for name, field in self.attributes if isinstance(field, NumberGrid)]
+        return [number_figure(f"mean of {name}", grid, estimate.mean(name, level)) for name, grid in numbers]
 
     def find(self, name: object) -> int:
         """The cell with that name or number."""

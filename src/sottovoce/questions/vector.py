@@ -142,6 +142,10 @@ class Vector(Question):
             )
         return rows
 
+    @property
+    def values_text(self) -> str:
+        return f"a vector of {plural(self.dimension, 'number')} within radius {self.radius:g}"
+
     def find(self, name: object) -> int:
         """The coordinate with that number or label."""
         return (

@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.core.entries import entries_of
 from sottovoce.core.errors import SimulationError, SurveyError
+from sottovoce.core.words import plural
 from sottovoce.domain.spelling import CASES
 from sottovoce.domain.word_codes import ALPHABETS, LONGEST, WordCode, code_from_statement, word_code
 from sottovoce.questions.base import Question
 from sottovoce.questions.parameter import Parameter
 from sottovoce.questions.people import People
+from sottovoce.workloads.pictures import Bars, Panel
 from sottovoce.workloads.words import OneWord
 
 __all__ = ["OTHER", "Words"]
@@ -66,6 +68,7 @@ class Words(Question):
         ),
     )
     strategies: ClassVar[tuple[str, ...]] = ("prefixes",)
+    is_searched: ClassVar[bool] = True
     projected_on: ClassVar[str] = "shares that add up to at most one"
 
     def __post_init__(self) -> None:
@@ -102,6 +105,10 @@ class Words(Question):
     def parse(self, text: str) -> object:
         return self.code.typed(text)
 
+    def admits(self, value: object) -> bool:
+        """Whether the value is a word of the survey, and not answered as "other"."""
+        return self.code.admits(value)
+
     def people(self, values: Any) -> People:
         rows = self.code.rows(entries_of(values))
         return People(len(rows), lambda start, stop: rows[start:stop])
@@ -117,6 +124,17 @@ class Words(Question):
     @property
     def listed_by_size(self) -> bool:
         return True
+
+    @property
+    def values_text(self) -> str:
+        return f"any word that fits into {plural(self.code.bits, 'bit')}; what does not answers as other"
+
+    @property
+    def allowed(self) -> str:
+        return self.code.allowed
+
+    def panels(self, n_answers: int) -> list[Panel]:
+        return [Bars("share of people with each word", 0, n_answers, shares=True)]
 
     def find(self, name: object) -> int:
         """Words have no numbers."""

@@ -21,6 +21,7 @@ from sottovoce.core.entries import as_integer, as_integers, entries_of
 from sottovoce.core.errors import CapacityError, SurveyError, ValueOutsideDomainError, WorkloadError
 from sottovoce.core.limits import MAX_CELLS, check_integer
 from sottovoce.domain import Domain, domain_from_statement
+from sottovoce.workloads.pictures import Bars, Panel
 
 __all__ = ["MAX_ENTRIES", "Floats", "Indices", "Workload", "check_integer_parameter", "check_vector", "check_workload"]
 
@@ -116,6 +117,10 @@ class Workload(abc.ABC):
                 f"this workload would have {self.n_queries:,} queries; at most {self.max_queries:,} are allowed: "
                 "use a smaller domain or a lower order"
             )
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        """How the answers are drawn, where they begin at `start` of more; `times` says by what they are multiplied."""
+        yield Bars(f"{self.kind}{times}", start, start + self.n_queries, shares=False)
 
     @cached_property
     def shape(self) -> tuple[int, int]:

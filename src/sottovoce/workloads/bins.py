@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self, final
@@ -17,6 +17,7 @@ from sottovoce.domain import Domain, LabelDomain, ProductDomain, RangeDomain
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_integer_parameter
 from sottovoce.workloads.naming import find_label
 from sottovoce.workloads.order import is_increasing
+from sottovoce.workloads.pictures import Bars, Panel
 
 __all__ = ["Bins"]
 
@@ -141,6 +142,9 @@ class Bins(Workload):
         first = find_label(self._place[1], low)
         query = int(np.searchsorted(self._bounds, first)) if first >= 0 else self.n_queries
         return query if query < self.n_queries and self._name(query) == name else -1
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        yield Bars(f"{self.kind}{times}", start, start + self.n_queries, shares=not times)
 
     def _parameters(self) -> dict[str, Any]:
         named = {} if self.attribute is None else {"attribute": self.attribute}

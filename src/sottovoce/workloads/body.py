@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from numpy.typing import ArrayLike
 
 from sottovoce.workloads.base import Floats
+from sottovoce.workloads.pictures import Bars, Panel
 
 __all__ = ["Body"]
 
@@ -40,6 +42,10 @@ class Body(abc.ABC):
     @abc.abstractmethod
     def diameter(self) -> float:
         """The largest distance between two means, in L2."""
+
+    def panels(self) -> Iterator[Panel]:
+        """How the answers are drawn."""
+        yield Bars("mean of each coordinate", 0, self.n_queries, shares=False)
 
     @abc.abstractmethod
     def columns(self, values: ArrayLike) -> Floats:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, final
+from typing import Any, ClassVar, Final, Self, final
 
 import numpy as np
 
@@ -13,8 +14,13 @@ from sottovoce.core.limits import MAX_PRODUCT_SIZE
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, find_record, record_name
+from sottovoce.workloads.pictures import Bars, Panel, table_panels
 
 __all__ = ["Identity"]
+
+
+_WIDEST: Final = 512
+"""Most rows or columns of a heat map of records, whose cells can still be told apart."""
 
 
 @final
@@ -91,6 +97,13 @@ class Identity(Workload):
         for place, (_, inner) in enumerate(self.domain.attributes):
             query = query * inner.size + record[place]
         return query
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        """Bars; of two attributes also a heat map, if its cells can be told apart."""
+        yield Bars(f"share of each value{times}", start, start + self.n_queries, not times)
+        pair = self.domain.attributes if isinstance(self.domain, ProductDomain) else ()
+        if len(pair) == 2 and max(inner.size for _, inner in pair) <= _WIDEST:
+            yield from table_panels(pair, start, times)
 
     def _parameters(self) -> dict[str, Any]:
         return {}

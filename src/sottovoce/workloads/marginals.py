@@ -17,6 +17,7 @@ from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain, ProductDomain
 from sottovoce.workloads.base import Floats, Indices, Workload, check_integer_parameter, check_vector
 from sottovoce.workloads.naming import find_record, record_name
+from sottovoce.workloads.pictures import Panel, table_panels
 
 __all__ = ["Marginals"]
 
@@ -188,6 +189,12 @@ class Marginals(Workload):
         for place in table:
             cell = cell * self._sizes[place] + record[place]
         return self._starts[self._numbers[table]] + cell
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        """One for each table, in the order of the answers: lexicographic in the attributes."""
+        for attributes in combinations(self.domain.attributes, self.k):
+            yield from table_panels(attributes, start, times)
+            start += math.prod(inner.size for _, inner in attributes)
 
     def _parameters(self) -> dict[str, Any]:
         return {"k": self.k}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
@@ -14,6 +15,7 @@ from sottovoce.domain import Domain
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label
 from sottovoce.workloads.order import is_decreasing, ordered_domain
+from sottovoce.workloads.pictures import Cdf, Panel, line_of
 
 __all__ = ["Prefix"]
 
@@ -80,6 +82,11 @@ class Prefix(Workload):
 
     def _find(self, name: str) -> int:
         return find_label(self.domain, name[3:]) if name.startswith(self._sign) else -1
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        side = "or above" if is_decreasing(self.domain) else "or below"
+        title = f"share of people at {side} each value{times}"
+        yield Cdf(title, start, start + self.n_queries, not times, line_of(self.domain))
 
     def _parameters(self) -> dict[str, Any]:
         return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self, final
@@ -15,6 +16,7 @@ from sottovoce.domain import Domain
 from sottovoce.workloads.base import Floats, Indices, Workload
 from sottovoce.workloads.naming import find_label, is_text_labelled, quote_label, split_label
 from sottovoce.workloads.order import ordered_domain
+from sottovoce.workloads.pictures import Intervals, Panel, line_of
 
 __all__ = ["Ranges"]
 
@@ -141,6 +143,20 @@ class Ranges(Workload):
         # The name of an interval of one value is its label.
         single = rest is None
         return self.row(first, last) if 0 <= first <= last and single == (first == last) else -1
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        size, line = self.domain.size, line_of(self.domain)
+        places = [place for place in line if isinstance(place, int)] or list(range(size))
+        yield Intervals(
+            title=f"share of people within each range{times}",
+            start=start,
+            stop=start + self.n_queries,
+            shares=not times,
+            lows=[places[first] for first in range(size) for _ in range(first, size)],
+            highs=[places[last] for first in range(size) for last in range(first, size)],
+            ends=[places[0], places[-1]],
+            names=[str(name) for name in line] if is_text_labelled(self.domain) else None,
+        )
 
     def _parameters(self) -> dict[str, Any]:
         return {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
@@ -21,6 +21,7 @@ from sottovoce.domain.number import STEPS, NumberGrid
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices
 from sottovoce.workloads.body import Body
 from sottovoce.workloads.naming import find_record, record_name
+from sottovoce.workloads.pictures import Panel, table_panels
 
 __all__ = ["Field", "RecordTables", "checked_fields"]
 
@@ -164,6 +165,10 @@ class RecordTables(Body):
         if not isinstance(name, str) or name not in self.names:
             raise SurveyError(f"records have no attribute of that name; they have {', '.join(self.names)}").at("names")
         return self.names.index(name)
+
+    def panels(self) -> Iterator[Panel]:
+        for table, start in zip(self.tables, self.starts, strict=False):
+            yield from table_panels([self.cells.attributes[place] for place in table], start, "")
 
     def name(self, query: int) -> str:
         """The name of a cell, such as "country=DE, plan=pro"."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -14,6 +15,7 @@ from sottovoce.core.limits import MAX_DIMENSION, check_integer
 from sottovoce.domain import Domain, LabelDomain, RangeDomain
 from sottovoce.workloads.base import Floats
 from sottovoce.workloads.body import Body
+from sottovoce.workloads.pictures import Bars, Panel
 
 __all__ = ["Sets"]
 
@@ -96,6 +98,9 @@ class Sets(Body):
         ordered = np.sort(weights, axis=1)
         low, high = ordered[:, : self.most], ordered[:, -self.most :]
         return np.asarray(np.minimum(low, 0.0).sum(axis=1)), np.asarray(np.maximum(high, 0.0).sum(axis=1))
+
+    def panels(self) -> Iterator[Panel]:
+        yield Bars("share of people who tick each option", 0, self.n_queries, shares=True)
 
     def name(self, query: int) -> str:
         """The label of an option."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,6 +19,7 @@ from sottovoce.core.errors import WorkloadError
 from sottovoce.domain import Domain
 from sottovoce.workloads.base import MAX_ENTRIES, Floats, Indices, Workload, check_vector
 from sottovoce.workloads.parts import PARTS, restore_family
+from sottovoce.workloads.pictures import Panel
 from sottovoce.workloads.table import check_norm
 
 __all__ = ["Stack"]
@@ -156,6 +157,11 @@ class Stack(Workload):
             found = [(number, part._find(name)) for number, part in enumerate(self.parts)]
         rows = [self._starts[number] + query for number, query in found if query >= 0]
         return rows[0] if len(rows) == 1 else -1
+
+    def panels(self, start: int = 0, times: str = "") -> Iterator[Panel]:
+        for part, weight in zip(self.parts, self.weights, strict=True):
+            yield from part.panels(start, "" if weight == 1 else f", times {weight:g}")
+            start += part.n_queries
 
     def _parameters(self) -> dict[str, Any]:
         return {

@@ -26,7 +26,6 @@ from sottovoce.formats.sharded import check_possible, in_shards
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.estimates import EstimateBody
 from sottovoce.protocol.reports import HandedIn
-from sottovoce.questions.words import Words
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Response
 from sottovoce.service.http.route import route
@@ -96,7 +95,7 @@ async def get_estimate(
 ) -> Response:
     """Answers with intervals from all reports so far; all of them, or a page."""
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
-    is_listed = not isinstance(survey.question, Words)
+    is_listed = not survey.question.is_searched
     size = page_size or (survey.n_answers if is_listed else MOST_ROWS)
     check_rows(record, size, f"ask for pages, with page_size up to {MOST_ROWS:,}")
     if is_listed:

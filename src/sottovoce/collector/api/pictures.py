@@ -10,16 +10,13 @@ from msgspec import Meta
 from sottovoce.collector.api.reading import answerable_survey, check_minimum, estimate_of
 from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
-from sottovoce.collector.reading.figures import figures_of, histogram_of
-from sottovoce.collector.reading.findable import findable_of
-from sottovoce.collector.reading.picture import columns_of, projection_of
+from sottovoce.collector.reading.picture import columns_of, findable_of, projection_of
 from sottovoce.collector.store.records import SurveyRecord
 from sottovoce.estimates.bound_curve import bound_curve
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.drafts import BoundCurveBody
 from sottovoce.protocol.pictures import Picture
-from sottovoce.questions.words import Words
 from sottovoce.service.http.route import route
 from sottovoce.surveys.survey import Survey
 
@@ -45,7 +42,7 @@ Most = Annotated[
 async def get_picture(service: Service, survey_id: SurveyId, level: Level = 0.95, most: Most = 10_000) -> Picture:
     """Answers with intervals from all reports so far, as a page draws them."""
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
-    if isinstance(survey.question, Words):
+    if survey.question.is_searched:
         words = await searched(service, record, survey)
         picture = await service.compute(_drawn, record, words, level, int(most))
     else:
@@ -91,8 +88,8 @@ def _drawn(record: SurveyRecord, estimate: Estimate, level: float, most: int) ->
         waiting=0,
         projection=projection_of(estimate.survey),
         answers=len(estimate),
-        figures=figures_of(estimate, level),
-        histogram=histogram_of(estimate, level),
+        figures=estimate.survey.question.figures(estimate, level),
+        histogram=estimate.survey.question.histogram(estimate, level),
         findable=findable_of(estimate),
         **columns_of(estimate, level, most, record.labels)._asdict(),
     )

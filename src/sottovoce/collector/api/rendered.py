@@ -11,7 +11,6 @@ from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.reading.table_files import CheckStop, EstimateTable, table_of
 from sottovoce.collector.store.records import SurveyRecord
-from sottovoce.questions.words import Words
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import JSON, Response
 from sottovoce.service.refusal import Refusal
@@ -92,7 +91,7 @@ async def rendered_table(
     write: Callable[[EstimateTable, CheckStop], list[bytes]],
 ) -> Rendered:
     """The same of an estimate with intervals of that level."""
-    words = await searched(service, record, survey) if isinstance(survey.question, Words) else None
+    words = await searched(service, record, survey) if survey.question.is_searched else None
 
     def make() -> tuple[int, list[bytes]]:
         estimate = estimate_of(service, record, survey) if words is None else words

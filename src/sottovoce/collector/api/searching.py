@@ -1,4 +1,4 @@
-"""The estimate of a survey of words: its search takes seconds, and is made once for everybody who asks meanwhile."""
+"""An estimate whose answers are searched for: that takes seconds, and is done once for everybody who asks meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from sottovoce.collector.api.reading import aggregate_of, check_minimum
 from sottovoce.collector.api.service import Service
 from sottovoce.collector.store.records import SurveyRecord
-from sottovoce.estimates.words.estimate import WordsEstimate
+from sottovoce.estimates.estimate import Estimate
 from sottovoce.surveys.survey import Survey
 
 __all__ = ["BYTES_PER_COUNTER", "searched"]
@@ -18,7 +18,7 @@ BYTES_PER_COUNTER: Final = 12
 _NAME: Final = "search"
 
 
-async def searched(service: Service, record: SurveyRecord, survey: Survey) -> WordsEstimate:
+async def searched(service: Service, record: SurveyRecord, survey: Survey) -> Estimate:
     """The words found in all reports that are counted now, or in more.
 
     One search runs at a time. Whoever asks while one runs waits for the next, which counts all reports until then and
@@ -26,21 +26,20 @@ async def searched(service: Service, record: SurveyRecord, survey: Survey) -> Wo
     """
     n_reports = await service.wait_for_store(service.n_counted, record)
     check_minimum(record, n_reports)
-    found: WordsEstimate | None = service.surveys.result_since(record.id, n_reports, _NAME)
+    found: Estimate | None = service.surveys.result_since(record.id, n_reports, _NAME)
     if found is not None:
         return found
     key = (record.id, n_reports, _NAME)
     return await service.searching.once(key, _search, service, record, survey, n_reports)
 
 
-def _search(service: Service, record: SurveyRecord, survey: Survey, n_reports: int) -> WordsEstimate:
-    found: WordsEstimate | None = service.surveys.result_since(record.id, n_reports, _NAME)
+def _search(service: Service, record: SurveyRecord, survey: Survey, n_reports: int) -> Estimate:
+    found: Estimate | None = service.surveys.result_since(record.id, n_reports, _NAME)
     if found is not None:
         return found
     began = time.perf_counter()
     aggregate = aggregate_of(service, record, survey)
     estimate = survey.estimate(aggregate, progress=lambda done, of: service.searching.check_stop())
-    assert isinstance(estimate, WordsEstimate)
     service.note_estimate(time.perf_counter() - began)
     size = BYTES_PER_COUNTER * survey.mechanism.cells
     return service.surveys.put_result(record.id, estimate.n_reports, _NAME, result=estimate, size=size)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from msgspec import Meta
 
 from sottovoce.collector.api.reading import answerable_survey
 from sottovoce.collector.api.searching import searched
 from sottovoce.collector.api.service import Service
-from sottovoce.domain.word_codes import WordCode
 from sottovoce.estimates.words.estimate import WordsEstimate
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.estimates import AnswerRow, Word, WordsAnswer, WordsAsked
-from sottovoce.questions.words import Words
+from sottovoce.questions.base import Question
 from sottovoce.service.http.route import route
 from sottovoce.service.refusal import Refusal
 
@@ -53,21 +52,21 @@ async def ask_words(service: Service, survey_id: SurveyId, body: WordsAsked) -> 
 
 async def _shares(service: Service, survey_id: str, texts: list[str], level: float, field: str) -> WordsAnswer:
     record, survey = await service.wait_for_store(answerable_survey, service, survey_id)
-    if not isinstance(survey.question, Words):
+    if not survey.question.is_searched:
         message = f"survey {record.id[:12]} does not ask for words: its answers are listed, see its estimate"
         raise Refusal(409, "survey_not_of_words", message)
-    values = _values(survey.question.code, texts, field)
+    values = _values(survey.question, texts, field)
     estimate = await searched(service, record, survey)
-    return await service.compute(_answer, estimate, values, level)
+    return await service.compute(_answer, cast(WordsEstimate, estimate), values, level)
 
 
-def _values(code: WordCode, texts: list[str], field: str) -> list[object]:
+def _values(question: Question, texts: list[str], field: str) -> list[object]:
     """The words that were typed; none of them is repeated in a refusal."""
     values = []
     for place, text in enumerate(texts, 1):
-        value = code.typed(text)
-        if not code.admits(value):
-            message = f"number {place} of the given words is none of this survey; allowed: {code.allowed}"
+        value = question.parse(text)
+        if not question.admits(value):
+            message = f"number {place} of the given words is none of this survey; allowed: {question.allowed}"
             raise Refusal(422, "invalid_word", message, field=field)
         values.append(value)
     return values

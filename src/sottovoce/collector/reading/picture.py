@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.collector.reading.named import columns_with_certainty, label_of
-from sottovoce.collector.reading.panels import panels_of
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.estimates.estimate import Estimate
-from sottovoce.estimates.words.estimate import WordsEstimate
-from sottovoce.protocol.pictures import Bars, Panel
+from sottovoce.planning.recall import recall_of
+from sottovoce.protocol.pictures import Findable
+from sottovoce.questions.base import Question
+from sottovoce.workloads.pictures import Bars, Panel
 
-__all__ = ["Columns", "columns_of", "largest", "projection_of"]
+__all__ = ["Columns", "columns_of", "findable_of", "largest", "panels_of", "projection_of"]
 
 
 class Columns(NamedTuple):
@@ -44,17 +44,17 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     >>> columns_of(estimate, 0.95, most=2).labels
     ['tea', 'water']
     """
-    panels, chosen = _panels(estimate), None
+    panels, chosen = panels_of(estimate.survey, len(estimate)), None
     if len(estimate) > most:
         whole = [panel for panel in panels if panel.stop <= most]
         chosen = np.arange(max(panel.stop for panel in whole)) if whole else largest(estimate.values, most)
         several = f"the {most:,} largest answers"
         panels = whole or [Bars(several, 0, most, all(panel.shares for panel in panels))]
     places = range(len(estimate)) if chosen is None else chosen.tolist()
-    label = label_of(estimate, names)
+    label = names.__getitem__ if names else estimate.label
     columns = {
         name: (column if chosen is None else column[chosen]).tolist()
-        for name, column in columns_with_certainty(estimate, level).items()
+        for name, column in estimate.columns(level).items()
     }
     positions = None if chosen is None else chosen.tolist()
     return Columns(
@@ -62,11 +62,13 @@ def columns_of(estimate: Estimate, level: float, most: int, names: Sequence[str]
     )
 
 
-def _panels(estimate: Estimate) -> list[Panel]:
-    """Those of the survey; of words, bars of as many as were found."""
-    if isinstance(estimate, WordsEstimate):
-        return [Bars("share of people with each word", 0, len(estimate), shares=True)]
-    return panels_of(estimate.survey)
+def panels_of(survey: AskedSurvey, n_answers: int) -> list[Panel]:
+    """How an estimate of so many answers is drawn: as its question says; those of a round side by side."""
+    question: Question = survey.question
+    if survey.seat is None:
+        return question.panels(n_answers)
+    shares = question.answers_are_shares
+    return [Bars("share of each choice" if shares else "mean", 0, n_answers, shares)]
 
 
 def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
@@ -92,3 +94,18 @@ def largest(values: NDArray[np.float64], most: int) -> NDArray[np.int64]:
 def projection_of(survey: AskedSurvey) -> str:
     """On what the raw answers are projected, in words."""
     return "interval" if survey.n_answers == 1 and survey.seat is not None else survey.question.projected_on
+
+
+def findable_of(estimate: Estimate) -> list[Findable] | None:
+    """For the longest of the words that are found alike; None for any other question.
+
+    Examples
+    --------
+    >>> from sottovoce.surveys.survey import Survey
+    >>> survey = Survey.words(8, "latin", epsilon=2.0, users=2_000)
+    >>> found = findable_of(survey.estimate(survey.simulate(["flu"] * 2_000, seed=1)))
+    >>> [one.length for one in found], all(0 < one.share < 1 for one in found)
+    ([3, 4, 8], True)
+    """
+    recall = recall_of(estimate.survey.design, estimate.n_reports)
+    return None if recall is None else [Findable(length, recall.share(length=length)) for length in recall.lengths]

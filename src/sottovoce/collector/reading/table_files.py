@@ -17,7 +17,6 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from numpy.typing import NDArray
 
-from sottovoce.collector.reading.named import columns_with_certainty, label_of
 from sottovoce.core.errors import MissingExtraError
 from sottovoce.estimates.estimate import Estimate
 from sottovoce.protocol.estimates import AnswerRow
@@ -70,8 +69,8 @@ class EstimateTable:
 
 def table_of(estimate: Estimate, level: float, names: Sequence[str] = ()) -> EstimateTable:
     """The table of an estimate; `names` are those of a round's choices."""
-    columns = columns_with_certainty(estimate, level)
-    return EstimateTable(estimate.summary(level), label_of(estimate, names), columns, 0, len(estimate))
+    label = names.__getitem__ if names else estimate.label
+    return EstimateTable(estimate.summary(level), label, estimate.columns(level), 0, len(estimate))
 
 
 def to_json(table: EstimateTable, check_stop: CheckStop = never_stop, **more: Any) -> list[bytes]:

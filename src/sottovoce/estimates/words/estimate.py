@@ -88,6 +88,9 @@ class WordsEstimate(Estimate):
         """The words found, the most common first, with the evidence for each."""
         return self._search.found
 
+    def label(self, index: int) -> str:
+        return self._code.shown(self.found[index].value)
+
     def labels(self) -> list[str]:
         return [self._code.shown(one.value) for one in self.found]
 
