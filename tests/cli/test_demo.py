@@ -19,11 +19,14 @@ import pytest
 import urllib3
 
 from sottovoce.cli import main
+from sottovoce.figures.style import STYLE
 from sottovoce.lab.demo.adaptive import COUNTRIES, ROUNDS, true_records
 from sottovoce.lab.demo.demo import PEOPLE, crowd_sizes, sample_reports, state_survey
 from sottovoce.lab.demo.forms import people_for_forms
 from sottovoce.lab.demo.habit import MONTHS, true_habit
 from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, true_frequencies
+from sottovoce.lab.demo.pictures import answers_figure
+from sottovoce.lab.demo.report import _picture
 
 USERS = 5_000
 """Of the one demonstration whose figures are compared."""
@@ -194,12 +197,31 @@ def test_the_page_stands_alone(told):
     assert page.open == []
     assert "script" not in page.tags
     assert "link" not in page.tags
-    for elsewhere in ("http://", "https://", "//cdn", "src=", "url(", "@import"):
+    for elsewhere in ("http://", "https://", "//cdn", "src=", "@import"):
         assert elsewhere not in text
+    assert re.findall(r"url\((?!#)|xlink:href=\"(?!#)", text) == [], "pictures refer to their own parts alone"
     assert not [value for name, value in page.attributes if name in ("href", "src", "action")]
     assert "prefers-color-scheme: dark" in text
     assert '<meta name="viewport"' in text
     assert "$" not in text
+
+
+def test_the_page_has_every_picture_in_its_own_colours(told):
+    _, text = told
+    pictures = re.findall(
+        r'<svg class="drawn" viewBox="[^"]+" role="img" aria-label="([^"]+)">(.*?)</svg>', text, re.DOTALL
+    )
+    assert len(pictures) == len({name for name, _ in pictures}) == 6
+    for _, picture in pictures:
+        assert "var(--ink)" in picture
+        assert STYLE["ink"] not in picture
+
+
+def test_without_matplotlib_the_page_says_what_a_picture_needs(monkeypatch):
+    monkeypatch.setattr("sottovoce.figures.style.find_spec", lambda name: None)
+    told = _picture(lambda: answers_figure([], 8, 7), "answers")
+    assert "pip install" in told
+    assert "<svg" not in told
 
 
 def test_the_page_shows_the_figures_of_this_run(told):

@@ -222,7 +222,7 @@ def _write(result: DemoResult, page: Path | None, picture: Path | None) -> None:
         write_file(page, render(result))
     if picture is not None:
         from sottovoce.figures.style import save_figure
-        from sottovoce.lab.demo.picture import demo_figure, shuffled_figure
+        from sottovoce.lab.demo.pictures import demo_figure, shuffled_figure
 
         save_figure(demo_figure(result.music), picture, dpi=100)
         save_figure(shuffled_figure(result.shuffled), _second(picture), dpi=100)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from html import escape
 from importlib.resources import files
 from string import Template
+from typing import Any
 
+from sottovoce.core.errors import MissingExtraError
 from sottovoce.device import Ledger
 from sottovoce.figures.style import STYLE
 from sottovoce.lab.demo.adaptive import AskedQuestion
@@ -14,8 +17,16 @@ from sottovoce.lab.demo.ages import AgeQuantile
 from sottovoce.lab.demo.demo import EstimatedShare, SampleReport, percent
 from sottovoce.lab.demo.forms import FormAnswer
 from sottovoce.lab.demo.habit import HABIT, PATH_OPENS
-from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES, answer_text
-from sottovoce.lab.demo.svg import ages_curve, bars, curves, habit_curve, heat_map
+from sottovoce.lab.demo.instruments import INSTRUMENTS, QUESTION, STYLES
+from sottovoce.lab.demo.pictures import (
+    ages_figure,
+    answers_figure,
+    crowds_figure,
+    habit_figure,
+    maps_figure,
+    shuffled_figure,
+    svg_element,
+)
 from sottovoce.lab.demo.wire import DemoResult
 
 __all__ = ["render"]
@@ -31,7 +42,6 @@ def render(result: DemoResult) -> str:
     mechanism, size = demo.survey.mechanism, demo.survey.n_answers
     errors = demo.errors
     largest = max(float(demo.truth.max()), float(demo.estimate.raw.max()))
-    tables = (("truth", demo.truth), ("raw estimate", demo.estimate.raw), ("projected estimate", demo.estimate.values))
     words = {
         "users": f"{demo.users:,}",
         "plain_users": str(demo.users),
@@ -92,23 +102,27 @@ def render(result: DemoResult) -> str:
     drawn = {
         "sample_reports": "\n".join(_card(one, len(demo.survey.tag)) for one in demo.sample_reports),
         "rows": "\n".join(_row(row) for row in demo.top(12)),
-        "bars": bars(demo.top(20)),
-        "maps": "\n".join(
-            f"<figure><h3>{escape(title)}</h3>{heat_map(table, INSTRUMENTS, STYLES, largest, answer_text)}</figure>"
-            for title, table in tables
-        ),
-        "curves": curves(demo.crowds),
-        "ages": ages_curve(ages),
+        "bars": _picture(lambda: answers_figure(demo.top(20), 8, 7), "the most common answers, estimated and true"),
+        "maps": _picture(lambda: maps_figure(demo), "shares by instrument and style: true, raw and projected"),
+        "curves": _picture(lambda: crowds_figure(demo.crowds), "error against the number of people"),
+        "ages": _picture(lambda: ages_figure(ages), "share of the people up to every age"),
         "quantiles": "\n".join(_quantile(row) for row in ages.quantiles),
         "asked": "\n".join(_asked(one) for one in result.asked),
-        "habit": habit_curve(result.habit.months),
-        "direct_bars": bars(*shuffled.rows),
-        "shuffled_bars": bars(*reversed(shuffled.rows)),
+        "habit": _picture(lambda: habit_figure(result.habit), "share by month"),
+        "shuffled_bars": _picture(lambda: shuffled_figure(shuffled), "the same answers without and with a shuffler"),
         "forms": "\n".join(_form(one) for one in result.forms),
         "ledger": _ledger(result.ledger),
     }
     template = Template(files("sottovoce.lab.demo").joinpath("report.html.template").read_text(encoding="utf-8"))
     return template.substitute({key: escape(word) for key, word in words.items()} | drawn | STYLE)
+
+
+def _picture(draw: Callable[[], Any], name: str) -> str:
+    """A figure inside the page; where matplotlib is missing, what to install instead."""
+    try:
+        return svg_element(draw(), name)
+    except MissingExtraError as missing:
+        return f'<p class="muted">{escape(str(missing))}</p>'
 
 
 def _card(sample: SampleReport, tag_bytes: int) -> str:
