@@ -18,7 +18,6 @@ from sottovoce.core.extras import full_install
 from sottovoce.estimates.intervals import Interval, Observed, certified_interval
 from sottovoce.lab.simulation.repeats import check_repeats, check_users, mean_and_error, seeds_of
 from sottovoce.mechanisms.unary import Unary
-from sottovoce.strategies.spread_of_strategies import spread
 from sottovoce.surveys.simulation import histogram_of
 from sottovoce.surveys.survey import Survey
 
@@ -126,7 +125,7 @@ def measure_coverage(
         *of_population.found(),
         *of_people.found(),
         max(of_population.evidence(), of_people.evidence()),
-        *widths.found(deviation, n * deviation >= MANY * spread(survey.design).per_answer),
+        *widths.found(deviation, n * deviation >= MANY * survey.design.spread.per_answer),
     )
 
 

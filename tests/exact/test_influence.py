@@ -28,17 +28,16 @@ from sottovoce.mechanisms.rejection import Rejection
 from sottovoce.mechanisms.set_selection import SetSelection
 from sottovoce.mechanisms.wheel import Wheel
 from sottovoce.questions import Choices, Queries, Shares, Vector
-from sottovoce.strategies import spread_of_histograms, spread_of_strategies
+from sottovoce.strategies import fourier
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.direct import Direct
 from sottovoce.strategies.factorized import FactorizedStrategy
 from sottovoce.strategies.fourier import FourierStrategy
 from sottovoce.strategies.histogram import Histogram
-from sottovoce.strategies.laws import spread
+from sottovoce.strategies.laws import frequencies, spread
 from sottovoce.strategies.optimized import OptimizedStrategy
 from sottovoce.strategies.sets import SetStrategy
 from sottovoce.strategies.setting import Setting
-from sottovoce.strategies.trees import spread as spread_of_levels
 from sottovoce.strategies.trees.haar import HaarStrategy
 from sottovoce.strategies.trees.hierarchical import HierarchicalStrategy
 from sottovoce.surveys.survey import Survey
@@ -279,13 +278,13 @@ def test_rows_of_many_rotations(dimension: int, monkeypatch: pytest.MonkeyPatch)
 def test_intervals_through_the_tree(size: int, kind: type[Any]) -> None:
     workload = kind(size)
     haar = HaarStrategy(workload, Haar(size, 1.0, 3))
-    each, _ = spread_of_levels._all_reports(haar)
-    assert np.allclose(spread_of_levels.haar_intervals(haar), each, atol=CLOSE)
+    each, _ = haar._spread_of_reports()
+    assert np.allclose(haar._spread_of_intervals()[0], each, atol=CLOSE)
     for branching in {2, min(3, size), min(4, size), size}:
         tree = HierarchicalStrategy(workload, Hierarchical(size, 1.0, branching, 2))
-        each, _ = spread_of_levels._all_reports(tree)
-        assert (each <= spread_of_levels.hierarchical_intervals(tree) + CLOSE).all()
-        assert (each <= spread_of_levels._by_moments(tree) + 1e-6).all()
+        each, _ = tree._spread_of_reports()
+        assert (each <= tree._spread_by_signs() + CLOSE).all()
+        assert (each <= tree._spread_by_moments() + 1e-6).all()
 
 
 @pytest.mark.parametrize(("size", "branching"), [(2, 2), (8, 2), (64, 2), (16, 4), (64, 8), (16, 16), (64, 4)])
@@ -293,24 +292,24 @@ def test_intervals_through_the_tree(size: int, kind: type[Any]) -> None:
 def test_full_trees_are_exact(size: int, branching: int, kind: type[Any]) -> None:
     for tilt in (-9, 0, 6):
         tree = HierarchicalStrategy(kind(size), Hierarchical(size, 1.0, branching, tilt))
-        each, _ = spread_of_levels._all_reports(tree)
-        assert spread_of_levels.is_full(tree)
-        assert np.allclose(spread_of_levels.full_intervals(tree), each, atol=CLOSE)
-    assert not spread_of_levels.is_full(HierarchicalStrategy(kind(size + 1), Hierarchical(size + 1, 1.0, 2)))
+        each, _ = tree._spread_of_reports()
+        assert tree._is_full
+        assert np.allclose(tree._spread_of_full_tree(), each, atol=CLOSE)
+    assert not HierarchicalStrategy(kind(size + 1), Hierarchical(size + 1, 1.0, 2))._is_full
 
 
 def test_large_tables_and_bins_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Strategy] = [FourierStrategy.best(Bins(13, [0, 2, 3, 9, 13]), 1.0)]
     made += [Histogram(MIXED, create(name, 5, 1.0)) for name in serving(FiniteMechanism)]
     for design in made:
-        exact = spread_of_strategies.spread(design)
+        exact = design.spread
         with monkeypatch.context() as changed:
-            changed.setattr(spread_of_strategies, "_MOST_ENTRIES", 0)
+            changed.setattr(fourier, "_MOST_ENTRIES", 0)
             for limit in ("_MOST_ENTRIES", "_MOST_WORK"):
-                changed.setattr(spread_of_histograms, limit, 0)
+                changed.setattr(frequencies, limit, 0)
             for is_listed in (True, False):
-                changed.setattr(spread_of_histograms, "is_listable", lambda workload, found=is_listed: found)
-                bound = spread_of_strategies.spread(replace(design))  # type: ignore[type-var]
+                changed.setattr(frequencies, "is_listable", lambda workload, found=is_listed: found)
+                bound = replace(design).spread  # type: ignore[type-var]
                 assert (exact.per_answer <= bound.per_answer * (1 + CLOSE)).all()
                 assert exact.l2 <= bound.l2 * (1 + CLOSE)
         assert exact.exact

@@ -8,7 +8,7 @@ import pytest
 import sottovoce as sv
 from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.strategies.tables import overlaps as table_overlaps
+from sottovoce.strategies.tables import combination
 from sottovoce.strategies.tables.law import TableLaw
 
 
@@ -24,7 +24,7 @@ def test_blocks_of_rows_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> N
         return [known, *estimate.interval(), estimate.table("a", "b").interval().high, estimate.influence(5).per_answer]
 
     whole = found()
-    monkeypatch.setattr(table_overlaps, "_BLOCK", 2**12)
+    monkeypatch.setattr(combination, "_BLOCK", 2**12)
     for once, in_blocks in zip(whole, found(), strict=True):
         assert np.allclose(once, in_blocks, rtol=1e-9, atol=1e-12)
 

@@ -27,7 +27,6 @@ from sottovoce.questions import Choices
 from sottovoce.randomness import within_epsilon
 from sottovoce.strategies.laws.variance import Population
 from sottovoce.strategies.sets import SetStrategy
-from sottovoce.strategies.spread_of_strategies import spread
 from sottovoce.workloads.sets import Sets
 
 KINDS = (SetSelection, Wheel, OneOption)
@@ -88,7 +87,7 @@ def test_estimates_are_unbiased_and_variances_hold(options: int, most: int, size
             assert (combined <= bound + 1e-9).all()
         assert (combined <= design.combined_curve(weights).at(weights @ shares) + 1e-9).all()
     moved = answers.max(axis=0) - answers.min(axis=0)
-    assert np.allclose(moved, spread(design).per_answer)
+    assert np.allclose(moved, design.spread.per_answer)
 
 
 def test_closed_forms_of_the_papers() -> None:

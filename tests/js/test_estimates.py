@@ -20,7 +20,6 @@ from js.bridge import Bridge
 from js.surveys import LARGER, PEOPLE, larger, last_value
 from sottovoce.mechanisms.codebook import ROTATION_BIAS
 from sottovoce.strategies.laws.variance import Population
-from sottovoce.strategies.spread_of_strategies import spread
 
 ALPHA = 1e-8
 ROUNDING = 1e-9
@@ -53,7 +52,7 @@ def truth_of_numbers(question: Any, values: Floats) -> Floats:
 def tolerance(survey: Any, answers: Floats, n: int) -> Floats:
     """t above, one an answer."""
     log = np.log(2 * len(answers) / ALPHA)
-    b = spread(survey.design).per_answer
+    b = survey.design.spread.per_answer
     variance = n * survey.design.variance(None, Population(answers=answers), n).value
     half = b * log / 3
     radius = survey.mechanism.radius if survey.mechanism.name == "codebook" else 0.0

@@ -17,7 +17,6 @@ from sottovoce.core.limits import check_integer
 from sottovoce.core.words import plural
 from sottovoce.estimates.asked import AskedSurvey
 from sottovoce.strategies.laws.spread import Floats
-from sottovoce.strategies.spread_of_strategies import spread
 
 __all__ = ["Influence", "hostile_count", "influence"]
 
@@ -101,7 +100,7 @@ def influence(survey: AskedSurvey, n_reports: int, hostile: int | float = 0.01) 
     """
     n = check_integer("n_reports", n_reports, 1, _MOST_REPORTS)
     k = hostile_count(hostile, n)
-    found = spread(survey.design)
+    found = survey.design.spread
     share = k / n
     per_answer = found.per_answer * share
     per_answer.flags.writeable = False

@@ -19,7 +19,6 @@ from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.variance import VarianceCurve
-from sottovoce.strategies.report_law import report_law
 from sottovoce.theory.tails import EXACT, METHODS, clopper_pearson, deviation
 
 __all__ = ["Interval", "Observed", "certified_interval", "check_level"]
@@ -71,7 +70,7 @@ def certified_interval(observed: Observed, level: float, together: int = 1) -> I
     design, n = observed.design, observed.n_reports
     evidence = Evidence(observed.counts, n, (1 - level) / (2 * together))
     ends = None if observed.weights is None else (observed.least, observed.most)
-    law = report_law(design, observed.weights, evidence, ends)
+    law = design.law(observed.weights, evidence, ends)
     low, high, used = _ends(observed, law)
     methods, bias = (*METHODS, EXACT), _bias(observed)
     low, high = (low - bias).clip(observed.least, observed.most), (high + bias).clip(observed.least, observed.most)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import abc
 import math
+from functools import cached_property
 from typing import Any, ClassVar, Self, final
 
 from numpy.typing import NDArray
 
-from sottovoce.core.errors import CapacityError
+from sottovoce.core.errors import CapacityError, MechanismError
 from sottovoce.mechanisms.base import Counts, Floats
 from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.mechanisms.hashed_prefixes import HashedPrefixes
@@ -27,6 +28,8 @@ from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.hull import project_hull
 from sottovoce.projections.operator import Operator
 from sottovoce.strategies.laws.answer_variance import AnswerVariance, PerAnswer
+from sottovoce.strategies.laws.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.nearest import Projection, answers_of, nearest_answers
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import BY_VARIANCE, Bound
@@ -92,6 +95,33 @@ class Strategy(AnswerVariance):
     @abc.abstractmethod
     def answers(self, coordinates: Floats) -> Floats:
         """The answers for given coordinates: shift + R v."""
+
+    # --- what one report tells, and can do --------------------------------------------------
+
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        """What one report says of every answer, or of combinations of answers, one per row of `weights`.
+
+        X is the answer from one report alone; the raw answer is the mean of n of them. Its expectation is h_u for a
+        person of value u, and the true answer for everybody together. Intervals follow from its law. `ends` are the
+        least and the largest answers that a person can give to the combinations.
+        """
+        raise MechanismError(f"the law of one report is not known for the strategy {self.name!r}; implement its law")
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The largest difference of every raw answer between two reports: what malicious devices do follows from it.
+
+        Examples
+        --------
+        >>> from sottovoce.strategies.trees.haar import HaarStrategy
+        >>> from sottovoce.workloads import Prefix
+        >>> found = HaarStrategy.best(Prefix(64), 1.0).spread
+        >>> found.exact, len(found.per_answer)
+        (True, 64)
+        """
+        raise MechanismError(
+            f"what one report can do to the answers of the strategy {self.name!r} is not known; implement its spread"
+        )
 
     # --- further error quantities ------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Self, cast, final
 
 import numpy as np
@@ -15,6 +16,7 @@ from sottovoce.mechanisms.registry import candidates, find
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.spread import Spread, spread_of_vectors
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
@@ -102,6 +104,14 @@ class Direct(VectorStrategy):
         found = project_ball(raw, self.workload.radius)
         values = found.values if self.workload.dimension > 1 else np.clip(found.values, *self.workload.answer_range)
         return Projection(values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
+
+    @cached_property
+    def spread(self) -> Spread:
+        return spread_of_vectors(self.mechanism)
+
+    @property
+    def _reads_mean(self) -> bool:
+        return True
 
     @property
     def _shift(self) -> None:

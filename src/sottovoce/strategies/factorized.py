@@ -20,6 +20,7 @@ from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.laws.answer_variance import PerAnswer
 from sottovoce.strategies.laws.roots import gram_of
 from sottovoce.strategies.laws.spectrum import check_determined
+from sottovoce.strategies.laws.spread import Spread, norms_of_columns, spread_of_vectors
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.vectors import VectorStrategy, with_rotations
 from sottovoce.workloads import Workload
@@ -222,6 +223,13 @@ class FactorizedStrategy(VectorStrategy):
     def answers(self, coordinates: Floats) -> Floats:
         """A (w + x - w sum(x)) for the shortest x with these coordinates."""
         return self.workload.matvec(self.stated.weights + self._centred_inverse @ coordinates)
+
+    @cached_property
+    def spread(self) -> Spread:
+        inverse, workload = self._centred_inverse, self.workload
+        columns = (workload.matvec(column) for column in inverse.T)
+        reading = norms_of_columns(columns, workload.n_queries, inverse.shape[1], self.operator_norm)
+        return spread_of_vectors(self.mechanism, reading)
 
     @cached_property
     def _shift(self) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import ClassVar, Final, Self, final
 
 import numpy as np
@@ -16,6 +16,7 @@ from sottovoce.domain import ProductDomain
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.fourier import Fourier
 from sottovoce.mechanisms.sampled import MAX_TILT
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.sampled import SampledStrategy, best_tilt
 from sottovoce.workloads.base import MAX_ENTRIES, Workload
 from sottovoce.workloads.bins import Bins
@@ -27,6 +28,9 @@ __all__ = ["FourierCoordinates", "FourierStrategy"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+_MOST_ENTRIES: Final = 2**24
+"""Products of bins and coefficients up to which bins are transformed."""
 
 _MOST_VALUES: Final = 2**22
 """Up to this many values, the answers of each are listed."""
@@ -305,6 +309,60 @@ class FourierStrategy(SampledStrategy):
         _, axis, after = self.workload._place
         deviations = self._bin_deviations(self.workload._bin(np.arange(axis.size) * after))
         return float(deviations.min()), float(deviations.mean())
+
+    # --- what one report tells, and can do --------------------------------------------------------
+
+    def _combined_reach(self, weights: Floats, moments: Floats) -> Floats:
+        scale = math.sqrt(self._moment_of_coordinates)
+        return np.array([scale * np.abs(self._adjoint(row) / self.coordinates.scales).max() for row in weights])
+
+    @cached_property
+    def spread(self) -> Spread:
+        """A report moves one coefficient by c/q up or down, and an answer by its weight on that coefficient."""
+        m = self.mechanism
+        step = 2 * float(1 / m.signal)
+        projected = self.operator_norm * step / math.sqrt(float(m.shares.min()))
+        if isinstance(self.workload, Parities):
+            each = step / m.shares[self._rows]
+            return Spread(each, float(each.max()), projected, True, True)
+        if isinstance(self.workload, Bins):
+            return self._spread_of_bins(step / float(m.shares[0]), projected)
+        # Within a table all weights are 2^-bits; the rarest coefficient it needs moves it most.
+        rarest = [min(m.weights[: len(table)]) / m.drawn for table in self._tables]
+        parts = [step / q * 0.5 ** self._table_bits(table) for q, table in zip(rarest, self._tables, strict=True)]
+        each = np.repeat(parts, [self._cells(table) for table in self._tables])
+        return Spread(each, self._spread_of_tables(step), projected, True, True)
+
+    def _spread_of_tables(self, step: float) -> float:
+        """The farthest that one coefficient carries all tables it belongs to."""
+        m = self.mechanism
+        squares: dict[tuple[int, ...], float] = {}
+        for table in self._tables:
+            length = self._cells(table) * 0.25 ** self._table_bits(table)
+            for touched in range(1, len(table) + 1):
+                for group in combinations(table, touched):
+                    squares[group] = squares.get(group, 0.0) + length
+        return max(step * m.drawn / m.weights[len(group) - 1] * math.sqrt(square) for group, square in squares.items())
+
+    def _spread_of_bins(self, step: float, projected: float) -> Spread:
+        """A bin's weight on a coefficient is a Walsh-Hadamard sum over the bin: all of them, or a bound on all."""
+        workload = self.workload
+        assert isinstance(workload, Bins)
+        bounds: Indices = workload._bounds
+        cube = len(self.mechanism.coefficients) + 1
+        if workload.n_queries * cube > _MOST_ENTRIES:
+            sizes = np.diff(bounds)
+            each = step * np.minimum(sizes, cube - sizes) / cube
+            return Spread(each, float(np.linalg.norm(each)), projected, False, False)
+        each, squares = np.empty(workload.n_queries), np.zeros(cube)
+        for number, (first, end) in enumerate(pairwise(bounds.tolist())):
+            inside = np.zeros(cube)
+            inside[first:end] = step / cube
+            FourierCoordinates._transformed(inside)
+            inside[0] = 0.0
+            each[number] = np.abs(inside).max()
+            squares += inside**2
+        return Spread(each, math.sqrt(float(squares.max())), projected, True, True)
 
 
 def _layout(workload: Workload) -> tuple[tuple[int, ...], int, int]:

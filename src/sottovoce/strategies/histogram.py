@@ -15,9 +15,21 @@ from sottovoce.mechanisms.finite import FiniteMechanism
 from sottovoce.mechanisms.registry import REGISTRY, candidates, find
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.frequencies import (
+    answer_bits,
+    law_of_shares,
+    law_of_symmetric,
+    law_of_weighted_shares,
+    row_means,
+    single_entries,
+    spread_of_frequencies,
+    symmetric_parabola,
+)
+from sottovoce.strategies.laws.law import Evidence, ReportLaw
 from sottovoce.strategies.laws.roots import MAX_VALUES, root_of
-from sottovoce.strategies.laws.rows import is_listable, mean_squares, row_ranges, squared_norms, two_valued
+from sottovoce.strategies.laws.rows import is_listable, mean_squares
 from sottovoce.strategies.laws.spectrum import operator_norm
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Parabola, Population, Variance, listed_variance
 from sottovoce.strategies.listed import MAX_HELD, MOST_WORK, ListedStrategy, row_blocks
 from sottovoce.strategies.nearest import Projection, nearest_answers
@@ -172,26 +184,11 @@ class Histogram(ListedStrategy):
     @cached_property
     def _parabola(self) -> Parabola:
         assert isinstance(self.mechanism, SymmetricMechanism)
-        m, mean = self.mechanism.pair_moments, self._row_means
-        low, high, attained = row_ranges(self.workload)
-        fixed = (m.constant - 1) * mean**2 + m.same * self._row_squares
-        tilt, known = 2 * (m.slope - 1) * mean, two_valued(self.workload)
-        return Parabola(mean, fixed, tilt, m.itself, low - mean, high - mean, attained, known)
+        return symmetric_parabola(self.workload, self.mechanism)
 
     @cached_property
     def _row_means(self) -> Floats:
-        """A 1/J."""
-        return self.workload.matvec(np.full(self.workload.n_values, 1 / self.workload.n_values))
-
-    @cached_property
-    def _row_squares(self) -> Floats:
-        """The squared lengths of A's rows, less their means."""
-        values = self.workload.n_values
-        # About the mean, since answers can be far from zero and close together.
-        about = mean_squares(self.workload, np.full(values, 1 / values), self._row_means)
-        if about is None:
-            return np.asarray(np.maximum(0.0, squared_norms(self.workload) - values * self._row_means**2))
-        return np.asarray(np.maximum(0.0, values * about))
+        return row_means(self.workload)
 
     def _total(self, people: Population) -> Variance:
         if not isinstance(self.workload, Identity):
@@ -263,6 +260,28 @@ class Histogram(ListedStrategy):
             return super()._coordinate_bound(n_reports)
         m = self.mechanism
         return projected_distribution_bound(m.domain_size, m.proxy, m.worst_total_variance, n_reports)
+
+    # --- what one report tells, and can do --------------------------------------------------------
+
+    @cached_property
+    def spread(self) -> Spread:
+        return spread_of_frequencies(self.workload, self.mechanism)
+
+    def _report_answers(self, rows: Floats) -> Floats | None:
+        return self.mechanism.report_answers(rows)
+
+    def _own_law(self, evidence: Evidence) -> ReportLaw:
+        """Shares are counts of bits; other answers a parabola where the mechanism treats all values alike."""
+        workload, m = self.workload, self.mechanism
+        if isinstance(workload, Identity):
+            return law_of_shares(m, evidence) or self._listed_law(evidence, answer_bits(workload, m))
+        alone, weights = single_entries(workload)
+        if alone.all():
+            shares = Histogram(Identity(workload.domain), m)
+            return law_of_weighted_shares(workload, weights, shares.law(None, evidence))
+        if isinstance(m, SymmetricMechanism):
+            return law_of_symmetric(workload, m, self._parabola, self.spread.per_answer, evidence)
+        return self._listed_law(evidence, answer_bits(workload, m))
 
 
 def _stated(value: Floats, status: str) -> Variance:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from sottovoce.core.errors import CapacityError
 from sottovoce.mechanisms.base import Floats
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.listed import Bits, counted_moments, law_of_rows
 from sottovoce.strategies.laws.variance import Population, Variance, listed_variance
 from sottovoce.strategies.laws.worst_population import Worst, worst_population
-from sottovoce.workloads import Workload
+from sottovoce.workloads import Dense, Workload
 
 __all__ = ["MAX_HELD", "MOST_WORK", "ListedStrategy", "row_blocks"]
 
@@ -63,6 +65,21 @@ class ListedStrategy(Strategy):
     @abc.abstractmethod
     def _value_moments(self) -> Floats:
         """T(u) for every value u: the sum of M(u) over all answers."""
+
+    @abc.abstractmethod
+    def _report_answers(self, rows: Floats) -> Floats | None:
+        """X of every counted report (columns), for combinations whose h are the rows.
+
+        None where reports are not counted one by one.
+        """
+
+    def _bounded_law(self, evidence: Evidence) -> ReportLaw:
+        """The law of one report where there are too many entries to list."""
+        raise CapacityError("the variances of so many answers cannot be listed; ask fewer queries")
+
+    def _own_law(self, evidence: Evidence) -> ReportLaw:
+        """The law of every answer of the workload."""
+        return self._listed_law(evidence)
 
     # --- derived -----------------------------------------------------------
 
@@ -130,3 +147,29 @@ class ListedStrategy(Strategy):
     @final
     def total(self) -> float:
         return float(self._value_noise.mean())
+
+    # --- the law of one report --------------------------------------------------------------------
+
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        """Combinations are answers to other queries over the same channel."""
+        if weights is None:
+            return self._own_law(evidence)
+        rows = np.stack([self.workload.rmatvec(row) for row in weights])
+        combined: Any = replace(self, workload=Dense(rows, self.workload.domain))
+        law: ReportLaw = combined.law(None, evidence)
+        return law
+
+    @final
+    def _listed_law(self, evidence: Evidence, bits: Bits = None) -> ReportLaw:
+        """Row by row, from the second moments of every value and from the counts."""
+        try:
+            blocks = [
+                (rows, self._second_moments(rows), self._counted(rows, evidence)) for rows in row_blocks(self.workload)
+            ]
+        except CapacityError:
+            return self._bounded_law(evidence)
+        return law_of_rows(blocks, self.spread.per_answer, bits, evidence)
+
+    def _counted(self, rows: Floats, evidence: Evidence) -> Floats | None:
+        answers = None if evidence.counts is None else self._report_answers(rows)
+        return None if answers is None else counted_moments(answers, evidence)

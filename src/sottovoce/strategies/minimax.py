@@ -22,6 +22,9 @@ from sottovoce.mechanisms.channel_matrix import ChannelMatrix
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.listed import counted_moments, law_of_rows
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Variance
 from sottovoce.strategies.listed import ListedStrategy
 from sottovoce.strategies.nearest import Projection
@@ -217,6 +220,24 @@ class MinimaxStrategy(ListedStrategy):
     @property
     def coordinate_bias(self) -> float:
         return self.bias_bound / self._half
+
+    # --- what one report tells, and can do --------------------------------------------------------
+
+    @cached_property
+    def spread(self) -> Spread:
+        width = float(np.ptp(self.report_answers))
+        return Spread(np.array([width]), width, width, True, True)
+
+    def _report_answers(self, rows: Floats) -> Floats:
+        return np.asarray(self._factors(rows)[:, None] * self.report_answers)
+
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        """One answer, or multiples of it; numbers between grid points lie below the envelope of those on them."""
+        factors = np.ones(1) if weights is None else weights[:, 0]
+        rows, moments = factors[:, None] * self.workload.dense()[0], factors[:, None] ** 2 * self.value_moments
+        answers = factors[:, None] * self.report_answers
+        counted = None if evidence.counts is None else counted_moments(answers, evidence)
+        return law_of_rows([(rows, moments, counted)], np.abs(factors) * self.spread.per_answer, None, evidence)
 
 
 def _one_mean(workload: Workload) -> Moments:

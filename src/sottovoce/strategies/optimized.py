@@ -8,6 +8,7 @@ directions that V can take. Answers follow by least squares in V's space, the be
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,9 +24,12 @@ from sottovoce.mechanisms.matrix_channel import MatrixChannel
 from sottovoce.mechanisms.rounded_channel import RoundedChannel
 from sottovoce.projections.operator import Operator, as_operator
 from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.roots import gram_of
+from sottovoce.strategies.laws.rows import row_ranges
 from sottovoce.strategies.laws.spectrum import check_determined
-from sottovoce.strategies.laws.variance import Population, Variance
+from sottovoce.strategies.laws.spread import Spread, farthest
+from sottovoce.strategies.laws.variance import Parabola, Population, Variance
 from sottovoce.strategies.listed import MAX_HELD, ListedStrategy
 from sottovoce.strategies.search.reconstruction import user_noise
 from sottovoce.strategies.setting import Setting, Statement
@@ -253,6 +257,34 @@ class OptimizedStrategy(ListedStrategy):
         inverse = self._inverse - np.outer(self._w, self._inverse.sum(axis=0))
         product = inverse.T @ (gram_of(self.workload) @ inverse)
         return float(np.sqrt(max(0.0, np.linalg.eigvalsh((product + product.T) / 2)[-1])))
+
+    # --- what one report tells, and can do --------------------------------------------------------
+
+    @cached_property
+    def spread(self) -> Spread:
+        """By enumerating all reports: a channel matrix has a few hundred."""
+        workload, mean = self.workload, self._mean
+        shares = self._inverse / np.sqrt(mean)
+        shares = shares - np.outer(self._w, shares.sum(axis=0))
+        high, low = np.full(workload.n_queries, -np.inf), np.full(workload.n_queries, np.inf)
+        step = max(1, _BLOCK // workload.n_queries)
+        for start in range(0, shares.shape[1], step):
+            block = self._answers_of(shares[:, start : start + step])
+            high, low = np.maximum(high, block.max(axis=1)), np.minimum(low, block.min(axis=1))
+        l2, exact = farthest(shares, gram_of(workload))
+        inverse_chances = np.sort(1 / mean)[-2:]
+        return Spread(high - low, l2, self.operator_norm * math.sqrt(float(inverse_chances.sum())), True, exact)
+
+    def _report_answers(self, rows: Floats) -> Floats:
+        return np.asarray(rows @ self._report_shares)
+
+    def _bounded_law(self, evidence: Evidence) -> ReportLaw:
+        """From the largest ratio of two values' probabilities of one report."""
+        centre = self.workload.matvec(self._w)
+        low, high, _ = row_ranges(self.workload)
+        parabola = Parabola(centre, self._bounded_moments, 0.0, 0.0, low - centre, high - centre, False)
+        zero, reach = np.zeros(self.workload.n_queries), self.spread.per_answer
+        return ReportLaw(fixed(parabola.curve), zero, reach, None, reach**2 / 4, None, evidence.miss)
 
 
 def channel_kind(workload: Workload) -> type[MatrixChannel] | type[RoundedChannel]:

@@ -18,7 +18,9 @@ from sottovoce.mechanisms.channel import ChannelMechanism
 from sottovoce.projections.operator import Operator
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.answer_variance import PerAnswer
-from sottovoce.strategies.laws.variance import Population, Variance
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.rows import combined_ranges, row_ranges
+from sottovoce.strategies.laws.variance import Parabola, Population, Variance
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.theory.bounds import maximum_of_proxy
 from sottovoce.workloads.base import Workload
@@ -93,6 +95,10 @@ class SampledStrategy(Strategy):
     @abc.abstractmethod
     def _deviation_range(self) -> tuple[float, float]:
         """The least ||a_u - offset||^2 over all values u, and the mean."""
+
+    @abc.abstractmethod
+    def _combined_reach(self, weights: Floats, moments: Floats) -> Floats:
+        """How far one report can move combinations, whose `_combined_moments` are given, from their offset."""
 
     @classmethod
     @abc.abstractmethod
@@ -204,6 +210,21 @@ class SampledStrategy(Strategy):
             return Variance(max(0.0, self.moment - self._centre_distance), "exact")
         away = people.answers - self.offset
         return Variance(max(0.0, self.moment - float(away @ away)), "exact")
+
+    @final
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        """E(X - offset)^2 is the same for every value."""
+        if weights is None:
+            offset, moments = self.offset, self._central_moments
+            low, high, _ = row_ranges(self.workload)
+            reach = self.spread.per_answer / 2
+        else:
+            offset, moments = weights @ self.offset, self._combined_moments(weights)
+            low, high = combined_ranges(self.workload, weights) if ends is None else ends
+            reach = self._combined_reach(weights, moments)
+        parabola = Parabola(offset, moments, 0.0, 0.0, low - offset, high - offset, True)
+        away = np.maximum(np.abs(low - offset), np.abs(high - offset))
+        return ReportLaw(fixed(parabola.curve), parabola.floor, reach + away, None, reach**2, None, evidence.miss)
 
     @property
     @final

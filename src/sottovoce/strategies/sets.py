@@ -27,6 +27,8 @@ from sottovoce.mechanisms.sets import SetMechanism
 from sottovoce.projections.capped import project_capped
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Variance, VarianceCurve
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import AUTO, Setting, Statement
@@ -254,12 +256,46 @@ class SetStrategy(Strategy):
     def operator_norm(self) -> float:
         return 1.0
 
+    # --- what one report tells, and can do --------------------------------------------------------
+
     @cached_property
-    def spread_of_supports(self) -> tuple[Floats, float, bool]:
-        """How far two reports can put every answer apart, and all together; and whether two do."""
+    def spread(self) -> Spread:
         scale, (moved, exact) = self.mechanism.groups / self._signal, self.mechanism.moved_options
-        each = np.broadcast_to(np.float64(scale), (self.workload.n_queries,))
-        return each, scale * math.sqrt(moved), exact
+        each, l2 = np.broadcast_to(np.float64(scale), (self.workload.n_queries,)), scale * math.sqrt(moved)
+        return Spread(each, l2, l2, exact=self.mechanism.groups == 1, l2_exact=exact)
+
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        """A count of bits for single options; else what is known of the sum of supported options' weights."""
+        m, n, J = self.mechanism, evidence.n_reports, self.workload.n_queries
+        zero, signal = self._zero, self._signal
+        bits = None if evidence.counts is None else m.bits(evidence.counts, n)
+        if weights is None and bits is not None:
+            nothing, pair = np.zeros(J), (np.full(J, -zero / signal), np.full(J, (1 - zero) / signal))
+            curve = VarianceCurve(nothing, nothing, -1.0)
+            return ReportLaw(fixed(curve), nothing, nothing, pair, None, None, evidence.miss, counted=bits[1])
+        if bits is not None and m.groups > 1:
+            return self._law_of_separate_options(weights, bits[1], evidence)
+        floor: Any = min(p * (1 - p) for p in (zero, zero + signal)) / signal**2
+        curve, apart = self.curve, np.asarray(1 / signal)
+        if weights is not None:
+            curve, apart = self.combined_curve(weights), np.abs(weights).sum(axis=1) / signal
+            apart = np.minimum(apart, m.moved_options[0] * np.abs(weights).max(axis=1) / signal)
+            least = self.combined_curve(weights, np.zeros(len(weights)))
+            floor = np.min([least.at(end) for end in self.workload.combined_range(weights)], axis=0)
+        shape, sharing = (J if weights is None else len(weights),), self.sharing_factor(n)
+        shared = curve._replace(constant=curve.constant + (sharing - 1) * np.asarray(self._own_noise(weights)))
+        floor, reach = np.broadcast_to(floor, shape), np.broadcast_to(apart, shape)
+        proxy, note = sharing * reach**2 / 4, self.interval_note(n)
+        return ReportLaw(fixed(shared), floor, reach, None, proxy, None, evidence.miss, note=note)
+
+    def _law_of_separate_options(self, weights: Any, reports: Counts, evidence: Evidence) -> ReportLaw:
+        """Given how many reports tell about each option, they are independent bits, each with its option's weight."""
+        zero, signal = self._zero, self._signal
+        each = weights * (evidence.n_reports / signal) / np.maximum(reports, 1e-9)  # none: everything is possible
+        squares = np.asarray((each * weights).sum(axis=1) / signal)
+        curve = VarianceCurve(squares / 4, 0 * squares, 0 * squares)
+        reach = np.abs(each).max(axis=1)
+        return ReportLaw(fixed(curve), zero * (1 - zero) * squares, reach, None, squares / 4, None, evidence.miss)
 
     def _coordinate_bound(self, n_reports: int) -> Bound:
         """In the space of the answers, which is that of the coordinates."""

@@ -21,7 +21,9 @@ from sottovoce.mechanisms.codebook import Codebook
 from sottovoce.mechanisms.vector import VectorMechanism
 from sottovoce.strategies.base import Strategy
 from sottovoce.strategies.laws.answer_variance import PerAnswer
+from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
 from sottovoce.strategies.laws.rows import mean_squares, row_ranges, two_valued
+from sottovoce.strategies.laws.spread import UNLUCKY_BITS
 from sottovoce.strategies.laws.variance import Parabola, Population, Status, Variance
 from sottovoce.strategies.laws.worst_population import Worst, worst_population
 from sottovoce.workloads.ball import Ball
@@ -68,6 +70,11 @@ class VectorStrategy(Strategy):
     @abc.abstractmethod
     def _frobenius(self) -> float:
         """The sum of the squares of all entries of R."""
+
+    @property
+    def _reads_mean(self) -> bool:
+        """Whether R is the identity."""
+        return False
 
     # --- derived -----------------------------------------------------------
 
@@ -278,3 +285,40 @@ class VectorStrategy(Strategy):
     @final
     def worst_population(self) -> Floats | None:
         return None if self._worst is None else self._worst.shares
+
+    # --- the law of one report --------------------------------------------------------------------
+
+    @final
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        """The mechanism's noise and proxy, times the squared length of R's row."""
+        m, n = self.mechanism, evidence.n_reports
+        if weights is None:
+            parabola, lengths = self._parabola, self._lengths
+            reach = self.spread.per_answer / 2
+        else:
+            (parabola, _), lengths = self._combined_parabola(weights, ends=ends), self._direction_lengths(weights)
+            reach = self._combined_reach(weights, lengths)
+        sharing = self.sharing_factor(n)
+        curve, shape = parabola.curve, (self.workload.n_queries if weights is None else len(weights),)
+        if sharing > 1:
+            curve = curve._replace(constant=curve.constant + (sharing - 1) * m.noise * np.asarray(lengths))
+        bits = None
+        if m.two_outcomes and self._reads_mean:
+            bits = np.broadcast_to(-reach, shape), np.broadcast_to(reach, shape)
+        return ReportLaw(
+            fixed(curve),
+            np.broadcast_to(parabola.floor, shape),
+            np.broadcast_to(reach + np.maximum(np.abs(parabola.low), np.abs(parabola.high)), shape),
+            bits,
+            np.broadcast_to(m.proxy * sharing * np.asarray(lengths), shape),
+            m.skew,
+            evidence.miss,
+        )
+
+    def _combined_reach(self, weights: Floats, lengths: Floats) -> Floats:
+        """How far a combination of answers is moved by one report, from its shift."""
+        m = self.mechanism
+        if isinstance(m, Codebook):
+            tail = math.log(2 * m.rotations * m.size * len(weights)) + UNLUCKY_BITS * math.log(2)
+            return np.sqrt(lengths) * (m.radius / m.constants.scale) * min(1.0, math.sqrt(2 * tail / m.size))
+        return np.asarray(np.abs(weights) @ np.broadcast_to(self.spread.per_answer / 2, weights.shape[1]))

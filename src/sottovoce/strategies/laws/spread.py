@@ -22,6 +22,7 @@ from sottovoce.mechanisms.vector import VectorMechanism
 __all__ = [
     "ReconstructionNorms",
     "Spread",
+    "farthest",
     "norms_of_columns",
     "spread_of_channel",
     "spread_of_vectors",
@@ -31,6 +32,9 @@ Floats = NDArray[np.float64]
 
 UNLUCKY_BITS: Final = 64
 """A bound on all rows of public rotations fails for one survey in 2^64."""
+
+_MOST_REPORTS: Final = 4096
+"""Reports up to which all pairs are compared."""
 
 _MOST_PRODUCTS: Final = 2**21
 """Up to this many products of answers with rows of rotations, all are evaluated."""
@@ -181,3 +185,14 @@ def norms_of_columns(matrix_columns: Iterable[Floats], answers: int, columns: in
         if kept is not None:
             kept[:, place] = column
     return ReconstructionNorms(absolute, np.sqrt(squares), norm, kept)
+
+
+def farthest(columns: Floats, gram: Floats) -> tuple[float, bool]:
+    """The largest |A (x - y)| over pairs of columns, and whether it is exact: for very many a diameter bounds it."""
+    centred = columns - columns.mean(axis=1, keepdims=True)
+    carried = gram @ centred
+    lengths = np.einsum("ij,ij->j", centred, carried)
+    if columns.shape[1] > _MOST_REPORTS:
+        return 2 * math.sqrt(max(0.0, float(lengths.max()))), False
+    squares = lengths[:, None] + lengths - 2 * (centred.T @ carried)
+    return math.sqrt(max(0.0, float(squares.max()))), True

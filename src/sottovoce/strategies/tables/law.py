@@ -19,13 +19,13 @@ from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
 from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.strategies.laws.law import Evidence, ReportLaw, fixed
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import VarianceCurve
+from sottovoce.strategies.tables.combination import TableCombination
 from sottovoce.strategies.tables.components import subsets
-from sottovoce.strategies.tables.spread import report_range
-from sottovoce.strategies.tables.strategy import TablesStrategy
 from sottovoce.theory.tails import deviation, mean_limit
 
-__all__ = ["TableLaw", "law_of_tables", "single_tables", "table_law"]
+__all__ = ["law_of_tables", "mean_squares_of_reports", "spread_of_tables"]
 
 _SPENT: Final = 0.05
 """The part of a miss that goes to each of two limits of the variance that the reports tell."""
@@ -123,81 +123,83 @@ class TableLaw:
         return self.miss - (3 if self.limits else 2) * self.spent
 
 
-def table_law(design: TablesStrategy, weights: Floats | None, counts: Counts | None, n: int, miss: float) -> TableLaw:
+def table_law(
+    combination: TableCombination, weights: Floats | None, counts: Counts | None, n: int, miss: float
+) -> TableLaw:
     """The sums for every answer, or for combinations of answers, one per row of weights."""
     if counts is None:
         raise MechanismError("intervals of tables need the counts of all reports")
-    reports, estimates = design.table_estimates(counts)
-    precision = reports / design.noise
-    law = TableLaw(design.components.answers.cells if weights is None else len(weights), n, miss)
-    law.unknown = _unknown(design, weights, design._incidence @ precision)
-    law.limits = sum(isinstance(table.mechanism, ProjectiveGeometry) for table in design.mechanism.tables)
-    for number, rows, place, index in _blocks(design, weights, precision):
-        table, own = design.mechanism.tables[number], slice(*design.mechanism.starts[number : number + 2])
+    reports, estimates = combination.table_estimates(counts)
+    precision = reports / combination.noise
+    law = TableLaw(combination.components.answers.cells if weights is None else len(weights), n, miss)
+    law.unknown = _unknown(combination, weights, combination.incidence @ precision)
+    law.limits = sum(isinstance(table.mechanism, ProjectiveGeometry) for table in combination.mechanism.tables)
+    for number, rows, place, index in _blocks(combination, weights, precision):
+        table, own = combination.mechanism.tables[number], slice(*combination.mechanism.starts[number : number + 2])
         if isinstance(table.mechanism, ProjectiveGeometry):
             law.add_listed(table.mechanism, int(reports[number]), counts[own][1:], rows, place, index)
         else:
-            shares = estimates[design.measured.slice(table.attributes)]
+            shares = estimates[combination.measured.slice(table.attributes)]
             law.add(table.mechanism, int(reports[number]), shares, rows, place, index)
     return law
 
 
 def _blocks(
-    design: TablesStrategy, weights: Floats | None, precision: Floats
+    combination: TableCombination, weights: Floats | None, precision: Floats
 ) -> Iterator[tuple[int, Floats, Any, NDArray[np.int64]]]:
     """A measured table, weights of its cells, and the answers that these are for, with each one's row."""
     if weights is None:
-        yield from design.overlaps(precision)
+        yield from combination.overlaps(precision)
         return
     if ((weights != 0).sum(axis=1) == 1).all() and (weights.sum(axis=1) == 1).all():
-        yield from _single_answers(design, weights.argmax(axis=1), precision)
+        yield from _single_answers(combination, weights.argmax(axis=1), precision)
         return
-    found = design.row_weights(weights, precision)
-    for number, table in enumerate(design.measured.tables):
-        rows = found[:, design.measured.slice(table)]
+    found = combination.row_weights(weights, precision)
+    for number, table in enumerate(combination.measured.tables):
+        rows = found[:, combination.measured.slice(table)]
         if rows.any():
             yield number, rows, slice(0, len(weights)), np.arange(len(weights))
 
 
 def _single_answers(
-    design: TablesStrategy, answers: NDArray[np.int64], precision: Floats
+    combination: TableCombination, answers: NDArray[np.int64], precision: Floats
 ) -> Iterator[tuple[int, Floats, NDArray[np.int64], NDArray[np.int64]]]:
     """The same for combinations that are one answer each: only their own tables are looked at."""
-    starts = np.array(design.components.answers.starts)
+    starts = np.array(combination.components.answers.starts)
     tables = np.searchsorted(starts, answers, "right") - 1
-    for measured, rows, cells, index in design.overlaps(precision, set(tables.tolist())):
+    for measured, rows, cells, index in combination.overlaps(precision, set(tables.tolist())):
         place = np.flatnonzero(np.isin(answers, cells))
         if len(place):
             yield measured, rows, place, index[np.searchsorted(cells, answers[place])]
 
 
-def _unknown(design: TablesStrategy, weights: Floats | None, known: Floats) -> NDArray[np.bool_]:
+def _unknown(combination: TableCombination, weights: Floats | None, known: Floats) -> NDArray[np.bool_]:
     """Answers, or combinations, with a part that no report tells anything of."""
-    parts, answers = design.components.parts, design.components.answers
+    parts, answers = combination.components.parts, combination.components.answers
     lost = [part for part, precision in zip(parts.tables, known, strict=True) if precision == 0]
     if weights is None:
         missing = [any(part in lost for part in subsets(table)) for table in answers.tables]
         return answers.repeat(missing) > 0
     found = np.zeros(len(weights), dtype=np.bool_)
     if lost:
-        wanted = np.abs(design.components.adjoint(weights))
+        wanted = np.abs(combination.components.adjoint(weights))
         for part in lost:
             found |= wanted[:, parts.slice(part)].max(axis=1) > 1e-12 * np.abs(weights).max(axis=1)
     return found
 
 
 def single_tables(
-    design: TablesStrategy, counts: Counts | None
+    combination: TableCombination, counts: Counts | None
 ) -> tuple[tuple[Floats, Floats] | None, NDArray[np.int64] | None]:
     """For cells of tables that share no attribute with another one: the two numbers that a report can make of them.
 
     Only where a report always supports equally many cells: then a table's estimates sum to one, and a cell's answer is
     its own table's estimate. NaN for other cells; None if there are no such cells.
     """
-    measured, asked = design.measured, design.components.answers
+    measured, asked = combination.measured, combination.components.answers
     low, high = np.full((2, asked.cells), np.nan)
-    reports, number_of = np.ones(asked.cells, dtype=np.int64), design.mechanism.reports_on(counts)  # type: ignore[arg-type]
-    for number, table in enumerate(design.mechanism.tables):
+    reports, number_of = np.ones(asked.cells, dtype=np.int64), combination.mechanism.reports_on(counts)  # type: ignore[arg-type]
+    for number, table in enumerate(combination.mechanism.tables):
         inner = table.mechanism
         alone = not any(set(table.attributes) & set(other) for other in measured.tables if other != table.attributes)
         fixed = isinstance(inner, SymmetricMechanism) and inner.support_size is not None
@@ -208,10 +210,10 @@ def single_tables(
     return (None, None) if np.isnan(low).all() else ((low, high), reports)
 
 
-def law_of_tables(design: TablesStrategy, weights: Floats | None, evidence: Evidence) -> ReportLaw:
+def law_of_tables(combination: TableCombination, weights: Floats | None, evidence: Evidence) -> ReportLaw:
     """A sum over tables; a cell of a table that stands alone is a count of bits."""
-    law = table_law(design, weights, evidence.counts, evidence.n_reports, evidence.miss)
-    bits, counted = single_tables(design, evidence.counts) if weights is None else (None, None)
+    law = table_law(combination, weights, evidence.counts, evidence.n_reports, evidence.miss)
+    bits, counted = single_tables(combination, evidence.counts) if weights is None else (None, None)
     exact = bits is not None and not np.isnan(bits[0]).any()
     notes = [NOBODY] * bool(law.unknown.any()) + [COMBINED] * (not exact)
     if bits is not None:
@@ -220,3 +222,39 @@ def law_of_tables(design: TablesStrategy, weights: Floats | None, evidence: Evid
     return ReportLaw(
         fixed(law.curve()), law.floor, law.reach, bits, None, None, left, None, counted, "; ".join(["", *notes])
     )
+
+
+def spread_of_tables(combination: TableCombination) -> Spread:
+    """For the expected number of reports on every table: a device may choose its table, and take it off another.
+
+    Either change moves the mean of one table by at most the range of its reports over their number. It also changes the
+    weights by which tables are combined, which moves answers by less, in proportion to what tables disagree by.
+    """
+    found = np.zeros(combination.components.answers.cells)
+    for measured, rows, cells, index in combination.overlaps(combination.expected_precision):
+        table = combination.mechanism.tables[measured]
+        range_of_one = report_range(table.mechanism, rows)[index] / combination.mechanism.shares[measured]
+        found[cells] = np.maximum(found[cells], 2 * range_of_one)
+    l2 = float(np.linalg.norm(found))
+    return Spread(found, l2, l2, False, False, "where every table has the expected number of reports")
+
+
+def report_range(mechanism: SupportMechanism, rows: Floats) -> Floats:
+    """How far apart two reports can put combinations of a table's cells."""
+    if isinstance(mechanism, SymmetricMechanism) and mechanism.support_size is not None:
+        held = mechanism.support_size
+        ordered = np.sort(rows, axis=1)
+        most, least = ordered[:, -held:].sum(axis=1), ordered[:, :held].sum(axis=1)
+        return np.asarray((most - least) / float(mechanism.signal))
+    answers = mechanism.report_answers(rows)
+    if answers is None:
+        return np.asarray(np.abs(rows).sum(axis=1) / float(mechanism.signal))
+    return np.asarray(answers.max(axis=1) - answers.min(axis=1))
+
+
+def mean_squares_of_reports(mechanism: SupportMechanism, rows: Floats, shares: Floats) -> Floats:
+    """E X^2 for people with these shares of a table's cells, X the answer of one report to each row of weights."""
+    if not isinstance(mechanism, ProjectiveGeometry):
+        return np.asarray(mechanism.second_moments(rows) @ shares)
+    # Reports are few enough to be listed: one transform per row instead of two.
+    return np.asarray(np.square(mechanism.report_answers(rows)) @ mechanism.report_chances(shares))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -15,17 +14,18 @@ from numpy.typing import NDArray
 from sottovoce.core.errors import MechanismError, SurveyError, WorkloadError
 from sottovoce.core.words import plural
 from sottovoce.mechanisms.base import Counts, Floats
-from sottovoce.mechanisms.projective_geometry import ProjectiveGeometry
-from sottovoce.mechanisms.support import SupportMechanism
 from sottovoce.mechanisms.symmetric import SymmetricMechanism
 from sottovoce.mechanisms.tables import TableResponse, Tables
 from sottovoce.strategies.base import Strategy
+from sottovoce.strategies.laws.law import Evidence, ReportLaw
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.laws.variance import Population, Status, Variance, listed_variance
 from sottovoce.strategies.nearest import Projection
 from sottovoce.strategies.setting import Setting, Statement
 from sottovoce.strategies.tables.allocation import best_mechanism, best_shares, contrast_noise, integer_weights
-from sottovoce.strategies.tables.components import Components, Table, TableSet, subsets
-from sottovoce.strategies.tables.overlaps import Overlap, overlaps
+from sottovoce.strategies.tables.combination import TableCombination
+from sottovoce.strategies.tables.components import Components, Table, subsets
+from sottovoce.strategies.tables.law import law_of_tables, mean_squares_of_reports, spread_of_tables
 from sottovoce.theory.bounds import Bound
 from sottovoce.theory.offline_bounds import projected_bound
 from sottovoce.workloads.body import Body
@@ -77,7 +77,7 @@ class TablesStrategy(Strategy):
         sizes, steps, tables = _layout(self.workload)
         if (self.mechanism.sizes, self.mechanism.steps) != (sizes, steps):
             raise WorkloadError("the mechanism is for other attributes than the workload")
-        known = {part for table in self.measured.tables for part in subsets(table)}
+        known = {part for table in self.combination.measured.tables for part in subsets(table)}
         if not {part for table in tables for part in subsets(table)} == known:
             raise MechanismError("the mechanism's tables do not tell all that is asked for, or tell more")
 
@@ -150,53 +150,23 @@ class TablesStrategy(Strategy):
     # --- estimation -------------------------------------------------------------------------
 
     @cached_property
-    def components(self) -> Components:
-        """The components of all tables that are asked for."""
-        return Components(self.mechanism.sizes, _layout(self.workload)[2])
+    def combination(self) -> TableCombination:
+        return TableCombination(self.mechanism, _layout(self.workload)[2])
 
-    @cached_property
-    def measured(self) -> TableSet:
-        """The tables that devices answer."""
-        return TableSet(self.mechanism.sizes, tuple(table.attributes for table in self.mechanism.tables))
-
-    @cached_property
-    def noise(self) -> Floats:
-        """The variance of one report's estimate of a cell, less the mean over cells, of every measured table."""
-        return np.array([contrast_noise(table.mechanism) for table in self.mechanism.tables])
-
-    @cached_property
-    def _incidence(self) -> Floats:
-        return self.components.incidence(self.measured)
-
-    @cached_property
-    def _from_measured(self) -> Any:
-        return self.components.synthesis(self.measured).T.tocsr()
+    @property
+    def _components(self) -> Components:
+        return self.combination.components
 
     @property
     def coordinates(self) -> Any:
         """Records are not listed."""
         raise MechanismError("the records behind tables are not listed; project on the tables themselves")
 
-    def table_estimates(self, counts: Counts) -> tuple[NDArray[np.int64], Floats]:
-        """How many reports are on each measured table, and its own estimate, zero where there are none."""
-        reports, starts = self.mechanism.reports_on(counts), self.mechanism.starts
-        found = np.zeros(self.measured.cells)
-        for number, table in enumerate(self.mechanism.tables):
-            if reports[number]:
-                own = counts[starts[number] + 1 : starts[number + 1]]
-                found[self.measured.slice(table.attributes)] = table.mechanism.estimate(own, int(reports[number]))
-        return reports, found
-
     def raw_coordinates(self, counts: Counts, n_reports: int) -> Floats:
-        """Every component by generalised least squares; 0 where no report tells anything of it."""
-        reports, found = self.table_estimates(counts)
-        precision = reports / self.noise
-        sums = self.components.contrasts(self._from_measured @ (self.measured.repeat(precision) * found))
-        known = self.components.parts.repeat(self._incidence @ precision)
-        return np.asarray(np.divide(sums, known, out=np.zeros_like(sums), where=known > 0))
+        return self.combination.component_means(counts)
 
     def answers(self, coordinates: Floats) -> Floats:
-        return self.components.rebuild(coordinates)
+        return self._components.rebuild(coordinates)
 
     @property
     def _two_spaces(self) -> bool:
@@ -206,48 +176,10 @@ class TablesStrategy(Strategy):
         """The nearest tables that agree, without negative shares; records are not listed."""
         from sottovoce.strategies.tables.projection import project_tables
 
-        found = project_tables(self.components, self.answers(raw))
+        found = project_tables(self._components, self.answers(raw))
         return Projection(found.values, found.gap, np.empty(0, dtype=np.int64), np.empty(0))
 
-    # --- what tables say about each other -----------------------------------------------------
-
-    def ratios(self, precision: Floats) -> Floats:
-        """Weights of the measured tables (columns) in the mean of every component; 0 where nothing is known."""
-        known = self._incidence * precision
-        total = known.sum(axis=1, keepdims=True)
-        return np.asarray(np.divide(known, total, out=np.zeros_like(known), where=total > 0))
-
-    def overlaps(self, precision: Floats, only: set[int] | None = None) -> Iterator[Overlap]:
-        """Pairs of a table that is asked for, or one of `only`, and a measured one that shares attributes with it."""
-        return overlaps(self.components, self.measured, self.ratios(precision), only)
-
-    def row_weights(self, weights: Floats, precision: Floats) -> Floats:
-        """Weights of all measured cells, one row for every row of weights of answers."""
-        ratios, parts = self.ratios(precision), self.components.parts
-        wanted = self.components.adjoint(weights)
-        found = np.zeros((len(weights), self.measured.cells))
-        for number, table in enumerate(self.measured.tables):
-            part_sum = np.zeros((len(weights), *self.measured.shape(table)))
-            for part in subsets(table):
-                share = ratios[parts.numbers[part], number]
-                if share:
-                    shape = [self.mechanism.sizes[place] if place in part else 1 for place in table]
-                    part_sum += share * wanted[:, parts.slice(part)].reshape(len(weights), *shape)
-            found[:, self.measured.slice(table)] = part_sum.reshape(len(weights), -1)
-        return found
-
-    def shares_of(self, answers: Floats, table: Table) -> Floats:
-        """The shares of a measured table, from all answers."""
-        asked = next(one for one in self.components.tables if set(table) <= set(one))
-        cells = answers[self.components.answers.slice(asked)].reshape(self.components.answers.shape(asked))
-        others = tuple(axis for axis, place in enumerate(asked) if place not in table)
-        return np.asarray(cells.sum(axis=others).reshape(-1))
-
     # --- the variance -------------------------------------------------------------------------
-
-    @property
-    def _expected_precision(self) -> Floats:
-        return np.asarray(self.mechanism.shares / self.noise)
 
     def _variances(self, number: int, rows: Floats, people: Population) -> Floats:
         """N Var of combinations of one measured table's cells, from reports on that table alone, over their share."""
@@ -255,13 +187,13 @@ class TablesStrategy(Strategy):
         if people.answers is None:
             found = listed_variance(rows, table.mechanism.second_moments(rows), None)
         else:
-            shares = self.shares_of(people.answers, table.attributes)
+            shares = self.combination.shares_of(people.answers, table.attributes)
             found = mean_squares_of_reports(table.mechanism, rows, shares) - (rows @ shares) ** 2
         return np.asarray(np.maximum(0.0, found) / self.mechanism.shares[number])
 
     def _each(self, people: Population) -> Variance:
-        found = np.zeros(self.components.answers.cells)
-        for overlap in self.overlaps(self._expected_precision):
+        found = np.zeros(self._components.answers.cells)
+        for overlap in self.combination.overlaps(self.combination.expected_precision):
             cells, inner = overlap.answers, self.mechanism.tables[overlap.measured].mechanism
             if not people.known:
                 # Alike for all cells, and nearly so for projective geometry: a few of its cells are looked at.
@@ -273,11 +205,11 @@ class TablesStrategy(Strategy):
 
     def _combined(self, weights: Floats, people: Population) -> Variance:
         found = np.zeros(len(weights))
-        step = max(1, _BLOCK // self.measured.cells)
+        step = max(1, _BLOCK // self.combination.measured.cells)
         for start in range(0, len(weights), step):
-            rows = self.row_weights(weights[start : start + step], self._expected_precision)
-            for number, table in enumerate(self.measured.tables):
-                part = rows[:, self.measured.slice(table)]
+            rows = self.combination.row_weights(weights[start : start + step], self.combination.expected_precision)
+            for number, table in enumerate(self.combination.measured.tables):
+                part = rows[:, self.combination.measured.slice(table)]
                 if part.any():
                     found[start : start + step] += self._variances(number, part, people)
         return Variance(found, "bound" if people.answers is None else "exact", _EXPECTED)
@@ -300,12 +232,23 @@ class TablesStrategy(Strategy):
         if people.answers is not None:
             each = self._each(people)
             return each._replace(value=float(each.value.sum()))
-        known = self._incidence @ self._expected_precision
+        known = self.combination.incidence @ self.combination.expected_precision
         return Variance(float(self._costs @ (1 / known)), self._status("exact", people), self._note)
 
     @cached_property
     def _costs(self) -> Floats:
-        return np.asarray(self.components.dimensions * self.components.multiplicity)
+        return np.asarray(self._components.dimensions * self._components.multiplicity)
+
+    # --- what one report tells, and can do --------------------------------------------------------
+
+    @cached_property
+    def spread(self) -> Spread:
+        return spread_of_tables(self.combination)
+
+    def law(self, weights: Floats | None, evidence: Evidence, ends: tuple[Floats, Floats] | None = None) -> ReportLaw:
+        return law_of_tables(self.combination, weights, evidence)
+
+    # --- further error quantities -----------------------------------------------------------------
 
     def worst_population(self) -> Floats | None:
         """All records equally frequent, so that all cells are; None if they are too many to list."""
@@ -328,7 +271,7 @@ class TablesStrategy(Strategy):
 
     @cached_property
     def _table_cells(self) -> Floats:
-        return np.diff(self.components.answers.starts).astype(np.float64)
+        return np.diff(self._components.answers.starts).astype(np.float64)
 
     def column_maximum(self, n_reports: int) -> None:
         return None
@@ -358,11 +301,3 @@ def _layout(workload: RecordTables | Marginals) -> tuple[tuple[int, ...], tuple[
 def _alone(table: Table, asked: tuple[Table, ...]) -> bool:
     """Whether no other table that is asked for holds this one."""
     return not any(set(table) < set(other) for other in asked)
-
-
-def mean_squares_of_reports(mechanism: SupportMechanism, rows: Floats, shares: Floats) -> Floats:
-    """E X^2 for people with these shares of a table's cells, X the answer of one report to each row of weights."""
-    if not isinstance(mechanism, ProjectiveGeometry):
-        return np.asarray(mechanism.second_moments(rows) @ shares)
-    # Reports are few enough to be listed: one transform per row instead of two.
-    return np.asarray(np.square(mechanism.report_answers(rows)) @ mechanism.report_chances(shares))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce.mechanisms.base import Counts
 from sottovoce.mechanisms.sampled import LevelResponse
+from sottovoce.strategies.laws.spread import Spread
 from sottovoce.strategies.sampled import SampledStrategy
 from sottovoce.strategies.trees.tree import Tree, add_children, spread_parents
 from sottovoce.workloads.base import MAX_ENTRIES, Workload
@@ -22,13 +23,16 @@ from sottovoce.workloads.identity import Identity
 from sottovoce.workloads.prefix import Prefix
 from sottovoce.workloads.ranges import Ranges
 
-__all__ = ["LevelCoordinates", "LevelStrategy", "asks_intervals", "serves_line"]
+__all__ = ["LevelCoordinates", "LevelStrategy", "asks_intervals", "intervals", "serves_line"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 _SMALL: Final = 4096
 """Up to this many values, workloads other than intervals are analysed by their matrix."""
+
+_MOST_WORK: Final = 2**25
+"""Steps spent on reading the answers of every report."""
 
 _BLOCK: Final = 2**18
 
@@ -170,6 +174,10 @@ class LevelStrategy(SampledStrategy):
     def _shares(self, levels: list[Floats]) -> Floats:
         """Single values' shares from unscaled coordinates, level by level; they sum to one."""
 
+    @abc.abstractmethod
+    def _spread_of_intervals(self) -> tuple[Floats, bool]:
+        """The spread of every query where all are intervals, by the tree's structure; and whether it is exact."""
+
     # --- derived -----------------------------------------------------------
 
     def __post_init__(self) -> None:
@@ -218,9 +226,9 @@ class LevelStrategy(SampledStrategy):
     @final
     def central_moments(self) -> Floats:
         """Through the tree: O(log J) per query for intervals."""
-        intervals = _intervals(self.workload)
-        if intervals is not None:
-            return np.concatenate([self.tree.intervals(first, last) for first, last in intervals])
+        asked = intervals(self.workload)
+        if asked is not None:
+            return np.concatenate([self.tree.intervals(first, last) for first, last in asked])
         rows = self.workload.dense()
         part = max(1, _BLOCK // rows.shape[1])
         return np.concatenate([self.tree.quadratic(rows[i : i + part]) for i in range(0, len(rows), part)])
@@ -264,8 +272,65 @@ class LevelStrategy(SampledStrategy):
         deviations = squares - 2 * self.workload.rmatvec(self.offset) + self.offset @ self.offset
         return float(deviations.min()), float(deviations.mean())
 
+    # --- what one report tells, and can do --------------------------------------------------------
+    #
+    # A report is a level, a column of that level's Hadamard matrix, and a sign: all nodes of the level get +-c/q at
+    # once, as the column has it, all other levels nothing. Opposite signs give opposite moves, so a spread is twice
+    # the largest move.
 
-def _intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:
+    @cached_property
+    @final
+    def spread(self) -> Spread:
+        """Through all reports where they are few; for intervals over many values by the tree's structure."""
+        m, (queries, J) = self.mechanism, self.workload.shape
+        coordinates = max(
+            math.sqrt(nodes * sum(m.weights) / weight) for nodes, weight in zip(m.nodes, m.weights, strict=True)
+        )
+        projected = self.operator_norm * 2 * float(1 / m.signal) * coordinates
+        on_a_line = asks_intervals(self.workload)
+        if m.cells // 2 * (J + (queries if on_a_line else queries * J)) <= _MOST_WORK:
+            each, l2 = self._spread_of_reports()
+            return Spread(each, l2, projected, True, True)
+        each, exact = self._spread_of_intervals() if on_a_line else (self._spread_by_moments(), False)
+        return Spread(each, float(np.linalg.norm(each)), projected, exact, False)
+
+    @final
+    def _spread_of_reports(self) -> tuple[Floats, float]:
+        """The answers of every level and column, less the offset, through the strategy's own reading."""
+        m, scales = self.mechanism, self.coordinates.scales
+        each, far = np.zeros(self.workload.n_queries), 0.0
+        start = 0
+        for nodes, columns, scale in zip(m.nodes, m.columns, scales, strict=True):
+            numbers = np.arange(nodes)
+            for column in range(columns):
+                v = np.zeros(self.coordinates.shape[0])
+                odd = np.bitwise_count(numbers & column) & 1
+                v[start : start + nodes] = (1.0 - 2.0 * odd) / (float(m.signal) * scale)
+                moved = self._answers(v) - self.offset
+                each = np.maximum(each, np.abs(moved))
+                far = max(far, float(moved @ moved))
+            start += nodes
+        return 2 * each, 2 * math.sqrt(far)
+
+    @final
+    def _spread_by_moments(self) -> Floats:
+        """Parseval: over the N columns of a level the squared moves of an answer add up to N times its share of m_i."""
+        return np.asarray(2 * np.sqrt(np.maximum(0.0, self._central_moments) * self._rarest))
+
+    @final
+    def _combined_reach(self, weights: Floats, moments: Floats) -> Floats:
+        parts = np.abs(weights) @ (self.spread.per_answer / 2)
+        return np.asarray(np.minimum(parts, np.sqrt(np.maximum(0.0, moments) * self._rarest)))
+
+    @property
+    @final
+    def _rarest(self) -> float:
+        """The inverse of the probability of the rarest level and column."""
+        m = self.mechanism
+        return max(columns * sum(m.weights) / weight for columns, weight in zip(m.columns, m.weights, strict=True))
+
+
+def intervals(workload: Workload) -> Iterator[tuple[Indices, Indices]] | None:
     """First and last values of the queries in blocks, if they are intervals."""
     size = workload.shape[1]
     match workload:
