@@ -182,6 +182,11 @@ class Question(abc.ABC):
         """How an estimate of so many answers is drawn."""
         return list(self.workload.panels())
 
+    @property
+    def followed_figures(self) -> tuple[str, ...]:
+        """Figures besides the answers that can be followed over time, the usual one first."""
+        return ()
+
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
         """What an estimate says of numbers besides its answers: means, deviations and quantiles."""
         return []

@@ -29,6 +29,13 @@ POINTS: Final = {"mean": 65, "distribution": 64, "spread": 32}
 
 _STRATEGIES: Final = {"mean": ("minimax",), "distribution": Queries.strategies, "spread": ("optimized",)}
 
+_FOLLOWED: Final = {
+    "mean": ("mean",),
+    "spread": ("mean", "standard deviation"),
+    "distribution": ("mean", "standard deviation", "median"),
+}
+"""What can be followed over time, by aim."""
+
 _QUANTILES: Final = {"lower quartile": 0.25, "median": 0.5, "upper quartile": 0.75}
 
 
@@ -191,6 +198,10 @@ class Number(Question):
             return []
         title = f"share of people at or below each number{self.grid.unit and f' ({self.grid.unit})'}"
         return [Cdf(title, 0, n_answers, True, list(self.ends[1:].tolist()))]
+
+    @property
+    def followed_figures(self) -> tuple[str, ...]:
+        return _FOLLOWED[self.wants]
 
     def figures(self, estimate: Any, level: float) -> list[NumberFigure]:
         found = [number_figure("mean", self.grid, estimate.mean(level=level))]

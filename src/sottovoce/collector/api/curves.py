@@ -20,8 +20,6 @@ from sottovoce.estimates.estimate import Estimate
 from sottovoce.estimates.series import answer_over_time
 from sottovoce.protocol.base import Level, SurveyId
 from sottovoce.protocol.curves import CurveBody, DifferenceBody
-from sottovoce.questions.number import Number
-from sottovoce.questions.words import Words
 from sottovoce.service.http.request import Request
 from sottovoce.service.http.response import Response
 from sottovoce.service.http.route import route
@@ -33,13 +31,6 @@ __all__ = ["ROUTES"]
 _MOST_LABELS: Final = 1000
 
 _BYTES_PER_ANSWER: Final = 32
-
-_FIGURES: Final = {
-    "mean": ["mean"],
-    "spread": ["mean", "standard deviation"],
-    "distribution": ["mean", "standard deviation", "median"],
-}
-"""What can be followed of a number, by what its survey asks for."""
 
 _ERRORS: Final = {
     409: "no period, or not the one asked for, has enough reports; or the survey has no calendar",
@@ -127,7 +118,7 @@ async def _words_of(
 
     None for any other question, whose estimates are made at once.
     """
-    if not isinstance(tracking.question, Words):
+    if not tracking.question.is_searched:
         return None
     size = _held_bytes(tracking, standing)
     estimates: dict[int, Estimate] = {}
@@ -194,18 +185,19 @@ def _body(curve: Curve, tracking: Tracking, answer: str | None, level: float, *,
 
 
 def _first(curve: Curve, tracking: Tracking) -> str | None:
-    """What is followed where nothing is named; of words only those that were found can be offered."""
-    if isinstance(tracking.question, Words):
+    """What is followed where nothing is named: what was found, the first figure, or the first answer."""
+    question = tracking.question
+    if question.is_searched:
         return next(iter(curve.first_answers(1)), None)
-    return None if isinstance(tracking.question, Number) else tracking.question.label(0)
+    return None if question.followed_figures else question.label(0)
 
 
 def _labels(curve: Curve, tracking: Tracking) -> list[str]:
     question = tracking.question
-    if isinstance(question, Words):
+    if question.is_searched:
         return [name for name in curve.first_answers(_MOST_LABELS) if name is not None]
-    named = _FIGURES[question.wants] if isinstance(question, Number) else []
-    return named + [question.label(index) for index in range(min(question.n_answers, _MOST_LABELS))]
+    listed = [question.label(index) for index in range(min(question.n_answers, _MOST_LABELS))]
+    return [*question.followed_figures, *listed]
 
 
 def _difference(
